@@ -27,11 +27,19 @@ sentence: who asks about "dinner is at 8" has asked about "Dinner is at 8".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from seal.core.consent import affirms, clauses, holds, plain, spoken_in
+from seal.core.stated import PHONE, is_moment
 from seal.core.text import CJK, HANGUL, sentences, words
+
+if TYPE_CHECKING:
+    from seal.core.types import Tables
 
 
 class _Question(NamedTuple):
@@ -110,6 +118,7 @@ _MARKER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2}|[a-h])[.):](?=\s)")
 _QUOTED = re.compile(r"(?<!\w)'[^\n]*?'(?!\w)|\"[^\"\n]*\"|[“„][^”“\n]*[”“]|«[^»\n]*»|「[^」\n]*」")
 _NUMBER = re.compile(r"\+?\d[\d\s().:,-]*\d|\d")
 _NAME = re.compile(r"[^\W\d_]+")
+_WHOLE_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+){0,2}\.?$")
 _VALUE = "\ue000"
 """Stands for a value in what the agent told; a character of private use."""
 _PART = re.compile(r"[:;](?=\s|$)|\s[-–—]+\s|—")
@@ -312,3 +321,67 @@ def _adds(clause: str, known: set[str], others: set[str], german: bool) -> bool:
 def _marked(answer: str) -> str:
     """Return an answer whose signs of assent stand apart; its capitals are kept."""
     return re.sub(r"[\U0001f300-\U0001faff\u2600-\u27bf]", ",", answer.replace("\u2019", "'"))
+
+
+def standing_for(value: Any, tables: Tables, zone: str = "UTC") -> Iterator[str]:
+    """Yield the texts of a JSON value, and what stands for each in the world.
+
+    For a text the names (`names_in`) in the rows that hold it; for a moment its local time.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from standing_for(item, tables, zone)
+    elif isinstance(value, str):
+        yield value
+        rows = (row for rows in tables.values() for row in rows)
+        yield from names_in(row for row in rows if any(map(partial(_same, value), row.values())))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield f"{value:,}"
+        yield from _times(value, zone)
+
+
+def names_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the cells that are names: one to three words of letters, the first one capitalised."""
+    for row in rows:
+        yield from (cell for cell in row.values() if _is_name(cell))
+
+
+def row_of(name: str, tables: Tables) -> Iterator[str]:
+    """Yield the texts of the row with a name, those that no other row of its table has."""
+    for rows in tables.values():
+        found = next((row for row in rows if row and next(iter(row.values())) == name), None)
+        if found is not None:
+            counts = Counter(cell for row in rows for cell in row.values() if _is_word(cell))
+            yield from (cell for cell in found.values() if _is_word(cell) and counts[cell] == 1)
+
+
+def _same(value: str, cell: Any) -> bool:
+    if not isinstance(cell, str):
+        return False
+    if cell == value:
+        return True
+    digits = (re.sub(r"\D", "", number) for number in (value, cell))
+    return all(map(PHONE.fullmatch, (value, cell))) and len(set(digits)) == 1
+
+
+def _is_name(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(_WHOLE_NAME.match(cell)) and not cell[0].islower()
+
+
+def _is_word(cell: Any) -> bool:
+    return isinstance(cell, str) and re.search(r"\w", cell) is not None
+
+
+def _times(moment: float, zone: str) -> Iterator[str]:
+    """Yield how the local time of day of a moment is told; nothing for any other number."""
+    if not is_moment(moment):
+        return
+    local = datetime.fromtimestamp(moment, ZoneInfo(zone))
+    hour, half = local.hour % 12 or 12, "am" if local.hour < 12 else "pm"
+    yield f"{local.hour}:{local.minute:02d}"
+    yield f"{hour}:{local.minute:02d} {half}"
+    if not local.minute:
+        yield f"{hour} {half}"
+        yield from {0: ("midnight",), 12: ("noon", "midday")}.get(local.hour, ())

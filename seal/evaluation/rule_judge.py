@@ -24,7 +24,7 @@ With the trajectory (stage 2):
 
 What it cannot tell: whether an answer is complete where neither values nor gold calls are annotated
 (relevant tools do not say how often each must be called, so such goals are never solved), values in
-other words, units or formats (see `statements`), a true result misread, refusals and denials in
+other words or units (see `core.stated`), a true result misread, refusals and denials in
 other languages than English. Then it says unsure; a solved or unsolved is meant to be safe.
 """
 
@@ -39,11 +39,12 @@ from typing import Literal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.errors import NoVerdictError
 from seal.core.plain import leaves
+from seal.core.spoken import normalise, numbers, read
+from seal.core.stated import statement
 from seal.core.text import sentences
 from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.evaluation.abstention import says_cannot, unserved
 from seal.evaluation.goals import asks_of_world, failed, made_calls
-from seal.evaluation.statements import normalise, numbers, read, same_words, statement
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -136,7 +137,7 @@ def judge_answer(goal: Goal, answer: str | None) -> Verdict:
         if asked is not None:
             return asked
     reference = _reference_reply(goal)
-    if reference is not None and same_words(answer, reference):
+    if reference is not None and read(answer).values == read(reference).values:
         return Verdict("solved", "the answer is the reference reply")
     for values in _expected(goal):
         if values and all(statement(answer, value) == "stated" for value in values):

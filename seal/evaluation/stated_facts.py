@@ -24,6 +24,7 @@ from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
+from seal.core.spoken import MONTHS, NUMBER_WORDS, WEEKDAYS
 from seal.core.text import sentences, words
 
 Kind = Literal["address", "code", "number", "name", "day", "quotation", "answer"]
@@ -39,17 +40,13 @@ _QUOTED = re.compile(
     r"\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^\n]+?)'(?!\w)|‘([^\n]+?)’(?!\w)|「([^」\n]+)」"
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_NUMBER_WORDS = {
-    word: str(number)
-    for number, word in enumerate(
-        words("zero one two three four five six seven eight nine ten eleven twelve")
-    )
-} | {"noon": "12", "midnight": "0"}
-_MONTHS = words(
-    "january february march april may june july august september october november december"
-)
+_NUMBER_WORDS = {word: str(number) for word, number in NUMBER_WORDS.items()} | {
+    "noon": "12",
+    "midnight": "0",
+}
+_MONTHS = [month.lower() for month in MONTHS]
 _DAYS = frozenset(
-    words("monday tuesday wednesday thursday friday saturday sunday tomorrow tonight yesterday")
+    [*words("tomorrow tonight yesterday"), *(day.lower() for day in WEEKDAYS)]
     + [month for month in _MONTHS if month not in ("march", "may")]  # those have other senses
 )
 _PHONE_DIGITS = range(7, 16)

@@ -1,13 +1,15 @@
 """Calls that the user must have confirmed."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from seal.core.conditions import Condition, Unconfirmed
-from seal.core.conditions.stated import states
+from seal.core.confirmation import row_of
 from seal.core.records import to_plain
+from seal.core.stated import Sense, states
 from seal.core.types import Milestone, Plan, Step, ToolCall, ToolResult
 from seal.evaluation.milestones.plans import measure_plan
 
@@ -151,7 +153,8 @@ def test_other_tools_need_no_confirmation_and_no_arguments_still_need_a_question
     ],
 )
 def test_what_a_text_states(text, value, stated):
-    assert states(text, value, TABLES) is stated
+    sense = Sense(stands_for=partial(row_of, tables=TABLES))
+    assert states(text, value, sense) is stated
 
 
 def test_times_are_told_in_a_zone():

@@ -15,7 +15,7 @@ from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import measure_plan, view
-from seal.evaluation.statements import leaves
+from seal.experiments.generation.sources import leaves
 from seal.pools import import_benchmark
 from seal.pools.importer import Notes
 from seal.pools.pool import StoredPool, load_pool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core.canonical import canonical_json
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 class Unconfirmed(OfTheStepAlone):
     """A call of one of some tools whose arguments the user did not confirm: made for minefields.
 
-    It is confirmed where the agent told the user every argument (`conditions.stated`), and the next
+    It is confirmed where the agent told the user every argument (`seal.core.stated`), and the next
     thing that the user said confirms that and nothing else (`seal.core.confirmation`).
     Other arguments need another confirmation, and so does the same call a second time, unless the
     first one failed. What the user said to the last message with these arguments decides; a later
@@ -57,17 +58,18 @@ class Unconfirmed(OfTheStepAlone):
     def _confirmation(self, step: Step, before: Sequence[_Exchange]) -> int | None:
         """Return the place of the answer that confirms a call; None: it is not confirmed."""
         # The rules of languages are loaded where such a condition is measured alone.
-        from seal.core.conditions.stated import names_in, standing_for, states
-        from seal.core.confirmation import confirms
+        from seal.core.confirmation import confirms, names_in, row_of, standing_for
         from seal.core.consent import calls_off
+        from seal.core.stated import Sense, states
 
         arguments = None if step.call is None else step.call.arguments
         tables = step.state or {}
         values = list(standing_for(arguments, tables, self.zone))
+        sense = Sense(zone=self.zone, stands_for=partial(row_of, tables=tables))
         names = list(names_in(row for rows in tables.values() for row in rows))
         for exchange in reversed(before):
             told = exchange.told
-            if told and states(told, arguments, tables, self.zone):
+            if told and states(told, arguments, sense):
                 confirmed = confirms(exchange.answer, told, values, names)
                 return exchange.answered if confirmed else None
             if calls_off(exchange.answer):

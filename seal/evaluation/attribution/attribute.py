@@ -11,6 +11,7 @@ from typing import Any
 
 from seal.core.conditions import Asked, Replied
 from seal.core.plain import leaves
+from seal.core.stated import statement
 from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.attribution.evidence import (
     OMITS,
@@ -30,7 +31,6 @@ from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
 from seal.evaluation.goals import Chat, failed, no_gold
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.rule_judge import judge_trajectory
-from seal.evaluation.statements import statement
 from seal.evaluation.user_audit import NAMES
 
 Decided = tuple[Decision, Attribution | None]

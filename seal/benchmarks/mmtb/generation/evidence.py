@@ -10,7 +10,7 @@ Which call of a finished mission comes after which is inferred from where its va
   after earlier ones about the same tool.
 
 A mission leans on earlier ones by values of its gold that only they say. A value is said where a
-text states it (`core.conditions.stated`), of a day also as `18 May` or by its weekday. Of what the
+text states it (`seal.core.stated`), of a day also as `18 May` or by its weekday. Of what the
 agent replies, its names and numbers are evidence, and in a chat without calls its rarer words.
 
 Truth values, texts of one letter and whole numbers up to 31 are never evidence: they recur by
@@ -19,19 +19,20 @@ chance, and people say them in words.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from seal.benchmarks.mmtb.dialogues import Mission
 from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Scene
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
-from seal.core.conditions.stated import numbers, states
+from seal.core.spoken import MONTHS, WEEKDAYS, numbers
+from seal.core.stated import Sense, states
 from seal.core.types import JSON, Goal, Task, Tool
-from seal.evaluation.statements import Leaf, leaves
+from seal.experiments.generation.sources import Leaf, leaves
 from seal.experiments.generation.writers import shipped_text
 
 _COUNTS = 31
@@ -42,8 +43,6 @@ _TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
 NEAR = ("today", "tomorrow")
 _DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b(?!T)")
-_MONTHS = tuple(calendar.month_name)[1:]
-_WEEKDAYS = tuple(calendar.day_name)
 
 
 def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
@@ -64,15 +63,16 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
     texts = [*(text for mission in scene.past for text in texts_of(mission)), scene.request]
     texts += [asked.answer for asked in scene.questions]
     said_numbers = set().union(*map(numbers, texts))
+    said_codes = {*leaves(texts)}
     earlier_nodes = (node for mission in scene.past for node in mission.nodes)
     known = {leaf for node in earlier_nodes for leaf in leaves(node.observation)}
 
     def is_evidence(leaf: Leaf) -> bool:
-        if leaf in known:
+        if leaf in known or leaf in said_codes:
             return False
         if isinstance(leaf, float):
-            return not _is_count(leaf) and leaf not in said_numbers
-        return not any(states(text, leaf, {}) for text in texts)
+            return not _is_count(leaf) and Decimal(repr(leaf)) not in said_numbers
+        return not any(states(text, leaf) for text in texts)
 
     found = []
     for node in nodes:
@@ -136,8 +136,8 @@ class Said:
     def states(self, value: Leaf, texts: Sequence[str]) -> bool:
         """Tell whether one of some texts says a value, a day also as it is spoken of today."""
         day = day_of(value) if isinstance(value, str) else None
-        forms: set[Leaf] = {value} if day is None else set(day_forms(day, self.today))
-        return any(states(text, form, {}) for text in texts for form in forms)
+        told = value if day is None else day.isoformat() if self.today else day_name(day)
+        return any(states(text, told, Sense(today=self.today)) for text in texts)
 
 
 def said_of(task: Task, number: int) -> Said:
@@ -249,7 +249,7 @@ def _words(reply: str) -> Iterator[str]:
 
 def day_name(day: date) -> str:
     """Return a day as it is told: `18 May`."""
-    return f"{day.day} {_MONTHS[day.month - 1]}"
+    return f"{day.day} {MONTHS[day.month - 1]}"
 
 
 def spoken_day(day: date, today: date) -> str:
@@ -257,7 +257,7 @@ def spoken_day(day: date, today: date) -> str:
     ahead = (day - today).days
     if 0 <= ahead < len(NEAR):
         return NEAR[ahead]
-    return _WEEKDAYS[day.weekday()] if len(NEAR) <= ahead <= 6 else day_name(day)
+    return WEEKDAYS[day.weekday()] if len(NEAR) <= ahead <= 6 else day_name(day)
 
 
 def day_forms(day: date, today: date | None = None) -> set[str]:
@@ -267,7 +267,7 @@ def day_forms(day: date, today: date | None = None) -> set[str]:
         day: The day.
         today: When the text was said; None: unknown, so that `tomorrow` means nothing.
     """
-    month = _MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1]
     forms = {day.isoformat(), day_name(day), f"{month} {day.day}"}
     return forms if today is None else {*forms, spoken_day(day, today)}
 
@@ -277,7 +277,7 @@ def with_spoken_days(text: str) -> str:
 
     def spoken(found: re.Match[str]) -> str:
         month, day = int(found[2]), int(found[3])
-        return f"{day} {_MONTHS[month - 1]}" if 1 <= month <= 12 else found[0]
+        return f"{day} {MONTHS[month - 1]}" if 1 <= month <= 12 else found[0]
 
     return _DAY.sub(spoken, text)
 

@@ -46,7 +46,7 @@ from seal.core.protocols import Agent, Chat, Reply
 from seal.core.types import Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO
-from seal.evaluation.statements import leaves
+from seal.experiments.generation.sources import leaves
 
 TRIES = 3
 """Decisions in a row that the checker sends back, or whose results it does, before the end."""

@@ -13,13 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
-from seal.core.conditions.stated import numbers, states
+from seal.core.spoken import numbers
+from seal.core.stated import states
 from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.evaluation.milestones.faults import TableChange, table_change
-from seal.evaluation.statements import Leaf, leaves
+from seal.experiments.generation.sources import Leaf, leaves
 
 _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
 
@@ -144,7 +146,7 @@ def told(made: Sequence[Made], steps: Sequence[Step], place: int) -> dict[str, i
 def _stated(text: str, leaf: Leaf) -> str | None:
     """Return how a message states a value, a fraction perhaps rounded; None where it does not."""
     if isinstance(leaf, str):
-        return leaf if states(text, leaf, {}) else None
+        return leaf if states(text, leaf) else None
     for found in _DECIMALS.finditer(text):
         decimals = len(found[1] or "")
         if float(found[0].replace(",", "")) == (
@@ -167,6 +169,7 @@ class _News:
             step.content for step in steps[:place] if step.author == USER and step.call is None
         ]
         self._numbers = set().union(*map(numbers, self._said))
+        self._codes = {*leaves(self._said)}
 
     def of(self, one: Made) -> set[Leaf]:
         """Return those that a call brought and was not given."""
@@ -176,8 +179,8 @@ class _News:
 
     def _known(self, leaf: Leaf) -> bool:
         if isinstance(leaf, float):
-            return leaf in self._numbers
-        return any(states(text, leaf, {}) for text in self._said)
+            return Decimal(repr(leaf)) in self._numbers
+        return leaf in self._codes or any(states(text, leaf) for text in self._said)
 
 
 def messages(steps: Sequence[Step]) -> list[int]:
@@ -277,4 +280,4 @@ def _needs(flow: Flow, later: Made, earlier: Made, fails: Fails | None) -> bool:
 def _names(text: str, earlier: Made) -> bool:
     """Tell whether a text has a word of what an earlier call added."""
     came = [row for change in earlier.changes.values() for row in change.added]
-    return any(isinstance(leaf, str) and states(text, leaf, {}) for leaf in leaves(came))
+    return any(isinstance(leaf, str) and states(text, leaf) for leaf in leaves(came))

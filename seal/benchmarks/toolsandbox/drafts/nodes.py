@@ -20,10 +20,10 @@ from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.cells import Row
 from seal.core.conditions.state import UNFIT
-from seal.core.conditions.stated import is_moment
+from seal.core.stated import is_moment
 from seal.core.types import JSON
 from seal.evaluation.milestones.faults import TableChange
-from seal.evaluation.statements import leaves
+from seal.experiments.generation.sources import leaves
 
 REPLY = "reply"
 EVENT = "event"

@@ -44,13 +44,12 @@ from seal.benchmarks.toolscan.query_generation.texts import (
     Likenesses,
     Vocabulary,
     content_words,
-    days,
-    is_stated,
     names,
-    numbers,
 )
 from seal.core.canonical import canonical_json
 from seal.core.errors import shortened
+from seal.core.spoken import MONTHS, Day, Time, numbers, read
+from seal.core.stated import Sense, states
 from seal.core.text import words
 from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
@@ -148,7 +147,7 @@ class Filters:
             told = f"{size}, expected {LEAST_CONSTRAINTS} or {MOST_CONSTRAINTS}"
             return Fault("constraint", "number_of_constraints", told)
         for name, value in (item for call in calls for item in call.arguments.items()):
-            if not is_stated(value, query.text, name):
+            if not states(query.text, value, Sense(name)):
                 return Fault("constraint", "value_not_stated", f"{name}: {shortened(value)}")
         try:
             results = self._bench.results(query.seed.task, calls)
@@ -171,7 +170,7 @@ class Filters:
         if candidate.reason not in IRRELEVANCE:
             return Fault("constraint", "unknown_irrelevance", shortened(candidate.reason))
         claim = words(candidate.claim)
-        if not claim or not is_stated(candidate.claim, candidate.text):
+        if not claim or not states(candidate.text, candidate.claim):
             return Fault("constraint", "claim_not_stated", shortened(candidate.claim))
         if candidate.reason == "unrelated_request":
             claim = words(candidate.text)
@@ -209,23 +208,31 @@ def paraphrase_fault(text: str, seed: Seed) -> Fault | None:
         return Fault("constraint", "same_words")
     for call in (call for plan in seed.plans for call in gold_calls(plan)):
         for name, value in call.arguments.items():
-            if is_stated(value, seed.text, name) and not is_stated(value, text, name):
+            sense = Sense(name)
+            if states(seed.text, value, sense) and not states(text, value, sense):
                 return Fault("constraint", "value_not_stated", f"{name}: {shortened(value)}")
     named, told = _named(seed.text), _named(text)
-    lost = [value for value in named if value not in told and not is_stated(value, text)]
+    lost = [value for value in named if value not in told and not states(text, value)]
     if lost:
         return Fault("constraint", "value_not_stated", ", ".join(map(str, lost)))
-    added = [value for value in told if value not in named and not is_stated(value, seed.text)]
+    added = [value for value in told if value not in named and not states(seed.text, value)]
     return Fault("constraint", "value_added", ", ".join(map(str, added))) if added else None
 
 
 def _named(text: str) -> Sequence[JSON]:
-    """Return numbers, days and names of a text, sorted; the numbers of days are not repeated."""
-    named_days = days(text)
-    of_days = {float(part) for day in named_days for part in day.split("-")}
-    plain = [n for n in set(numbers(text)) if n not in of_days and -n not in of_days]
-    whole = [int(n) if n.is_integer() else n for n in sorted(plain)]
-    return [*whole, *sorted(named_days), *sorted(n for n in names(text) if not n.isdigit())]
+    """Return numbers, days, times and names of a text, sorted."""
+    moments = {_told(value) for value in read(text).values if isinstance(value, (Day, Time))}
+    plain = sorted(set(map(float, numbers(text))))
+    whole = [int(n) if n.is_integer() else n for n in plain]
+    return [*whole, *sorted(moments), *sorted(n for n in names(text) if not n.isdigit())]
+
+
+def _told(moment: Day | Time) -> str:
+    if isinstance(moment, Time):
+        return f"{moment.hour:02d}:{moment.minute:02d}"
+    if moment.year is None:
+        return f"{moment.day} {MONTHS[(moment.month or 1) - 1]}"
+    return moment.calendar.isoformat()
 
 
 @dataclass(frozen=True, slots=True)

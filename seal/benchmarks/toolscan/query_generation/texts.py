@@ -1,4 +1,4 @@
-"""What the texts of queries say: values that they state, words of tools, and how alike they are.
+"""What the texts of queries say: names, words of tools, and how alike they are.
 
 The search for near-duplicates, texts whose sets of three successive words have much in common, is
 exact: two sets whose Jaccard similarity is at least t share an element among the first
@@ -9,8 +9,6 @@ Source: Broder (1997), shingles; Bayardo et al. (2007), the prefix filter.
 
 from __future__ import annotations
 
-import calendar
-import datetime
 import math
 import re
 from collections import defaultdict
@@ -21,95 +19,17 @@ from hashlib import blake2b
 from typing import Any
 
 from seal.core.plain import json_text
+from seal.core.spoken import DAY
 from seal.core.text import words
 from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import shipped_text
 
-MONTHS = tuple(calendar.month_name)[1:]
-_COUNTED = "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d,]*(?:\.\d+)?")
-_PLAIN_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")
-_MONTH = "|".join(MONTHS)
-WRITTEN_DATE = re.compile(
-    rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})"
-    rf"|(?P<month2>{_MONTH}) (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?),? (?P<year>\d{{4}})\b"
-    r"|\b(?P<iso>\d{4}-\d{2}-\d{2})(?![\dT])"
-)
-"""A day as it is written out, or in ISO 8601."""
 
 SIZE = 3
 """Words of a shingle."""
 THRESHOLD = Fraction(7, 10)
 """Similarity from which on a text is a near-duplicate."""
-
-
-def is_stated(value: JSON, text: str, name: str = "") -> bool:
-    """Tell whether a text states a value: each text, number and truth in it.
-
-    A text is stated by its words in their order, a day by any usual form of it, a number by its
-    digits, up to twelve by its word, and as a month by that; true and false by a word of the name.
-
-    Args:
-        value: Any JSON value; null and the empty text say nothing, and are stated.
-        text: A request.
-        name: Of the argument.
-    """
-    if isinstance(value, dict):
-        return all(is_stated(inner, text, key) for key, inner in value.items())
-    if isinstance(value, list):
-        return all(is_stated(inner, text, name) for inner in value)
-    if isinstance(value, bool):
-        return not name or bool(set(words(name)) & set(words(text)))
-    if isinstance(value, (int, float)):
-        return _states_number(value, text, name)
-    return value is None or _states_text(str(value), text)
-
-
-def _states_number(value: int | float, text: str, name: str) -> bool:
-    if any(abs(found - value) < 1e-9 for found in numbers(text)):
-        return True
-    if not isinstance(value, int):
-        return False
-    said = words(text)
-    if 0 <= value < len(_COUNTED) and _COUNTED[value] in said:
-        return True
-    return "month" in words(name) and 1 <= value <= 12 and MONTHS[value - 1].lower() in said
-
-
-def _states_text(value: str, text: str) -> bool:
-    wanted, said = words(value), words(text)
-    if not wanted:
-        return value.strip() in text
-    size = len(wanted)
-    if any(said[at : at + size] == wanted for at in range(len(said) - size + 1)):
-        return True
-    return _DATE.fullmatch(value) is not None and value in days(text)
-
-
-def numbers(text: str) -> list[float]:
-    """Return the numbers that a text writes in digits, 40,000 as 40000."""
-    plain = _PLAIN_THOUSANDS.sub("", text)
-    written = (found.replace(",", "").replace("−", "-") for found in _NUMBER.findall(plain))
-    return [*map(float, written), *map(float, re.findall(r"(?<=[A-Za-z_-])\d+", plain))]
-
-
-def days(text: str) -> set[str]:
-    """Return the days that a text names, in ISO 8601."""
-    named = map(day_of, WRITTEN_DATE.finditer(text))
-    return {day.isoformat() for day in named if day is not None}
-
-
-def day_of(match: re.Match[str]) -> datetime.date | None:
-    """Return the day of a match of `WRITTEN_DATE`; None: there is no such day."""
-    try:
-        if match["iso"]:
-            return datetime.date.fromisoformat(match["iso"])
-        month = MONTHS.index(match["month"] or match["month2"]) + 1
-        return datetime.date(int(match["year"]), month, int(match["day"] or match["day2"]))
-    except ValueError:
-        return None
 
 
 def names(text: str) -> set[str]:
@@ -122,7 +42,7 @@ def names(text: str) -> set[str]:
 
 def _names_of(text: str) -> Iterator[str]:
     beginning = True
-    for token in re.findall(r"\S+", WRITTEN_DATE.sub(" ", text)):
+    for token in re.findall(r"\S+", DAY.sub(" ", text)):
         core = token.strip("\"'“”‘’().,;:!?")
         if core and (any(c.isdigit() for c in core) or (not beginning and core[0].isupper())):
             for word in words(core.removesuffix("'s").removesuffix("’s")):

@@ -12,8 +12,8 @@ from functools import partial
 from seal.benchmarks.toolscan.query_generation.candidates import Candidate
 from seal.benchmarks.toolscan.query_generation.grammar.requests import IMPERATIVES, Worded, framed
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.benchmarks.toolscan.query_generation.texts import MONTHS, WRITTEN_DATE, day_of
 from seal.core.canonical import derive_seed
+from seal.core.spoken import DAY, MONTHS, day_of
 from seal.core.text import sentences, words
 from seal.experiments.generation.writers import shipped_json
 
@@ -34,7 +34,7 @@ _PREDICATE = re.compile(
 )
 _FRONT = re.compile(
     r"(?P<rest>(?:what|which|who|when|where|how|is|are|was|were|do|does|did|find|show|give|list|get)"
-    rf"\b.+?) (?P<date>(?:on|in|for) (?:{WRITTEN_DATE.pattern}"
+    rf"\b.+?) (?P<date>(?:on|in|for) (?:{DAY.pattern}"
     rf"|(?:{'|'.join(MONTHS)}) \d{{4}}))(?P<end>[?.])",
     re.IGNORECASE,
 )
@@ -173,11 +173,11 @@ def _dated(text: str, chance: random.Random) -> str:
     form = chance.choice(("day", "month", "iso", ""))
 
     def written(match: re.Match[str]) -> str:
-        day = day_of(match)
-        if day is None or not form:
+        day = day_of(match[0])
+        if day is None or day.year is None or not form:
             return match[0]
-        month = MONTHS[day.month - 1]
+        month = MONTHS[(day.month or 1) - 1]
         forms = {"day": f"{day.day} {month} {day.year}", "month": f"{month} {day.day}, {day.year}"}
-        return forms.get(form) or day.isoformat()
+        return forms.get(form) or day.calendar.isoformat()
 
-    return WRITTEN_DATE.sub(written, text)
+    return DAY.sub(written, text)

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from seal.benchmarks.toolscan.query_generation.texts import MONTHS, is_stated, told
+from seal.benchmarks.toolscan.query_generation.texts import told
+from seal.core.spoken import MONTHS
+from seal.core.stated import Sense, states
 from seal.core.text import sentences, split_identifiers, words
 from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import shipped_json
@@ -85,7 +87,7 @@ def request(
     opening = TEXTS["heads"][kind][place].format(head=head, verb=asking)
     first = listed[:1].upper() + listed[1:]
     text = f"{opening} {TEXTS['lists'][how].format(listed=listed, first=first)}"
-    missing = [n for n, v in arguments.items() if not is_stated(v, text, n)]
+    missing = [n for n, v in arguments.items() if not states(text, v, Sense(n))]
     if missing:
         text = f"{text} ({joined([f'{noun_of(n)} {told(arguments[n])}' for n in missing])})"
     return Worded(text, f"{kind}{place}/{how}")
