@@ -177,7 +177,9 @@ def _seat(autogen: Any, role: str, conversation: Conversation) -> Any:
         sender.groupchat.messages += earlier
         return True, said
 
-    agent.register_reply([autogen.Agent, None], speak, position=0)
+    # The manager is a ConversableAgent. Checks against `Agent`, a protocol, take ten times as long,
+    # and so does looking through the replies of AutoGen's own that come after ours.
+    agent.register_reply(autogen.ConversableAgent, speak, remove_other_reply_funcs=True)
     return agent
 
 

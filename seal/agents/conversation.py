@@ -26,7 +26,7 @@ from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import View, checked_reply, checked_results
 from seal.core.conditions.messages import takes_turn
-from seal.core.environment import Attentive, Environment, Eventful, Staged, Timed
+from seal.core.environment import Environment
 from seal.core.errors import SealError, UsageError, fault
 from seal.core.protocols import Agent, ChatModel, Completion, Reply
 from seal.core.types import (
@@ -301,20 +301,20 @@ class Conversation:
     def _tick(self, role: str, recipient: str) -> None:
         """Let time pass where the user speaks, or anybody to the user or to the executor."""
         environment = self.services.environment
-        if takes_turn(role, recipient) and isinstance(environment, Timed):
+        if takes_turn(role, recipient) and hasattr(environment, "tick"):
             environment.tick()
 
     def _let_hear(self, said: Sequence[Step]) -> None:
         """Tell the environment what was said, where it must know."""
         environment = self.services.environment
-        if isinstance(environment, Attentive):
+        if hasattr(environment, "hear"):
             for step in said:
                 environment.hear(step)
 
     def _tell_events(self, role: str) -> None:
         """Tell the lead, before it speaks, what has happened in the world by itself."""
         environment = self.services.environment
-        if role == self.team.lead and isinstance(environment, Eventful):
+        if role == self.team.lead and hasattr(environment, "events"):
             for text in environment.events():
                 self._record(EXECUTOR, role, Reply(text), (), Usage())
 
@@ -406,7 +406,7 @@ class Conversation:
     def _begin(self) -> None:
         """Offer what the goal has, and tell the environment of it."""
         environment = self.services.environment
-        if isinstance(environment, Staged):
+        if hasattr(environment, "begin"):
             environment.begin(self.position)
         self.offers.add(self.goal_tools.get(self.position, ()))
         if self.options.retrieve == "on-demand":

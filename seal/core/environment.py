@@ -124,6 +124,9 @@ class Storeless:
 class Around:
     """Hands on whatever is not about calls.
 
+    An environment is asked for a method by its name: a chat does so at every step, and to walk the
+    members of a protocol takes ten microseconds.
+
     Args:
         inner: The environment around which it lies.
     """
@@ -137,22 +140,23 @@ class Around:
 
     def tick(self) -> None:
         """Hand on that time moves, where the environment has a clock."""
-        if isinstance(self.inner, Timed):
+        if hasattr(self.inner, "tick"):
             self.inner.tick()
 
     def begin(self, goal: int) -> None:
         """Hand on which goal is played, where the environment must know."""
-        if isinstance(self.inner, Staged):
+        if hasattr(self.inner, "begin"):
             self.inner.begin(goal)
 
     def hear(self, step: Step) -> None:
         """Hand on what was said, where the environment must know."""
-        if isinstance(self.inner, Attentive):
+        if hasattr(self.inner, "hear"):
             self.inner.hear(step)
 
     def events(self) -> Sequence[str]:
         """Hand on what has happened, where something can."""
-        return self.inner.events() if isinstance(self.inner, Eventful) else ()
+        told: Sequence[str] = self.inner.events() if hasattr(self.inner, "events") else ()
+        return told
 
     def close(self) -> None:
         """Give the environment back, where it must be."""
@@ -203,7 +207,7 @@ class Validated(Around):
     def tick(self) -> None:
         """Tell the inner environment, where it has a clock."""
         super().tick()
-        if isinstance(self.inner, Timed):
+        if hasattr(self.inner, "tick"):
             self._states = None
 
     def events(self) -> Sequence[str]:
