@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import SimulatorError
-from seal.core.schemas import schema_validator
+from seal.core.schemas import meets, schema_validator
 from seal.core.text import sentences, words
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text
@@ -49,7 +49,7 @@ def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], see
         except UnsatisfiableError as error:
             reason = str(error)
             continue
-        if checker.is_valid(answer):
+        if meets(checker.schema, answer) or checker.is_valid(answer):
             return answer
     raise SimulatorError(
         f"no answer fits the response schema of {tool.id} ({reason}); correct `returns` in"
@@ -185,7 +185,7 @@ class Writer:
             return []
         forms = [given] if isinstance(given, str) else [given, json.dumps(given)]
         checker = self._checker.evolve(schema=schema)
-        return [form for form in forms if checker.is_valid(form)][:1]
+        return [form for form in forms if meets(schema, form) or checker.is_valid(form)][:1]
 
     def _of_enum(self, schema: dict[str, Any], path: str) -> Any:
         rest = self._checker.evolve(schema={k: v for k, v in schema.items() if k != "enum"})
