@@ -14,7 +14,8 @@ from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
 from seal.evaluation.milestones.plans import under, view
-from seal.report.gold import asked_lines, describe, json_text, kept_tables
+from seal.report.gold import describe, json_text
+from seal.report.gold_worlds import asked_lines, kept_tables
 
 METRICS = NAMES
 """Metrics whose scores tell of milestones."""

@@ -4,9 +4,13 @@ An open set: a condition is a frozen dataclass that subclasses `Condition`; its 
 which a record names it, is the class's name in snake_case. Its `similarity(step, reached)` is in
 [0, 1]; `reached` maps the positions of earlier milestones to the steps that reached them, -1 to the
 first step.
+
+What is asked of a world is imported when it is first named: most pools have none.
 """
 
-from seal.core.conditions.cells import Column
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from seal.core.conditions.messages import (
     FIRST,
     LAST,
@@ -19,10 +23,14 @@ from seal.core.conditions.messages import (
     Replied,
     Told,
     message_row,
+    parts,
     party,
 )
-from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged, parts
-from seal.core.conditions.unconfirmed import Unconfirmed
+
+if TYPE_CHECKING:
+    from seal.core.conditions.cells import Column
+    from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
+    from seal.core.conditions.unconfirmed import Unconfirmed
 
 __all__ = [
     "EXTRACTORS",
@@ -46,3 +54,20 @@ __all__ = [
     "parts",
     "party",
 ]
+
+
+_HOMES = {
+    "AllOf": "state",
+    "Column": "cells",
+    "DependsOn": "state",
+    "EXTRACTORS": "state",
+    "StateHas": "state",
+    "StateUnchanged": "state",
+    "Unconfirmed": "unconfirmed",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -31,6 +32,16 @@ LAST = -2
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+_ELSEWHERE = {
+    "all_of": "seal.core.conditions.state",
+    "depends_on": "seal.core.conditions.state",
+    "state_has": "seal.core.conditions.state",
+    "state_unchanged": "seal.core.conditions.state",
+    "unconfirmed": "seal.core.conditions.unconfirmed",
+}
+"""Kind of a condition of ours to its module, which is imported when a record first names it."""
+
+
 class Condition:
     """Base of all conditions."""
 
@@ -48,13 +59,25 @@ class Condition:
                 f'add: kind: str = field(default="{kind}", init=False)'
             )
         # A slotted dataclass is made twice; the second class takes the first one's place.
-        other = Condition.known.setdefault(kind, cls)
-        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        other = Condition.known.get(kind, cls)
+        home = _ELSEWHERE.get(kind, other.__module__)
+        if (home, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise TypeError(
                 f"condition {cls.__module__}.{cls.__qualname__} has the kind {kind!r} of "
-                f"{other.__module__}.{other.__qualname__}; rename the class"
+                f"{home}.{other.__qualname__}; rename the class"
             )
         Condition.known[kind] = cls
+
+    @staticmethod
+    def kinds() -> dict[str, type[Condition]]:
+        """Return all that records may name, by kind."""
+        for module in _ELSEWHERE.values():
+            import_module(module)
+        return Condition.known
+
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the conditions of which this one consists, in order; itself where it is one."""
+        return (self,)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return how well the step meets the condition, in [0, 1].
@@ -114,10 +137,12 @@ class Condition:
             if isinstance(value, Condition):
                 return value
             kind = value.get("kind") if isinstance(value, dict) else None
-            if not isinstance(kind, str) or kind not in Condition.known:
-                known = ", ".join(sorted(Condition.known))
+            if not isinstance(kind, str) or kind not in {**Condition.known, **_ELSEWHERE}:
+                known = ", ".join(sorted(Condition.kinds()))
                 raise PydanticCustomError("kind", "no condition kind; known: {k}", {"k": known})
             if kind not in adapters:
+                if kind not in Condition.known:
+                    import_module(_ELSEWHERE[kind])
                 adapters[kind] = TypeAdapter(Condition.known[kind])
             fields = {name: item for name, item in value.items() if name != "kind"}
             try:
@@ -247,6 +272,11 @@ class Replied(OfTheStepAlone):
         if not self.states:
             return 1.0
         return sum(state.casefold() in text for state in self.states) / len(self.states)
+
+
+def parts(condition: Condition) -> tuple[Condition, ...]:
+    """Return the conditions of which a milestone's consists, in order."""
+    return condition.parts()
 
 
 MESSAGE = "message"

@@ -259,6 +259,10 @@ class AllOf(Condition):
         count = sum(not isinstance(c, StateUnchanged) for c in self.conditions)
         return float(prod(values) ** (1 / count)) if count > 1 else float(prod(values))
 
+    def parts(self) -> tuple[Condition, ...]:
+        """Return the parts of each of the conditions."""
+        return tuple(part for condition in self.conditions for part in condition.parts())
+
     def under(self, match: Match) -> AllOf:
         """Return the same conditions measured by other rules."""
         return AllOf(tuple(condition.under(match) for condition in self.conditions))
@@ -280,10 +284,3 @@ class AllOf(Condition):
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return what each of the conditions reads in earlier steps."""
         return tuple(condition.recalls(reached) for condition in self.conditions)
-
-
-def parts(condition: Condition) -> tuple[Condition, ...]:
-    """Return the conditions of which a milestone's consists, in order."""
-    if not isinstance(condition, AllOf):
-        return (condition,)
-    return tuple(part for inner in condition.conditions for part in parts(inner))
