@@ -1,35 +1,15 @@
-"""What the user knows: the parts of a persona, and the facts among them.
-
-A persona is a map; every part is optional:
-
-- `goal`: what the user wants in the end, in full. Missing: the request itself.
-- `boundary`: what the user knows besides, and what not, in words.
-- `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}; authored
-  scenarios are refused where a fact could not be said (`check_facts`).
-- `then`: requests that the user makes one by one, each after the one before is said to be done.
-- `replies`: for each goal what the user answers to the agent's texts, one after the other.
-- `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
-  closes one dialogue.
-
-Any further entry counts as a fact: its name is the slot.
-"""
+"""Which parts of a persona (`seal.agents.personas`) the user is told."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from typing import Literal, get_args
 
-from seal.core.errors import DataError, UsageError, shortened
-from seal.core.plain import json_text
-from seal.core.text import words
+from seal.core.errors import UsageError
 from seal.core.types import JSON
 
 Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
 WHOLE: Brief = "goal+boundary+demonstration"
-_NO_FACTS = ("goal", "boundary", "facts", "then", "replies", "demonstration")
-_FACT = 'expected a value, or {"value": value, "ask": [words that ask for it]}'
 
 
 def check_brief(brief: str) -> None:
@@ -53,113 +33,3 @@ def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
     if brief == "goal+boundary":
         return {name: value for name, value in persona.items() if name != "demonstration"}
     return dict(persona)
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One thing that the user knows."""
-
-    slot: str
-    value: str
-    """In words."""
-    ask: tuple[str, ...] = field(default=())
-    """Words that ask for it, besides the slot's name."""
-
-    def asked_in(self, text: str) -> bool:
-        """Tell whether a question is about this fact.
-
-        It is where it has one of the asking words as whole words, or all words of the slot's name,
-        a plural `s` aside.
-        """
-        if any(_holds(text, phrase) for phrase in self.ask):
-            return True
-        said = {word.removesuffix("s") for word in words(text)}
-        named = {word.removesuffix("s") for word in words(self.slot)}
-        return bool(named) and named <= said
-
-
-def facts_of(persona: Mapping[str, JSON]) -> list[Fact]:
-    """Return the facts of a persona in its order; entries without a value are left out."""
-    given = persona.get("facts")
-    entries = dict(given) if isinstance(given, Mapping) else {}
-    entries |= {name: value for name, value in persona.items() if name not in _NO_FACTS}
-    found = [_fact(slot, value) for slot, value in entries.items()]
-    return [fact for fact in found if fact.value.strip()]
-
-
-def check_facts(persona: Mapping[str, JSON]) -> None:
-    """Make sure that the user can say each of `facts` in words, and knows when it is asked.
-
-    Raises:
-        DataError: A fact has no value, or one that is no text, number, truth value or list of such,
-            or a part that facts have not; the text names it.
-    """
-    given = persona.get("facts")
-    for slot, entry in given.items() if isinstance(given, Mapping) else ():
-        place = f"facts.{slot}"
-        parts = entry if isinstance(entry, Mapping) else {"value": entry}
-        if "value" not in parts or not parts.keys() <= {"value", "ask"}:
-            raise DataError(f"{place}: {_FACT}; got {shortened(entry)}")
-        if not _sayable(parts["value"]):
-            raise DataError(
-                f"{place}: expected a value to say, a text, a number, true or false, or a list of "
-                f"such; got {shortened(parts['value'])}"
-            )
-        ask = parts.get("ask", "")
-        words_of = ask if isinstance(ask, list) else [ask]
-        if not all(isinstance(word, str) for word in words_of):
-            raise DataError(
-                f"{place}.ask: expected a text or a list of texts, got {shortened(ask)}"
-            )
-
-
-def _sayable(value: JSON) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(map(_sayable, value))
-    return isinstance(value, bool | int | float) or (isinstance(value, str) and bool(value.strip()))
-
-
-def requests_of(persona: Mapping[str, JSON]) -> list[str]:
-    """Return the requests that follow on the first one."""
-    given = persona.get("then")
-    if isinstance(given, str):
-        return [given]
-    return [text for text in given if isinstance(text, str)] if isinstance(given, list) else []
-
-
-def replies_of(persona: Mapping[str, JSON], goal: int) -> list[str] | None:
-    """Return what the user answers in the chat about a goal, in order; None: it is not given."""
-    given = persona.get("replies")
-    if not isinstance(given, list):
-        return None
-    own = given[goal] if goal < len(given) else ()
-    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
-
-
-def _fact(slot: str, entry: JSON) -> Fact:
-    if not isinstance(entry, Mapping) or "value" not in entry:
-        return Fact(slot, _in_words(entry))
-    ask = entry.get("ask", ())
-    phrases: Sequence[Any] = [ask] if isinstance(ask, str) else ask
-    listed = phrases if isinstance(phrases, (list, tuple)) else ()
-    return Fact(slot, _in_words(entry["value"]), tuple(p for p in listed if isinstance(p, str)))
-
-
-def _in_words(value: JSON) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(_in_words, value))
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json_text(value)
-
-
-def _holds(text: str, phrase: str) -> bool:
-    """Tell whether a text has a phrase as whole words; where it has no blanks, anywhere."""
-    folded = phrase.casefold().strip()
-    if not folded:
-        return False
-    if not folded.isascii():
-        return folded in text.casefold()
-    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", text.casefold()) is not None

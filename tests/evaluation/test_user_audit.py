@@ -10,7 +10,7 @@ from chats import task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.agents.users import ALLOWED, RETRIES, UNKNOWN, WAITING
+from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN, WAITING
 from seal.core.types import Goal, Score, Step, ToolCall, ToolResult
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import UserAudit

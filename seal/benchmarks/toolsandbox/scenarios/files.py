@@ -36,7 +36,7 @@ class BaseWorld:
     clock: dict[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""
     demonstration: list[dict[str, str]] = field(default_factory=list)
-    """Example dialogues for personas that have none of their own (`seal.agents.briefs`)."""
+    """Example dialogues for personas that have none of their own (`seal.agents.personas`)."""
     place: str = ""
     """File and name, for messages."""
     __pydantic_config__ = _CONFIG

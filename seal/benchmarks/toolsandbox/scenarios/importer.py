@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from seal.agents.briefs import check_facts
-from seal.agents.users import scripted_answer
+from seal.agents.personas import check_facts
+from seal.agents.scripted_user import scripted_answer
 from seal.benchmarks.toolsandbox.phone.answers import web_answers
 from seal.benchmarks.toolsandbox.scenarios.cells import UTC, Arguments, clock_fields, tables_of
 from seal.benchmarks.toolsandbox.scenarios.files import (
@@ -243,7 +243,7 @@ class _Compiler:
 def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
     for name, value in scenario.persona.items():
         if not isinstance(value, named(_PERSONA, name, "part of a persona", "persona")):
-            raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.briefs")
+            raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.personas")
     with located("persona", mark="."):
         check_facts(scenario.persona)
     _check_replies(scenario.persona.get("replies"))
