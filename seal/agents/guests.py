@@ -24,8 +24,8 @@ from seal.agents.autogen import Silent, library
 from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, arguments_text, route, text_of
 from seal.agents.own import OwnRole
 from seal.agents.own_code import OwnCode
+from seal.agents.personas import brief
 from seal.agents.teams import MANAGER, USER
-from seal.agents.users import brief
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.protocols import Chat, Reply

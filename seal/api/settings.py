@@ -18,9 +18,9 @@ from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
-from seal.runs.feedback import Feedback
 from seal.runs.settings import (
     AgentChoice,
+    Feedback,
     History,
     MetricChoice,
     ModelChoice,

@@ -11,8 +11,9 @@ from seal.core.registry import load_dotted
 from seal.core.types import JSON
 from seal.pools.catalogue import Entry, by_any_name
 from seal.pools.counts import PoolCounts, count_stored
-from seal.pools.lookup import is_shipped, open_pool, source_folder
+from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
+from seal.pools.upstream import source_folder
 from seal.runs.run_folder import RunFolder
 
 

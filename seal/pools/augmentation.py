@@ -15,9 +15,10 @@ from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.types import Goal, Task, Tool
 from seal.pools.distraction import Distractors
 from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web
-from seal.pools.needs import named_tools
-from seal.pools.originals import is_scrambled, renamed
+from seal.pools.named_tools import named_tools
+from seal.pools.originals import is_scrambled
 from seal.pools.pool import StoredPool, load_pool
+from seal.pools.renaming import renamed
 from seal.pools.scrambling import Scrambler
 from seal.pools.writing import write_pool
 

@@ -6,19 +6,14 @@ files under SEAL_DATA, and what a user hands over.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from seal.core.canonical import digest
 from seal.core.errors import UsageError, check_name, shortened
-from seal.core.folders import cache_folder
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
-from seal.pools.catalogue import by_any_name
-from seal.pools.importer import REGISTRY, TOOLS, import_benchmark
+from seal.pools.importer import REGISTRY, TOOLS
 from seal.pools.own_parts import OwnTool
 from seal.pools.pool import StoredPool, load_pool
 
@@ -37,77 +32,29 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     """
     if isinstance(what, Benchmark):
         return what.pool()
-    name = str(what)
-    names = pool_names()
-    if Path(what).is_dir() and not (name in names and not (Path(what) / TOOLS).is_file()):
-        pool = load_pool(Path(what))
-        return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
-    check_name("pool or folder", name, names)
+    name, folder = str(what), Path(what)
+    if (folder / TOOLS).is_file():
+        return _stored(folder)
     known = known_benchmark(name)
     if known is not None and known.is_complete:
         return known.pool()
-    importer, options = _importer(name)
-    source = source_folder(name)
-    if source is None:
-        folder = _folders(name)[0]
-        raise UsageError(
-            f"no files of {name!r}: set SEAL_DATA to the folder that holds {folder}/, or import "
-            f"them: seal import {importer} SOURCE --out POOL, then seal run POOL"
-        )
-    pool = load_pool(_imported(name, importer, source, options))
-    return StoredPool(pool.folder, benchmark=known)
+    from seal.pools.upstream import imported_pool, pool_names
+
+    if folder.is_dir() and name not in pool_names():
+        return _stored(folder)  # which says what it lacks
+    check_name("pool or folder", name, pool_names())
+    return StoredPool(imported_pool(name).folder, benchmark=known)
 
 
-def pool_names() -> list[str]:
-    """Return the names that `open_pool` knows, whether or not their files are here."""
-    imported = [name for name, entry in by_any_name().items() if entry.importer]
-    return sorted({*imported, *REGISTRY.names()})
+def _stored(folder: Path) -> StoredPool:
+    pool = load_pool(folder)
+    return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
 
 
 def is_shipped(name: str) -> bool:
     """Tell whether a benchmark's tools and tasks come with the distribution that offers it."""
     known = known_benchmark(name)
     return known is not None and known.is_complete
-
-
-def source_folder(name: str) -> Path | None:
-    """Return the folder under SEAL_DATA that holds a benchmark's files; None: there is none."""
-    data = os.environ.get("SEAL_DATA")
-    found = (Path(data) / folder for folder in _folders(name)) if data else ()
-    return next((folder for folder in found if folder.is_dir()), None)
-
-
-def _folders(name: str) -> list[str]:
-    entry = by_any_name().get(name)
-    return [folder for folder in (entry.folder if entry else None, name) if folder]
-
-
-def _importer(name: str) -> tuple[str, dict[str, Any]]:
-    entry = by_any_name().get(name)
-    return (entry.importer, entry.options) if entry and entry.importer else (name, {})
-
-
-def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -> Path:
-    entry = by_any_name().get(name)
-    folders = [source, *(source.parent / beside for beside in (entry.beside if entry else ()))]
-    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
-    state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    identity = digest([state, importer, options, _code_of_importers()])
-    out = cache_folder() / "pools" / f"{name}-{identity[:16]}"
-    if not (out / "import.json").is_file():
-        import_benchmark(importer, source, out, **options)
-    return out
-
-
-def _code_of_importers() -> str:
-    """Return the digest of the modules that import: a changed one makes its pools anew.
-
-    The tools of worlds are made from their functions, so these count too.
-    """
-    here = Path(__file__).parents[1]
-    folders = (here / "benchmarks", here / "environments", here / "pools")
-    modules = sorted(module for folder in folders for module in folder.rglob("*.py"))
-    return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])
 
 
 Bench: TypeAlias = str | Path | Benchmark

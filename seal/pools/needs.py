@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from seal.core.conditions import Called
-from seal.core.types import CHAT_TOOLS, Goal, Milestone, Plan, Step, Task
+from seal.core.types import Goal, Plan, Task
+from seal.pools.named_tools import called_tools, stated_tools
 
 _Choice = tuple[frozenset[str], ...]
 """Sets of tools of which one is enough."""
@@ -72,20 +72,6 @@ def _choices(goal: Goal) -> Iterator[_Choice]:
         yield tuple(dict.fromkeys(map(_called, goal.plans)))
 
 
-def named_tools(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield what a tool is to the task, and its id, for every tool of the pool that a goal names.
-
-    It is relevant, offered, gold (called by a plan, or forbidden by it), or called in the reference
-    solution; one tool may be several of them.
-    """
-    for goal in task.goals:
-        nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
-        yield from (("relevant", tool) for tool in goal.relevant)
-        yield from (("offered", tool) for tool in goal.offered or ())
-        yield from (("gold", tool) for node in nodes for tool in _tools(node))
-        yield from (("reference", tool) for tool in _stated(goal.reference))
-
-
 def restricted(task: Task, held: AbstractSet[str]) -> Task:
     """Return the task as far as these tools go; they must meet its need.
 
@@ -104,24 +90,13 @@ def _restricted_goal(goal: Goal, held: AbstractSet[str]) -> Goal:
         plans=plans,
         offered=None if goal.offered is None else tuple(t for t in goal.offered if t in held),
         relevant=tuple(tool for tool in goal.relevant if tool in held),
-        reference=goal.reference if set(_stated(goal.reference)) <= held else (),
+        reference=goal.reference if set(stated_tools(goal.reference)) <= held else (),
     )
 
 
 def _without_minefields(plan: Plan, held: AbstractSet[str]) -> Plan:
-    return replace(plan, minefields=tuple(m for m in plan.minefields if _tools(m) <= held))
+    return replace(plan, minefields=tuple(m for m in plan.minefields if called_tools(m) <= held))
 
 
 def _called(plan: Plan) -> frozenset[str]:
-    return frozenset().union(*map(_tools, plan.milestones))
-
-
-def _tools(node: Milestone) -> frozenset[str]:
-    return frozenset([node.condition.tool]) if isinstance(node.condition, Called) else frozenset()
-
-
-def _stated(steps: tuple[Step, ...]) -> tuple[str, ...]:
-    """Return the tools of the pool that the steps call, in their order."""
-    called = (step.call.tool for step in steps if step.call is not None)
-    found = (tool for tool in called if tool is not None and not tool.startswith(CHAT_TOOLS))
-    return tuple(dict.fromkeys(found))
+    return frozenset().union(*map(called_tools, plan.milestones))

@@ -23,7 +23,7 @@ from seal.pools.importer import (
     WEB,
     pool_digest,
 )
-from seal.pools.needs import named_tools
+from seal.pools.named_tools import named_tools
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""

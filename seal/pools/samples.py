@@ -25,7 +25,8 @@ from typing import TypeVar
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError, UsageError, check_name
 from seal.core.types import Task, Tool
-from seal.pools.needs import named_tools, need_of, restricted
+from seal.pools.named_tools import named_tools
+from seal.pools.needs import need_of, restricted
 
 DISTRACTORS = ("uniform", "same_tool", "nearest")
 """What fills a pool: tools by chance; first the APIs of the services that the seed queries need;

@@ -1,37 +1,38 @@
 """Where calls run: a simulator with its cache, recordings, or the world that a task names.
 
 Gold answers come before a simulator's. Tasks with and without a world may stand in one pool. Around
-that lie the originals of scrambled tools (`Unscrambled`), and gold results (`GoldResults`).
+that lie the originals of scrambled tools (`Unscrambled`), and gold results (`GoldResults`). What
+few runs need is imported for those alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import TYPE_CHECKING
 
-from seal.agents.teams import team_options
 from seal.core.canonical import canonical_json
-from seal.core.environment import Around, Environment, EnvironmentFactory
+from seal.core.environment import Environment, EnvironmentFactory
 from seal.core.errors import UsageError
-from seal.core.protocols import Lookup, Message, Simulator
+from seal.core.protocols import Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
-from seal.core.types import JSON, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.models.gold_tools import gold_call, names_tools_alone
-from seal.models.oracle import moves
-from seal.pools.benchmark import part_of
+from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pools.lookup import answer_formats
-from seal.pools.originals import originals, renamed
+from seal.pools.originals import originals
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
-from seal.runs.feedback import FeedbackSwitch
 from seal.runs.run_model import find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
-from seal.simulator_cache.answer_cache import Fallback, keys_of_call
-from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.recordings import GoldAnswers, RecordedAnswers
-from seal.simulator_cache.simulators import OwnFunctions, SimulatorSetup, build_simulator
+from seal.simulator_cache.answer_cache import Fallback
+from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.gold_answers import GoldAnswers
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+
+if TYPE_CHECKING:
+    from seal.runs.feedback import FeedbackSwitch
+    from seal.simulator_cache.recordings import RecordedAnswers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +73,22 @@ class SimulatorSource:
     def environments(self) -> EnvironmentFactory:
         """Return what opens the environments of tasks that name no world."""
         if self.settings.simulator == "recorded" and self._recorded is not None:
+            from seal.simulator_cache.recorded_chats import RecordedEnvironments
+
             return RecordedEnvironments(self._recording(), self._recorded, self.tools)
         simulator = self.simulator()
-        scrambled, tasks = originals(self.tools.values()), self.pool.tasks()
-        gold = GoldAnswers(renamed(task, scrambled) if scrambled else task for task in tasks)
+        tasks, scrambled = self.pool.tasks(), originals(self.tools.values())
+        if scrambled:
+            from seal.pools.renaming import renamed
+
+            tasks = (renamed(task, scrambled) for task in tasks)
+        gold = GoldAnswers(tasks)
         if gold:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
         if functions:
+            from seal.simulator_cache.own_functions import OwnFunctions
+
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
 
@@ -94,6 +103,8 @@ class SimulatorSource:
         recordings = self.pool.recordings()
         if not recordings or not self._parts & {"recorded", "llm"}:
             return None
+        from seal.simulator_cache.recordings import RecordedAnswers
+
         return RecordedAnswers(chain.from_iterable(map(self.pool.recorded, recordings)), self.tools)
 
     def _recording(self) -> Lookup:
@@ -134,20 +145,35 @@ class EnvironmentSource:
         known = {**given.tools, **{tool.id: tool for tool in self._originals.values()}}
         given = replace(given, tools=known)
         self._environments = given.environments()
-        recorded = isinstance(self._environments, RecordedEnvironments)
+        recorded = not isinstance(self._environments, SimulatedEnvironments)
         self._world_of = worlds_of(settings, pool.tasks())
         _check(settings, recorded, set(self._world_of.values()))
         written = "native" if recorded else settings.play.format
-        self._feedback = FeedbackSwitch(settings.feedback, known, written)
-        self._worlds = _worlds(given, self._world_of) if self._world_of else {}
+        self._feedback: FeedbackSwitch | None = None
+        if (settings.feedback, written) != ("auto", "native"):
+            from seal.runs.feedback import FeedbackSwitch
+
+            self._feedback = FeedbackSwitch(settings.feedback, known, written)
+        self._worlds: dict[str, EnvironmentFactory] = {}
+        if self._world_of:
+            from seal.runs.world_stack import opened_worlds
+
+            self._worlds = opened_worlds(given, self._world_of)
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
-        opened = self._place(task.id).open(task, trial, offered)
-        environment = self._feedback.around(opened, offered)
+        environment = self._place(task.id).open(task, trial, offered)
+        if self._feedback is not None:
+            environment = self._feedback.around(environment, offered)
         if self._originals:
+            from seal.runs.other_calls import Unscrambled
+
             environment = Unscrambled(environment, self._originals)
-        return GoldResults(environment, task, self._tools) if self._gold_results else environment
+        if self._gold_results:
+            from seal.runs.other_calls import GoldResults
+
+            environment = GoldResults(environment, task, self._tools)
+        return environment
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
@@ -199,106 +225,3 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
             "--tools created: no task of this pool is played in a world, whose tools can be "
             "created; leave the option out"
         )
-
-
-def _worlds(given: SimulatorSource, world_of: dict[str, str]) -> dict[str, EnvironmentFactory]:
-    """Return what opens each world that a task names; every task's must begin as it says."""
-    from seal.environments.world import Worlds, WorldSetup, build_worlds
-
-    settings, pool = given.settings, given.pool
-    setup = WorldSetup(
-        seed=settings.seed,
-        options=settings.world_options,
-        taken=team_options(settings.play.team),
-        web=pool.web,
-        tools=given.tools,
-        mobile=pool.mobile,
-        creator=_creator(settings, pool, given.cast),
-        sandbox=settings.sandbox,
-        simulator=given.simulator,
-        keys_of_call=keys_of_call,
-        own={} if pool.benchmark is None else pool.benchmark.worlds(),
-        allow_code=settings.allow_code,
-        servers=settings.servers,
-        store=given.store,
-        cache=settings.cache,
-    )
-    first = {world: task for task, world in reversed(world_of.items())}
-    worlds = {
-        world: build_worlds(world, setup, f"task {task!r}") for world, task in sorted(first.items())
-    }
-    for task in pool.tasks():
-        world = worlds.get(world_of.get(task.id, ""))
-        if isinstance(world, Worlds):
-            world.check(task)
-    return worlds
-
-
-def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
-    """Return what writes the functions of tools; None: what was recorded answers."""
-    if settings.mobile_tools != "created":
-        return None
-
-    def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
-        return cast.ask(role, task, messages).content
-
-    made: Callable[[Tool], str] = part_of(pool.benchmark, "creator")(pool.every_task, ask)
-    return made
-
-
-class Unscrambled(Around):
-    """An environment in which a call of a scrambled tool runs the original.
-
-    Arguments are checked by the original's rules, simulated answers are the original's, and what
-    was executed bears its id: what a tool does is not changed by how it is presented.
-
-    Args:
-        environment: Knows the originals.
-        originals: Id of a scrambled tool to its original (`seal.pools.originals.originals`).
-    """
-
-    def __init__(self, environment: Environment, originals: Mapping[str, Tool]) -> None:
-        super().__init__(environment)
-        self._originals = originals
-
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        return self.inner.call([self._meant(call) for call in calls])
-
-    def _meant(self, call: ToolCall) -> ToolCall:
-        original = self._originals.get(call.tool or "")
-        return call if original is None else replace(call, tool=original.id)
-
-
-class GoldResults(Around):
-    """An environment of one chat, in which wrong arguments of gold tools do no harm.
-
-    Args:
-        environment: Runs the calls.
-        task: With its gold.
-        tools: The pool by id.
-    """
-
-    def __init__(self, environment: Environment, task: Task, tools: Mapping[str, Tool]) -> None:
-        super().__init__(environment)
-        self._left = [called for goal in task.goals for m in moves(goal) for called in m.calls]
-        self._goals = [goal for goal in task.goals if names_tools_alone(goal)]
-        self._tools = tools
-
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        return self.inner.call([self._meant(call) for call in calls])
-
-    def _meant(self, call: ToolCall) -> ToolCall:
-        mine = [gold for gold in self._left if gold.tool == call.tool]
-        if mine:
-            gold = next((each for each in mine if each.accepts(call.arguments)), mine[0])
-            self._left.remove(gold)
-            if gold.accepts(call.arguments):
-                return call
-            return replace(call, arguments=gold.canonical_arguments(), raw="")
-        for goal in self._goals:
-            if call.tool in goal.relevant:
-                filled = gold_call(self._tools[str(call.tool)], goal)
-                return replace(call, arguments=filled.arguments, raw="")
-        return call

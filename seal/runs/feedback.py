@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import get_args
 
 from seal.core.environment import Around, Environment, Validated
-from seal.core.errors import OptionError, SealError, SimulatorError
+from seal.core.errors import SealError, SimulatorError
 from seal.core.formats import Format, form_of
 from seal.core.plain import json_text
 from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
 from seal.core.validation import CallError, CallValidator, ErrorKind
-
-Feedback = Literal["auto", "on", "off"]
+from seal.runs.settings import Feedback
 
 _REJECTIONS = frozenset(get_args(ErrorKind))
 _FIELDS = ("kind", "name", "expected", "received", "nearest")
@@ -181,15 +180,11 @@ class FeedbackSwitch:
         feedback: The setting.
         tools: All that may be called, by id.
         format: How calls are written; `native` where nobody is to be told.
-
-    Raises:
-        OptionError: There is no such setting.
     """
 
     def __init__(
         self, feedback: Feedback, tools: Mapping[str, Tool], format: Format = "native"
     ) -> None:
-        check_feedback(feedback)
         self.feedback = feedback
         form = form_of(format)
         shape = "" if form is None else form.shape
@@ -214,12 +209,6 @@ class FeedbackSwitch:
             unbroken = Unbroken(environment.inner, self._validator)
             environment = Validated(unbroken, self._runnable)
         return Silenced(environment)
-
-
-def check_feedback(feedback: str) -> None:
-    """Raise OptionError where there is no such setting."""
-    if feedback not in get_args(Feedback):
-        raise OptionError(f"--feedback {feedback}: expected one of {', '.join(get_args(Feedback))}")
 
 
 def _content(message: str) -> str:

@@ -28,7 +28,6 @@ from seal.core.signatures import check_fields
 from seal.models import Flagged, Model
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import RetrieverSpec
-from seal.runs.feedback import Feedback, check_feedback
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
@@ -39,6 +38,8 @@ environment, seal.toml, what the pool says under `play`, the baseline, ablation 
 it, or nobody."""
 Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
+Feedback = Literal["auto", "on", "off"]
+"""What an invalid call brings (`seal.runs.feedback`)."""
 Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
@@ -235,7 +236,9 @@ class RunSettings:
         refuse_secret("", self.world_options, "world_options")
         check_allowed(self.allow_code)
         check_brief(self.user_brief)
-        check_feedback(self.feedback)
+        if self.feedback not in get_args(Feedback):
+            listed = ", ".join(get_args(Feedback))
+            raise OptionError(f"--feedback {self.feedback}: expected one of {listed}")
         check_presentation(self.play.format, self.tool_messages)
         if self.mobile_tools not in ("recorded", "created"):
             raise OptionError(f"--tools {self.mobile_tools}: expected recorded or created")

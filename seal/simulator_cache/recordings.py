@@ -1,7 +1,4 @@
-"""Answers that were observed once, by a real service, in an earlier run, or with gold calls.
-
-Those that a benchmark recorded with its gold calls (`GoldAnswers`) beat any invention.
-"""
+"""Answers that were observed once, by a real service or in an earlier run."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from typing import Any, NamedTuple, get_args
 
 import orjson
 
-from seal.core.canonical import canonical_json, digest, equal
-from seal.core.conditions import Called
+from seal.core.canonical import canonical_json, digest
 from seal.core.protocols import Response
-from seal.core.types import JSON, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.types import JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import ErrorKind
+from seal.simulator_cache.gold_answers import default_values
 
 _NO_ANSWER = ("truncated", "not_recorded", "simulator", *get_args(ErrorKind))
 """Kinds of errors that say nothing about the tool's answer."""
@@ -43,7 +40,7 @@ class RecordedAnswers:
     identity = "recorded/1"
 
     def __init__(self, trajectories: Iterable[Trajectory], tools: Mapping[str, Tool]) -> None:
-        self._defaults = {tool.id: _defaults(tool) for tool in tools.values()}
+        self._defaults = {tool.id: default_values(tool) for tool in tools.values()}
         self._versions: dict[str, str] = {}
         found: dict[tuple[str, bytes], tuple[tuple[str, int, int], RecordedAnswer]] = {}
         for trajectory in trajectories:
@@ -127,58 +124,3 @@ def _fields(content: str) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return value if isinstance(value, dict) and "error" in value and "response" in value else {}
-
-
-def _defaults(tool: Tool) -> dict[str, JSON]:
-    properties = tool.parameters.get("properties", {})
-    return {
-        name: p["default"]
-        for name, p in properties.items()
-        if isinstance(p, dict) and "default" in p
-    }
-
-
-class GoldAnswers:
-    """The simulator that answers a gold call with its milestone's result, in every task alike.
-
-    A call is found by tool and accepted arguments; arguments that equal their default count as not
-    given where the gold does not name them. Where milestones disagree, the first task's counts.
-
-    Args:
-        tasks: Read once, in order.
-    """
-
-    identity = "gold/1"
-
-    def __init__(self, tasks: Iterable[Task]) -> None:
-        self._answers: dict[str, list[tuple[Called, JSON]]] = {}
-        plans = (p for task in tasks for goal in task.goals for p in goal.plans or ())
-        for milestone in (milestone for plan in plans for milestone in plan.milestones):
-            if milestone.result is not None:
-                condition = milestone.condition
-                if isinstance(condition, Called) and condition.arguments is not None:
-                    answers = self._answers.setdefault(condition.tool, [])
-                    answers.append((condition, milestone.result))
-
-    def __len__(self) -> int:
-        return sum(map(len, self._answers.values()))
-
-    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return the recorded result, or an error of the kind `not_recorded` that is not kept."""
-        defaults = _defaults(tool)
-        for condition, result in self._answers.get(tool.id, ()):
-            if condition.accepts(_given(arguments, condition, defaults)):
-                return Response(result)
-        error = f"No gold answer of {tool.name} to these arguments."
-        return Response("", error, cacheable=False, kind="not_recorded")
-
-
-def _given(
-    arguments: Mapping[str, JSON], condition: Called, defaults: Mapping[str, JSON]
-) -> dict[str, JSON]:
-    gold = condition.arguments or {}
-    return {
-        name: value
-        for name, value in arguments.items()
-        if name in gold or not (name in defaults and equal(value, defaults[name]))
-    }

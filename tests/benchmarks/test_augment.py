@@ -27,8 +27,9 @@ from seal.pools.augmentation import (
     parse_augmentations,
 )
 from seal.pools.distraction import Distractors
-from seal.pools.needs import named_tools
-from seal.pools.originals import originals, renamed
+from seal.pools.named_tools import named_tools
+from seal.pools.originals import originals
+from seal.pools.renaming import renamed
 from seal.pools.scrambling import Scrambler
 
 

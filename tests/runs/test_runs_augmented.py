@@ -10,7 +10,7 @@ from seal.core.types import Execution, Tool, ToolCall
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations
-from seal.runs.environment_stack import Unscrambled
+from seal.runs.other_calls import Unscrambled
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from seal.core.formats import form_of
 from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 from seal.runs.feedback import FeedbackSwitch
+from seal.runs.settings import RunSettings
 
 WEATHER = Tool(
     "demo/weather",
@@ -251,4 +252,4 @@ def test_states_and_clock_of_a_world_are_handed_on(feedback):
 
 def test_another_setting_is_refused():
     with pytest.raises(OptionError, match="--feedback maybe: expected one of auto, on, off"):
-        FeedbackSwitch("maybe", TOOLS)
+        RunSettings(pool="sample", feedback="maybe")

@@ -9,7 +9,8 @@ from small_pools import write_pool
 
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.folders import cache_folder
-from seal.pools.lookup import open_pool, pool_names, source_folder
+from seal.pools.lookup import open_pool
+from seal.pools.upstream import pool_names, source_folder
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:

@@ -18,7 +18,8 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
-from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
+from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.recorded_chats import RecordedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 

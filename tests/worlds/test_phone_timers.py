@@ -9,7 +9,7 @@ from seal.core.environment import Eventful, Validated
 from seal.core.types import Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.environments.world import WorldSetup
-from seal.runs.environment_stack import Unscrambled
+from seal.runs.other_calls import Unscrambled
 
 MINUTE = {"start": START, "step": 60}
 

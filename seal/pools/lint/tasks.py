@@ -17,7 +17,7 @@ from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.metrics import match_of
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.lint.findings import Finding
-from seal.pools.needs import named_tools
+from seal.pools.named_tools import named_tools
 
 
 def missing_tools(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ A scenario has
   {first column's value: {column: value}}, or to null, which removes the row; `settings`, or any
   table of one row, takes {column: value} at once. `clock` likewise.
 - `tools`: names of those that the agent is offered. `withheld`: those that no augmentation may add.
-- `persona`: what the simulated user knows (`seal.agents.personas`); `replies` is a list of one list.
+- `persona`: what the user knows (`seal.agents.personas`); `replies` is a list of one list.
   `request`: its first message.
 - `milestones`, `minefields`: nodes (`notation`), each a map with an optional `name`, `after` (names
   of the nodes that come before it; left out: the one above it), `guards` (tables that must not

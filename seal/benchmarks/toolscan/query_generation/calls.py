@@ -19,7 +19,7 @@ from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.recordings import GoldAnswers
+from seal.simulator_cache.gold_answers import GoldAnswers
 from seal.simulator_cache.template import Template
 
 MOST_ROWS = 5

@@ -1,0 +1,62 @@
+"""The worlds that the tasks of a run name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from seal.agents.teams import team_options
+from seal.core.environment import EnvironmentFactory
+from seal.core.protocols import Message
+from seal.core.types import Task, Tool
+from seal.environments.world import Worlds, WorldSetup, build_worlds
+from seal.pools.benchmark import part_of
+from seal.pools.pool import StoredPool
+from seal.runs.cast import Cast
+from seal.runs.environment_stack import SimulatorSource
+from seal.runs.settings import RunSettings
+from seal.simulator_cache.answer_cache import keys_of_call
+
+
+def opened_worlds(
+    given: SimulatorSource, world_of: dict[str, str]
+) -> dict[str, EnvironmentFactory]:
+    """Return what opens each world that a task names; every task's must begin as it says."""
+    settings, pool = given.settings, given.pool
+    setup = WorldSetup(
+        seed=settings.seed,
+        options=settings.world_options,
+        taken=team_options(settings.play.team),
+        web=pool.web,
+        tools=given.tools,
+        mobile=pool.mobile,
+        creator=_creator(settings, pool, given.cast),
+        sandbox=settings.sandbox,
+        simulator=given.simulator,
+        keys_of_call=keys_of_call,
+        own={} if pool.benchmark is None else pool.benchmark.worlds(),
+        allow_code=settings.allow_code,
+        servers=settings.servers,
+        store=given.store,
+        cache=settings.cache,
+    )
+    first = {world: task for task, world in reversed(world_of.items())}
+    worlds = {
+        world: build_worlds(world, setup, f"task {task!r}") for world, task in sorted(first.items())
+    }
+    for task in pool.tasks():
+        world = worlds.get(world_of.get(task.id, ""))
+        if isinstance(world, Worlds):
+            world.check(task)
+    return worlds
+
+
+def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
+    """Return what writes the functions of tools; None: what was recorded answers."""
+    if settings.mobile_tools != "created":
+        return None
+
+    def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
+        return cast.ask(role, task, messages).content
+
+    made: Callable[[Tool], str] = part_of(pool.benchmark, "creator")(pool.every_task, ask)
+    return made

@@ -1,0 +1,66 @@
+"""Answers that a benchmark recorded with its gold calls: they beat any invention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from seal.core.canonical import equal
+from seal.core.conditions import Called
+from seal.core.protocols import Response
+from seal.core.types import JSON, Task, Tool
+
+
+class GoldAnswers:
+    """The simulator that answers a gold call with its milestone's result, in every task alike.
+
+    A call is found by tool and accepted arguments; arguments that equal their default count as not
+    given where the gold does not name them. Where milestones disagree, the first task's counts.
+
+    Args:
+        tasks: Read once, in order.
+    """
+
+    identity = "gold/1"
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._answers: dict[str, list[tuple[Called, JSON]]] = {}
+        plans = (p for task in tasks for goal in task.goals for p in goal.plans or ())
+        for milestone in (milestone for plan in plans for milestone in plan.milestones):
+            if milestone.result is not None:
+                condition = milestone.condition
+                if isinstance(condition, Called) and condition.arguments is not None:
+                    answers = self._answers.setdefault(condition.tool, [])
+                    answers.append((condition, milestone.result))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._answers.values()))
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the recorded result, or an error of the kind `not_recorded` that is not kept."""
+        defaults = default_values(tool)
+        for condition, result in self._answers.get(tool.id, ()):
+            if condition.accepts(_given(arguments, condition, defaults)):
+                return Response(result)
+        error = f"No gold answer of {tool.name} to these arguments."
+        return Response("", error, cacheable=False, kind="not_recorded")
+
+
+def _given(
+    arguments: Mapping[str, JSON], condition: Called, defaults: Mapping[str, JSON]
+) -> dict[str, JSON]:
+    gold = condition.arguments or {}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name in gold or not (name in defaults and equal(value, defaults[name]))
+    }
+
+
+def default_values(tool: Tool) -> dict[str, JSON]:
+    """Return the values that arguments of a tool have where they are not given."""
+    properties = tool.parameters.get("properties", {})
+    return {
+        name: p["default"]
+        for name, p in properties.items()
+        if isinstance(p, dict) and "default" in p
+    }
