@@ -171,12 +171,9 @@ JSON = flag("Print one JSON object and nothing else.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Servers:
+class ServersElsewhere:
     """MCP servers: those whose tools are imported, or called in mcp."""
 
-    stdio: tuple[str, ...] = repeated(
-        "Command that starts one; repeatable.", metavar="[NAME=]COMMAND", setting="servers"
-    )
     url: tuple[str, ...] = repeated(
         "Address of one; repeatable.", metavar="[NAME=]URL", setting="servers"
     )
@@ -184,13 +181,26 @@ class Servers:
         None, "File of servers, such as mcp.json.", metavar="FILE", setting="servers"
     )
 
-    def named(self) -> dict[str, Any]:
+    def named(self, commands: tuple[str, ...] = ()) -> dict[str, Any]:
         """Return the servers by name, as `RunSettings.servers` takes them."""
-        if not (self.stdio or self.url or self.config):
+        if not (commands or self.url or self.config):
             return {}
         from seal.environments.mcp_servers import named_servers
 
-        return named_servers(self.stdio, self.url, self.config)
+        return named_servers(commands, self.url, self.config)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers(ServersElsewhere):
+    """MCP servers: those whose tools are imported, or called in mcp."""
+
+    stdio: tuple[str, ...] = repeated(
+        "Command that starts one; repeatable.", metavar="[NAME=]COMMAND", setting="servers"
+    )
+
+    def named(self, commands: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Return the servers by name, those that are commands too."""
+        return super().named((*self.stdio, *commands))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,7 @@ from seal.cli.options import (
     CacheMode,
     Drawing,
     Servers,
+    ServersElsewhere,
     numbers,
     pairs,
     role_models,
@@ -306,14 +307,14 @@ class DryRunOutput(RunOutput):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Play:
-    """What `seal run` and `seal ablate` are told alike."""
+class AnyPlay:
+    """What all verbs that play are told alike."""
 
     model: Model
     roles: Roles
     retrieval: Retrieval
     environment: Environment
-    servers: Servers
+    servers: ServersElsewhere
     judging: Judging
     limits: Limits
 
@@ -332,3 +333,10 @@ class Play:
         if self.model.agent is not None:
             found = trying(self.model.agent, found)
         return RunSettings(pool=pool, **found | others)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Play(AnyPlay):
+    """What `seal run` and `seal ablate` are told alike."""
+
+    servers: Servers

@@ -82,7 +82,7 @@ def test_an_unknown_verb_names_the_closest(seal) -> None:
         (["run", "--cutoffs", "1,zero"], "--cutoffs '1,zero': expected whole numbers"),
         (["run", "--resume"], "give --out"),
         (["run", "a", "b"], "unexpected extra argument"),
-        (["import", "toolbench"], "SOURCE"),
+        (["import", "toolbench", "--out", "pool"], "SOURCE"),
         (["score", "nowhere"], "nowhere is no run folder"),
         (["report", "nowhere"], "nowhere is no run folder"),
     ],

@@ -52,13 +52,16 @@ def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_pat
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["import", "mcp"], "what is to be imported"),
-        (["import", "sample"], "what is to be imported"),
+        (["import", "mcp"], "SOURCE is missing"),
+        (["import", "sample"], "SOURCE is missing"),
         (["import", "mcp", "--stdio", "no-such-command"], "there is no such command"),
         (["import", "mcp", "--config", "gone.json"], "gone.json cannot be read"),
         (["import", "toolbench", ".", "--url", "http://x.test"], "no option -T of toolbench"),
         (["run", "sample", "--stdio", "x"], "add --environment mcp"),
         (["run", "sample", "--environment", "mpc"], "Did you mean 'mcp'?"),
+        (["mcp", "sample", "--agent", "my_lab:solve"], "the client is the agent"),
+        (["mcp", "sample", "--stdio", "--http"], "leave --agent out, and one of --stdio and"),
+        (["mcp", "sample", "--task", "weather-1"], "no task 'weather-1'"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(seal, words: list[str], says: str) -> None:

@@ -53,8 +53,8 @@ def command(
             options["servers"] = named
         elif source is None:
             raise UsageError(
-                f"seal import {name}: what is to be imported? Name its upstream files, or of mcp "
-                'a server: --stdio "COMMAND", --url URL or --config FILE'
+                f"seal import {name}: SOURCE is missing: name its upstream files, or of mcp a "
+                'server: --stdio "COMMAND", --url URL or --config FILE'
             )
         if asked.trajectories and source is not None:
             report = import_run(name, source, out, options).to_json()

@@ -1,0 +1,1 @@
+"""Agents that run elsewhere, and reach a chat from there."""

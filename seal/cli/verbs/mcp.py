@@ -1,0 +1,67 @@
+"""Offer a benchmark's tasks to MCP clients, which are evaluated as agents."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from seal.cli.failure import tell
+from seal.cli.groups import flag, option, verb
+from seal.cli.options import new_app
+from seal.cli.run_options import PLAYED, AnyPlay, Retriever
+from seal.core.errors import UsageError
+
+app = new_app()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Sessions: which task a client gets, how it is reached, and where the run is written."""
+
+    task: str | None = option(None, "Id of the task.  [default: all, one after the other]")
+    stdio: bool = flag("Serve one task by stdin and stdout, as it does without --http.")
+    http: bool = flag("Serve all tasks by HTTP, each at an address of its own.")
+    port: int = option(8000, "Of --http, on this machine alone; 0: any that is free.")
+    name: str = option("mcp-client", "What the run calls the agent.")
+    out: Path = option(..., "Run folder; a run that it holds is gone on with.")
+
+
+@verb(app, ("task", "stdio", "http", "port", "name", "out", "limit"))
+def command(
+    context: typer.Context,
+    offer: Offer,
+    play: AnyPlay,
+    retriever: Retriever,
+    pool: str = PLAYED,
+) -> int:
+    """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
+
+    A session is one chat: the request is the prompt `task`, the tools are those of the task, and
+    the answer is given by the tool `submit`. The run is written and scored as any other.
+    """
+    from seal.report.html import write_report
+    from seal.runs.serving import serve_http, serve_stdio
+
+    if play.model.agent is not None or (offer.stdio and offer.http):
+        raise UsageError(
+            "the client is the agent, and is reached in one way: leave --agent out, and one of "
+            "--stdio and --http"
+        )
+    asked = context.get_parameter_source("baselines")
+    settings = play.settings(
+        context,
+        pool,
+        retriever=retriever.retriever,
+        top_k=retriever.top_k[0],
+        baselines=play.judging.baselines and asked is not None and asked.name != "DEFAULT",
+    )
+    with ExitStack() as served:
+        if offer.http:
+            done = serve_http(settings, offer.out, offer.task, offer.name, offer.port, tell)
+        else:
+            session = serve_stdio(settings, offer.out, offer.task, offer.name)
+            done = served.enter_context(session)
+        report = write_report([done.folder], done.folder.report_path)
+        tell(f"run: {done.folder.path}; report: {report}")
+    return done.exit_code

@@ -1,0 +1,213 @@
+"""Runs whose agent is an MCP client: the benchmark's tasks are served, the run is as any other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from seal.agents.bridges.mcp import Line, McpClients, OverError, mcp_server
+from seal.agents.own import OwnModel
+from seal.agents.teams import MANAGER
+from seal.core.errors import UnknownNameError, UsageError
+from seal.core.types import Task
+from seal.runs.play import played
+from seal.runs.run import RunResult, run
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings
+
+MOST = 1000
+"""Chats that are open at once."""
+Tell = Callable[[str], None]
+
+
+@contextmanager
+def serve_stdio(
+    settings: RunSettings, out: Path, task: str | None, name: str
+) -> Iterator[RunResult]:
+    """Play one task with the client at stdin and stdout, in a run that several such calls make.
+
+    The client hears that its task is finished when the block ends: it may then end this process.
+
+    Args:
+        settings: Of the run.
+        out: Run folder; a run that it holds is gone on with.
+        task: Its id; None: the first that is not played.
+        name: Of the agent, for the run's record.
+
+    Raises:
+        UsageError: No such task, or it is played already; or settings that cannot be.
+    """
+    before = _finished(out)
+    known = [each.id for each in _tasks(settings)]
+    if task is not None and task not in known:
+        raise UnknownNameError("task", task, known[:20], max(0, len(known) - 20))
+    chosen = next((each for each in known if each not in before), None) if task is None else task
+    if chosen is None or chosen in before:
+        what = "every task is" if task is None else f"the task {task!r} is"
+        raise UsageError(f"{out}: {what} played already; give another --out")
+    line = Line(holds=True)
+    server = mcp_server(lambda context: line)
+    thread = threading.Thread(target=_over_stdio, args=(server, line), daemon=True)
+    seated = _seated(settings, McpClients({chosen: line}, name, thread.start))
+    yield run(seated, out, _holds_run(out), only={*before, chosen})
+    line.finish()
+    thread.join()
+
+
+def serve_http(
+    settings: RunSettings, out: Path, task: str | None, name: str, port: int, tell: Tell
+) -> RunResult:
+    """Play tasks with clients that come over HTTP; each task has an address of its own.
+
+    Args:
+        settings: Of the run.
+        out: Run folder; a run that it holds is gone on with.
+        task: The only one to be played; None: all that are selected.
+        name: Of the agent, for the run's record.
+        port: Of this machine alone; 0: any that is free.
+        tell: Given the address of the list of tasks.
+
+    Raises:
+        UsageError: No such task, nothing left to play, too many tasks, or the port is taken.
+    """
+    before = _finished(out)
+    known = {each.id: each.goals[0].text for each in _tasks(settings)}
+    if task is not None and task not in known:
+        raise UnknownNameError("task", task, [*known][:20], max(0, len(known) - 20))
+    wanted = [each for each in known if each not in before and task in (None, each)]
+    if not 0 < len(wanted) <= MOST:
+        raise UsageError(
+            f"{len(wanted)} tasks are to be played; expected 1 to {MOST}: give --limit, --select, "
+            "--task or another --out"
+        )
+    lines = {each: Line() for each in wanted}
+    web = _Web(lines, known, port, tell)
+    seated = _seated(settings, McpClients(lines, name, web.start))
+    every = {*before, *wanted}
+    try:
+        return run(replace(seated, workers=len(wanted)), out, _holds_run(out), only=every)
+    finally:
+        web.stop()
+
+
+def _tasks(settings: RunSettings) -> Iterator[Task]:
+    """Yield the tasks of a run.
+
+    Raises:
+        UsageError: Settings that cannot be, or under which a session would be several chats.
+    """
+    if settings.trials > 1 or settings.history == "gold" or settings.processes > 1:
+        raise UsageError(
+            "a client's session is one chat of one task: leave --trials, --processes and "
+            "--history gold out; give each trial an --out of its own"
+        )
+    opened = played(settings)
+    yield from opened.pool.tasks(opened.settings.select, opened.settings.limit)
+
+
+def _finished(out: Path) -> set[str]:
+    """Return the ids of the tasks that a run has played; empty where there is no run."""
+    if not _holds_run(out):
+        return set()
+    return {chat.task_id for chat in RunFolder(out).trajectories() if not chat.failed}
+
+
+def _holds_run(out: Path) -> bool:
+    return (out / "run.json").is_file()
+
+
+def _seated(settings: RunSettings, clients: McpClients) -> RunSettings:
+    """Return settings under which the clients call the tools; who else is named stays."""
+    model = OwnModel(clients.identity) if "model" not in settings.origins else settings.model
+    roles = {**settings.roles, MANAGER: clients}
+    team = settings.team or "direct"
+    return replace(settings, model=model, team=team, history="own", roles=roles)
+
+
+def _over_stdio(server: Any, line: Line) -> None:
+    """Serve until the client closes our stdin."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        async with stdio_server() as (reads, writes):
+            await server.run(reads, writes, server.create_initialization_options())
+
+    try:
+        anyio.run(serve)
+    finally:
+        line.leave()
+
+
+class _Web:
+    """The server of all lines over HTTP, in a thread.
+
+    Args:
+        lines: Task id to its line.
+        requests: Task id to what the user asks.
+        port: As of `serve_http`.
+        tell: As of `serve_http`.
+    """
+
+    def __init__(
+        self, lines: Mapping[str, Line], requests: Mapping[str, str], port: int, tell: Tell
+    ) -> None:
+        import socket
+
+        import uvicorn
+        from starlette.responses import JSONResponse
+        from starlette.routing import Route
+
+        self._lines, self._requests, self._tell = lines, requests, tell
+        try:
+            self._socket = socket.create_server(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"port {port}: {error.strerror}; give another --port") from error
+        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+        async def index(request: Any) -> Any:
+            return JSONResponse({"tasks": self._told()})
+
+        app = mcp_server(self._line)
+        served = app.streamable_http_app(
+            streamable_http_path="/tasks/{task:path}", custom_starlette_routes=[Route("/", index)]
+        )
+        config = uvicorn.Config(served, log_level="warning", timeout_graceful_shutdown=2)
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
+        )
+
+    def start(self) -> None:
+        """Serve from now on, and say where."""
+        self._thread.start()
+        self._tell(f"{len(self._lines)} tasks are open; they are listed at {self.address}/")
+
+    def stop(self) -> None:
+        """End, once what is being answered is."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join(5)
+        self._socket.close()
+
+    def _line(self, context: Any) -> Line:
+        task = context.request.path_params["task"]
+        if task not in self._lines:
+            raise OverError(f"no task {task!r} is open; they are listed at {self.address}/")
+        return self._lines[task]
+
+    def _told(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": task,
+                "request": self._requests[task],
+                "url": f"{self.address}/tasks/{quote(task)}",
+                "finished": line.is_over,
+            }
+            for task, line in self._lines.items()
+        ]
