@@ -108,7 +108,7 @@ def test_trials_and_goals_have_their_own_rows(two, tmp_path):
         ("p.json", '{"rome-0": {"a": 1, "b": 0}}', "of other runs: it compares a and b, but .*"),
         ("p.json", '{"x": {"plain": 1, "other": 0}}', "no preference on a goal that .* played: 1"),
         ("p.json", '{"x": {"query": "q", "is_solved": {}, "y": 1}}', "points of two models"),
-        ("p.json", "{", "no JSON"),
+        ("p.json", "{", "not JSON"),
         ("p.csv", "task_id,label\nrome-0,solved\n", "no column better, first, second"),
         ("p.csv", "", "no column better, first, second, task_id"),
         ("p.csv", "task_id,first,second,better\n", "the file is empty"),

@@ -160,7 +160,7 @@ def test_a_person_mends_a_dialogue_that_was_dropped(generate, review, tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", "not readable as JSON"),
+        ("{", "not JSON"),
         ("{}", "expected a list of entries"),
         ('[{"mission": 0}]', "entry 0: the field 'dialogue' is missing"),
         ('[{"dialogue": "d", "mission": 0, "candidates": ["a"], "choice": 2}]', "expected 1 to 1"),

@@ -371,7 +371,7 @@ def test_preferences_that_are_none_are_refused(tmp_path):
         ('{"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 0}}', "a and b"),
         ('{"1": {"a": "x", "b": 0}}', "no whole numbers"),
         ("{}", "no preferences"),
-        ("[", "no JSON"),
+        ("[", "not JSON"),
     ):
         file.write_text(content)
         with pytest.raises(DataError, match=said):

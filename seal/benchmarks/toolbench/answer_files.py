@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,12 +11,12 @@ import orjson
 
 from seal.core.canonical import normalise
 from seal.core.errors import DataError
-from seal.core.plain import literal_value
 from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.text import words
 from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
+from seal.pools.reading.types import literal
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,
@@ -168,16 +167,7 @@ def _arguments(text: str) -> dict[str, JSON] | None:
 
 
 def _literal(text: str) -> Any:
-    if len(text) > _LONGEST:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return literal_value(text)
-    except ValueError:
-        return None
+    return None if len(text) > _LONGEST else literal(text)
 
 
 def _response(value: Any) -> Response | str:

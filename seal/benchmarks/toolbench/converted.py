@@ -21,8 +21,8 @@ from seal.benchmarks.toolbench.answers import (
     text_of_query,
 )
 from seal.core.errors import DataError, shortened
-from seal.core.plain import literal_value
 from seal.pools.reading.records import expect, field
+from seal.pools.reading.types import literal
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""
@@ -85,7 +85,7 @@ def _move(reply: int, thought: str, message: Any) -> Move:
         move = _move_of_text(reply, thought, message)
         if move is not None:
             return move
-        message = _literal(message)
+        message = literal(message)
     if not isinstance(message, Mapping) or not isinstance(message.get("name"), str):
         raise DataError(f"answer_details: a tool's message has no name: {shortened(message)}")
     response = message.get("response")
@@ -145,11 +145,3 @@ def _unescaped(escape: re.Match[str]) -> str:
         writable = point < 0x110000 and not 0xD800 <= point < 0xE000
         return chr(point) if writable else "\N{REPLACEMENT CHARACTER}"
     return _ESCAPED.get(code, code)
-
-
-def _literal(text: str) -> Any:
-    """Return the value of a Python literal, or None."""
-    try:
-        return literal_value(text)
-    except ValueError:
-        return None

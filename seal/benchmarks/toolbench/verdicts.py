@@ -19,7 +19,7 @@ import orjson
 from seal.core.errors import DataError, located, shortened
 from seal.core.plain import literal_value
 from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
-from seal.pools.reading.records import expect
+from seal.pools.reading.records import expect, json_file
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "
@@ -108,17 +108,9 @@ def _preference_table(path: Path) -> PreferenceFile:
 
 
 def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        found = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from None
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: no JSON: {error}") from None
-    expect(found, dict, path, "an object of query ids")
+    found = expect(json_file(path), dict, path, "an object of query ids")
     for query_id, record in found.items():
-        if not isinstance(record, dict):
-            raise DataError(f"{path}: query {query_id}: expected an object, got {record!r:.100}")
-        yield query_id, record
+        yield query_id, expect(record, dict, f"{path}: query {query_id}")
 
 
 def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

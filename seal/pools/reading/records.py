@@ -53,9 +53,14 @@ def json_file(path: Path) -> Any:
     """Return the JSON value of a file.
 
     Raises:
-        DataError: The file is empty, not UTF-8, or no JSON; the text names file, place and repair.
+        DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
+            place and repair.
     """
-    return parse_json(path.read_bytes(), str(path))
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; name a file that can be read") from None
+    return parse_json(raw, str(path))
 
 
 def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:

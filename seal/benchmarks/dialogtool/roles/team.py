@@ -45,7 +45,7 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.core.canonical import derive_seed, digest
 from seal.core.errors import DataError, OptionError, shortened
 from seal.core.types import JSON, Goal, Task
-from seal.pools.reading.records import expect
+from seal.pools.reading.records import expect, json_file
 from seal.sandbox.functions import example_of
 
 NAME = "tool_life"
@@ -208,13 +208,9 @@ def read_roles(path: Path) -> tuple[Role, ...]:
         OptionError: There is no such file.
         DataError: It is no list of roles, or a role lacks a field; the text names place and field.
     """
-    try:
-        content = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise OptionError(f"-T roles={path}: {error.strerror}; give a JSON file of roles") from None
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}") from error
-    return checked_roles(content, str(path))
+    if not path.is_file():
+        raise OptionError(f"-T roles={path}: no such file; give a JSON file of roles")
+    return checked_roles(json_file(path), str(path))
 
 
 def checked_roles(content: Any, where: str) -> tuple[Role, ...]:

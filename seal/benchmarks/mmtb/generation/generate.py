@@ -28,8 +28,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.generation.crew import Crew
 from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
@@ -45,7 +43,7 @@ from seal.experiments.generation.journal import Journal, check_folder, open_jour
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
 from seal.pools.importer import ImportReport
 from seal.pools.pool import StoredPool
-from seal.pools.reading.records import expect
+from seal.pools.reading.records import expect, json_file
 from seal.pools.reading.records import field as read_field
 
 DIALOGUES = "dialogues.jsonl"
@@ -242,11 +240,7 @@ class Review:
         """
         if path is None or not path.exists():
             return cls()
-        try:
-            records = orjson.loads(path.read_bytes())
-        except (OSError, orjson.JSONDecodeError) as error:
-            raise DataError(f"{path}: not readable as JSON: {error}") from error
-        expect(records, list, path, "a list of entries")
+        records = expect(json_file(path), list, path, "a list of entries")
         entries = {}
         for position, record in enumerate(records):
             with located(f"{path}: entry {position}"):
