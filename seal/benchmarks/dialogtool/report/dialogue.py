@@ -7,9 +7,9 @@ infrastructure failed on stays out. Source: DialogTool, tables 3, 4, 5 and 8.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import ORDER, corpus_bleu
@@ -17,6 +17,7 @@ from seal.core.errors import MissingExtraError
 from seal.core.types import Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
+from seal.report.grids import Grid
 from seal.report.lanes import Lane
 from seal.report.missions import Share
 from seal.runs.run_folder import read_human
@@ -59,8 +60,7 @@ _SHARES: Mapping[str, _Counts] = {
 """Title of a table to its columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """A number as a table shows it."""
 
     text: str
@@ -68,18 +68,23 @@ class Figure:
     """What stands below it: an interval, or how many it is of."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialogueTable:
+class DialogueTable(NamedTuple):
     """A table with a row for each run."""
 
     title: str
     rows: dict[str, dict[str, Figure]]
-    """Label of a run to column to figure."""
+    """Label of a run to column to figure; all rows have the same columns."""
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns, which all rows have."""
-        return list(next(iter(self.rows.values()), {}))
+    def grid(self, head: str, shown: Callable[[Figure], str]) -> Grid:
+        """Return the table as it is drawn.
+
+        Args:
+            head: Of the column of labels.
+            shown: From a figure to its cell.
+        """
+        columns = next(iter(self.rows.values()), {})
+        rows = [(label, *map(shown, figures.values())) for label, figures in self.rows.items()]
+        return Grid(self.title, (head, *columns), rows)
 
 
 @dataclass(slots=True)

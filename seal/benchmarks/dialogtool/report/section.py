@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -12,7 +12,6 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     TASKS,
     ApiCounts,
     Counted,
-    DialogueTable,
     Figure,
     counted_lanes,
     dialogue_tables,
@@ -55,7 +54,7 @@ class DialogueSection:
         return render(
             "dialogue.html",
             tables=[
-                table(_grid(each, "run", _page_cell), wrapping=True)
+                table(each.grid("run", _page_cell), wrapping=True)
                 for each in dialogue_tables(shown, runs)
             ],
             charts=[chart for chart in charts if chart is not None],
@@ -74,16 +73,11 @@ def dialogue_breakdown(run: RunFolder) -> list[Table]:
     if not lanes:
         return []
     tables = dialogue_tables(lanes, counted_lanes(lanes))
-    return [drawn(_grid(each, "", _text), title_justify="center") for each in tables]
-
-
-def _grid(found: DialogueTable, head: str, shown: Callable[[Figure], str]) -> Grid:
-    rows = [(label, *map(shown, figures.values())) for label, figures in found.rows.items()]
-    return Grid(found.title, (head, *found.columns), rows)
+    return [drawn(each.grid("", _text), title_justify="center") for each in tables]
 
 
 def _text(figure: Figure) -> str:
-    return "\n".join(filter(None, (figure.text, figure.small)))
+    return "\n".join(filter(None, figure))
 
 
 def _page_cell(figure: Figure) -> Markup:
