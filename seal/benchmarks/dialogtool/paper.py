@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
+
+import orjson
 
 from seal.benchmarks.dialogtool.dialogues import Reading
 from seal.benchmarks.dialogtool.tools import domain_of
@@ -32,41 +35,6 @@ class Comparison:
     """Why the two differ, or what they have in common."""
 
 
-_FULL = "SGD's train split in full"
-_SAMPLED = "a sample of test, chosen by an unknown rule"
-_NOWHERE = "no count of schemas or calls gives it"
-_WRITTEN = "turns on which a request is written: calls, and requests with ? for what is missing"
-_APPS = "test's without Alarm and Messaging, RentalCars and RideSharing as one"
-_ROUND_TRIP = "a round trip has 10 in schema and calls"
-_PAPER = (
-    ("1", "mean results", 7.5, "all.results_mean", "the union of all splits' schemas, rounded"),
-    ("1", "mean inputs", 4.2, "all.inputs_mean", "no split's schemas or calls give it"),
-    ("2", "training dialogues", 16_142, "train.dialogues", _FULL),
-    ("2", "training turns", 329_964, "train.turns", _FULL),
-    ("2", "training multi-app dialogues", 10_739, "train.multi_domain", "in full, by domain"),
-    ("2", "training turns a dialogue", 20.4, "train.turns_mean", _FULL),
-    ("2", "training apps", 20, "all.domains", "domains of all splits; train has 16"),
-    ("2", "training APIs", 45, "all.services", "services of all splits, not APIs"),
-    ("2", "training calls", 85_191, "train.requests_written", _WRITTEN),
-    (
-        "2",
-        "training inputs, most",
-        9,
-        "train.inputs_max",
-        "a round trip has 10 in schema and calls",
-    ),
-    ("2", "training mean inputs", 3.3, "train.inputs_mean", _NOWHERE),
-    ("2", "evaluation dialogues", 900, "test.dialogues", "a sample of test: -T sample=900"),
-    ("2", "evaluation turns", 15_568, "test.turns", _SAMPLED),
-    ("2", "evaluation multi-app dialogues", 360, "test.multi_domain", "a sample of test"),
-    ("2", "evaluation calls", 4_274, "test.requests_written", _SAMPLED),
-    ("2", "evaluation apps", 15, "test.domains", _APPS),
-    ("2", "evaluation APIs", 30, "test.app_apis", "those of the 15 apps"),
-    ("2", "evaluation inputs, most", 7, "test.inputs_max", "test's schemas"),
-    ("2", "evaluation mean inputs", 3.8, "test.inputs_mean", _NOWHERE),
-    ("6", "pairs of app and API", 47, "all.app_apis", "the union of all splits' schemas"),
-)
-"""Table, figure, value there, where ours stands, and why they differ."""
 _OF_DIALOGUES = frozenset({"dialogues", "turns", "turns_mean", "multi_domain", "requests_written"})
 """Counts that missing files make smaller."""
 
@@ -84,13 +52,21 @@ def beside_paper(report: Mapping[str, Any]) -> list[Comparison]:
         here[split] = {**here.get(split, {}), **counts, **written}
     missing = {split: len(files) for split, files in report.get("missing_files", {}).items()}
     found = []
-    for table, figure, paper, place, reason in _PAPER:
+    for table, figure, paper, place, reason in _paper():
         split, _, name = place.partition(".")
         value = here.get(split, {}).get(name)
         if value is not None and name in _OF_DIALOGUES and missing.get(split):
             reason += f"; {missing[split]} of {FILES[split]} files are missing here"
         found.append(Comparison(table, figure, paper, value, reason))
     return found
+
+
+def _paper() -> list[tuple[str, str, float, str, str]]:
+    """Return table, figure, value there, where ours stands, and why they differ, of each."""
+    figures: list[tuple[str, str, float, str, str]] = orjson.loads(
+        (files(__package__) / "paper.json").read_bytes()
+    )
+    return figures
 
 
 def schema_counts(tools: Iterable[Tool]) -> dict[str, JSON]:
