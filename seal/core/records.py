@@ -238,11 +238,13 @@ class CsvRows:
             yield where, {name: text.strip() for name, text in row.items()}
 
 
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]]) -> None:
-    """Write a table in UTF-8 by atomic rename; what is no Unicode text stands as `?`."""
+def write_csv(
+    path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]], encoding: str = "utf-8"
+) -> None:
+    """Write a table by atomic rename; what is no Unicode text stands as `?`."""
     text = StringIO(newline="")
     table = csv.writer(text)
     table.writerow(columns)
     table.writerows(rows)
     with AtomicFile(path) as file:
-        file.write(text.getvalue().encode("utf-8", "replace"))
+        file.write(text.getvalue().encode(encoding, "replace"))

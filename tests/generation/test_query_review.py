@@ -112,14 +112,14 @@ def test_no_cell_is_a_formula(made):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "empty; remove it"),
-        (b"\xff\xfe\x00", "not readable as CSV in UTF-8"),
-        (b'id,text,accept\n"a', "not readable as CSV"),
+        (b"", "no column id, text, accept; expected a first row id,kind"),
+        (b"\xff\xfe\x00", "no UTF-8 text.*save it as CSV in UTF-8"),
+        (b'id,text,accept\n"a', "review.csv, line 2: malformed"),
         (b"id;text;accept\na;b;yes\n", "no column id, text, accept; expected a first row id,kind"),
         (b"id,text,accept\nnone,b,yes\n", "1 rows about queries that are not made"),
-        (b"id,text,accept\nx,b,perhaps\n", "row 2: accept: expected yes or no, got 'perhaps'"),
-        (b"id,text,accept\nx\n", "row 2: no cell in the column text"),
-        (b"id,text,accept\nx,b,yes\nx,b,yes\n", "row 3: the query 'x' stands twice"),
+        (b"id,text,accept\nx,b,perhaps\n", "line 2: accept: expected yes or no, got 'perhaps'"),
+        (b"id,text,accept\nx\n", "line 2: malformed: expected 3 fields"),
+        (b"id,text,accept\nx,b,yes\nx,b,yes\n", "line 3: the query 'x' stands twice"),
         (b"id,text,accept\nx," + b"b" * 200_000 + b",yes\n", "field larger than field limit"),
     ],
 )

@@ -15,8 +15,6 @@ again: one that begins with =, +, -, @, a tab or a line break, after any number 
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -25,7 +23,7 @@ from seal.benchmarks.toolscan.query_generation.calls import gold_calls
 from seal.benchmarks.toolscan.query_generation.filters import Query, Word
 from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text, well_formed
-from seal.core.records import AtomicFile
+from seal.core.records import CsvRows, write_csv
 
 COLUMNS = ("id", "kind", "seed", "text", "calls", "accept", "note")
 _YES = frozenset({"", "yes", "y", "true", "1", "x", "ok"})
@@ -43,25 +41,22 @@ def read_review(path: Path | None) -> dict[str, Word]:
     """
     if path is None or not path.exists():
         return {}
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: not readable as CSV in UTF-8: {error}") from error
-    if not rows:
-        raise DataError(f"{path}: empty; remove it, and it is written again")
-    lacking = [name for name in _NEEDED if name not in rows[0]]
+    table = CsvRows(path, "queries that a person goes through")
+    lacking = [name for name in _NEEDED if name not in table.columns]
     if lacking:
         raise DataError(
             f"{path}: no column {', '.join(lacking)}; expected a first row "
-            f"{','.join(COLUMNS)}, separated by commas, got {shortened(rows[0])}"
+            f"{','.join(COLUMNS)}, separated by commas, got {shortened(table.columns)}"
         )
     said: dict[str, Word] = {}
-    for number, row in enumerate(rows[1:], 2):
-        if not any(cell.strip() for cell in row):
+    for row in table:
+        if isinstance(row, str):
+            raise DataError(row)
+        where, cells = row
+        if not any(cells.values()):
             continue
-        with located(f"{path}: row {number}"):
-            own, word = _read(dict(zip(rows[0], row, strict=False)))
+        with located(where):
+            own, word = _read(cells)
             if own in said:
                 raise DataError(f"the query {own!r} stands twice")
         said[own] = word
@@ -84,17 +79,14 @@ def check_review(said: Collection[str], known: Iterable[str]) -> None:
 
 def write_review(path: Path, queries: Iterable[Query], said: Mapping[str, Word]) -> None:
     """Write queries with what a person said of them, for the person to go on."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+    rows = []
     for query in queries:
         word = said.get(query.id, Word(query.text, True, ""))
         kind = query.candidate.reason or query.kind
         accept = "yes" if word.accept else "no"
         cells = (*(query.id, kind, query.seed.text, word.text), *(_calls(query), accept, word.note))
-        writer.writerow([escaped(well_formed(cell)) for cell in cells])
-    with AtomicFile(path) as file:
-        file.write(text.getvalue().encode("utf-8-sig"))
+        rows.append([escaped(well_formed(cell)) for cell in cells])
+    write_csv(path, COLUMNS, rows, "utf-8-sig")
 
 
 def escaped(cell: str) -> str:
@@ -108,9 +100,6 @@ def unescaped(cell: str) -> str:
 
 
 def _read(row: Mapping[str, str]) -> tuple[str, Word]:
-    for name in _NEEDED:
-        if name not in row:
-            raise DataError(f"no cell in the column {name}; expected {len(COLUMNS)} cells")
     said = row["accept"].strip().casefold()
     if said not in _YES | _NO:
         raise DataError(f"accept: expected yes or no, got {shortened(row['accept'])}")
