@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
@@ -29,7 +29,7 @@ from seal.core.types import JSON, Ranking, Score, Task, Tool, Trajectory
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Record = TypeVar("Record", Tool, Task, Ranking, Trajectory, Score)
+Record = TypeVar("Record")
 
 SCHEMAS: dict[type, str] = {
     Tool: "tool/1",
@@ -41,15 +41,21 @@ SCHEMAS: dict[type, str] = {
 """Record type to schema name and version, which grows when an older reader would misread."""
 
 
-def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
+def encode(record: Any, schema: str = "") -> bytes:
     """Return the record as one line of JSON with its newline.
 
-    In a trajectory, which holds what servers and plug-ins said, keys of services stand as `***`.
+    In a trajectory, and in records of other schemas, keys of services stand as `***`, for they hold
+    what servers and plug-ins said.
+
+    Args:
+        record: One of `SCHEMAS`, or a dataclass with a schema of its own.
+        schema: Name and version of that schema; empty: as `SCHEMAS` has it.
 
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
     """
-    schema = SCHEMAS[type(record)]
+    told = bool(schema) or isinstance(record, Trajectory)
+    schema = schema or SCHEMAS[type(record)]
     try:
         fields = json_bytes(record)
     except TypeError as error:
@@ -58,11 +64,16 @@ def encode(record: Tool | Task | Ranking | Trajectory | Score) -> bytes:
             "expected None, bool, int, float, str, and lists and maps of these"
         ) from error
     line = b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
-    return without_keys(line) if isinstance(record, Trajectory) else line
+    return without_keys(line) if told else line
 
 
-def decode(line: bytes | str, kind: type[Record]) -> Record:
+def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:
     """Return the record that a line holds.
+
+    Args:
+        line: The line.
+        kind: Of the record.
+        schema: Of its own, as of `encode`.
 
     Raises:
         DataError: The line is no JSON, of another schema, or lacks a field.
@@ -73,10 +84,10 @@ def decode(line: bytes | str, kind: type[Record]) -> Record:
         raise DataError(f"not JSON: {error}") from error
     if not isinstance(fields, dict):
         raise DataError(f"expected an object, got {type(fields).__name__}")
-    schema = fields.pop("schema", None)
-    if schema != SCHEMAS[kind]:
+    expected, found = schema or SCHEMAS[kind], fields.pop("schema", None)
+    if found != expected:
         raise DataError(
-            f"schema {schema!r}, expected {SCHEMAS[kind]!r}: "
+            f"schema {found!r}, expected {expected!r}: "
             "the file is of another kind or version; import it again"
         )
     return from_plain(fields, kind)
@@ -91,7 +102,7 @@ def from_plain(fields: dict[str, Any], kind: type[Record]) -> Record:
     from pydantic import ValidationError
 
     try:
-        record: Record = _adapter(SCHEMAS[kind]).validate_python(fields)
+        record: Record = _adapter(cast("Any", kind)).validate_python(fields)
     except ValidationError as error:
         raise DataError(first_fault(error)) from error
     return record
@@ -103,10 +114,10 @@ def to_plain(record: Any) -> Any:
 
 
 @cache
-def _adapter(schema: str) -> TypeAdapter[Any]:
+def _adapter(kind: type) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(next(kind for kind, name in SCHEMAS.items() if name == schema))
+    return TypeAdapter(kind)
 
 
 def read_records(path: Path, kind: type[Record]) -> Iterator[Record]:

@@ -51,7 +51,7 @@ def test_a_torn_line_is_cut_off_and_a_damaged_one_named(tmp_path):
         assert journal.made == {"a": Note("a", 1)}
     path.write_bytes(path.read_bytes() + b'{"schema":"note/2","id":"b","said":1}\n')
     with (
-        pytest.raises(DataError, match="line 2: no record of schema 'note/1'"),
+        pytest.raises(DataError, match="line 2: schema 'note/2', expected 'note/1'"),
         opened(path.parents[1]),
     ):
         pass

@@ -11,22 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import orjson
 
 from seal.core.canonical import equal
-from seal.core.errors import DataError, UsageError, first_fault
+from seal.core.errors import DataError, UsageError
 from seal.core.folders import Lock
-from seal.core.plain import json_bytes
-from seal.core.records import AtomicFile, repair_tail, to_plain
-from seal.core.secrets import without_keys
+from seal.core.records import AtomicFile, decode, encode, repair_tail, to_plain
 from seal.core.types import JSON
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 WORK = "generation"
 """Folder, inside of what is made, of what it was made of."""
@@ -73,8 +67,8 @@ class Journal(Generic[Made]):
             What the file has of it: keys of services, and what JSON cannot hold, are replaced. Who
             goes on with this makes what one makes who reads the file.
         """
-        line = self._encode(made)
-        held = self._decode(line)
+        line = encode(made, self._schema)
+        held = decode(line, self._kind, self._schema)
         self._file.write(line)
         self._file.flush()
         self.made[held.id] = held
@@ -91,32 +85,14 @@ class Journal(Generic[Made]):
         self.made = dict(sorted(self.made.items(), key=lambda item: order.get(item[0], len(order))))
         with AtomicFile(self.path) as file:
             for made in self.made.values():
-                file.write(self._encode(made))
-
-    def _encode(self, made: Made) -> bytes:
-        return without_keys(b'{"schema":"%s",%s\n' % (self._schema.encode(), json_bytes(made)[1:]))
-
-    def _decode(self, line: bytes) -> Made:
-        from pydantic import ValidationError
-
-        try:
-            fields = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise DataError(f"not JSON: {error}") from error
-        if not isinstance(fields, dict) or fields.pop("schema", None) != self._schema:
-            raise DataError(f"no record of schema {self._schema!r}")
-        try:
-            made: Made = _adapter(self._kind).validate_python(fields)
-        except ValidationError as error:
-            raise DataError(first_fault(error)) from error
-        return made
+                file.write(encode(made, self._schema))
 
     def _read(self) -> dict[str, Made]:
         found = {}
         with self.path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 try:
-                    made = self._decode(line)
+                    made = decode(line, self._kind, self._schema)
                 except DataError as error:
                     raise DataError(
                         f"{self.path}, line {number}: {error}; delete the line, so that what it "
@@ -183,10 +159,3 @@ def _check_settings(path: Path, settings: Mapping[str, JSON]) -> None:
                 f"{path.parent.parent} was made with another {name}: {held.get(name)!r}, now "
                 f"{value!r}; choose another --out"
             )
-
-
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
