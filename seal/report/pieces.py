@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from seal.core.formats import repairs_of
 from seal.core.plain import json_bytes
@@ -115,10 +116,12 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]
 def _text(tag: str, whole: str, most: int = CUT) -> Markup:
     """Return a text as a block; a long one is folded."""
     shown, left = folded(whole, most)
-    body = f'<{tag} class="said" dir="auto">{escape(shown)}</{tag}>{_left_out(left, "characters")}'
+    # Quotes, of which JSON is full, mean nothing outside of an attribute.
+    said = escape(shown, quote=False)
+    body = f'<{tag} class="said" dir="auto">{said}</{tag}>{_left_out(left, "characters")}'
     if len(shown) <= FOLD:
         return Markup(f"<div>{body}</div>")
-    start = escape(" ".join(shown[:_START].split()))
+    start = escape(" ".join(shown[:_START].split()), quote=False)
     head = f'<summary dir="auto">{start}… <small>({len(whole):,} characters)</small></summary>'
     return Markup(f'<details class="long">{head}{body}</details>')
 

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import escape
 from report_runs import Writer, blocks, metric, texts_of
 from rich.console import Console
 
@@ -196,7 +195,7 @@ def check_report(said: Said, root: Path) -> None:
         metrics = texts_of(table, "th")[3:]
         assert metrics == [" ".join(printable(score.metric).split()) for score in mine]
     for lane, name in enumerate(("base", "new")):
-        answer = escape(printable(f"{name}{said.text}"))
+        answer = escape(printable(f"{name}{said.text}"), quote=False)
         assert (
             f'Final answer</h5><div><p class="said" dir="auto">{answer}</p>'
             in (shown[f"{lane}/0/0"])
