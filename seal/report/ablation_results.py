@@ -14,19 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from seal.experiments.ablation.conditions import ABSTENTION
+from seal.experiments.ablation.similarity import VARIANTS
 from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker
 from seal.report.grids import (
-    DIFFERENCE_COLUMNS,
+    DIFFERENCE,
+    Cell,
+    Columns,
     Grid,
-    difference_cells,
     escape_markdown,
+    figure,
     frequent,
+    grid_of,
     interval,
     markdown,
     number,
     signed,
     told,
+    with_interval,
     write_paragraphs,
 )
 from seal.report.lanes import Lane
@@ -44,7 +50,6 @@ _LONGEST = 160
 _PANELS_IN_ROW = 3
 _PANEL = (2.4, 1.8)
 """Width and height of its axes, in inches."""
-_VARIANTS = ("strict", "stopwords")
 
 Entries = Iterable[Mapping[str, Any]]
 
@@ -112,44 +117,46 @@ def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) ->
         yield _kinds_grid(content["kinds"])
     if "points" in content:
         yield _points_grid(content["points"], content["correlations"])
-        rows = [
-            (each["similarity"], each["rate"], number(each["rho"]), interval(each), str(each["n"]))
-            for each in content["correlations"]
-            if each["rho"] is not None
-        ]
-        if rows:
-            columns = ("J_avg", "error rate", "Spearman", "95 % interval", "environments")
-            yield Grid("rank correlation of J_avg with error rates", columns, rows)
+        correlated = [each for each in content["correlations"] if each["rho"] is not None]
+        if correlated:
+            title = "rank correlation of J_avg with error rates"
+            yield grid_of(title, _CORRELATION, correlated)
+
+
+_CORRELATION: Columns = (
+    ("J_avg", "similarity"),
+    ("error rate", "rate"),
+    ("Spearman", figure("rho")),
+    ("95 % interval", interval),
+    ("environments", "n"),
+)
 
 
 def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:
+    def cost(stage: str) -> Cell:
+        return lambda entry: _cost(entry["stages"].get(stage))
+
     stages = [name for name in content["protocol"]["conditions"] if name != "plain"]
-    rows = []
-    for cost in content["costs"]:
-        if metrics is None or cost["metric"] in metrics:
-            found = (cost["stages"].get(stage) for stage in stages)
-            told = ["" if each is None else _cost(each) for each in found]
-            rows.append((cost["metric"], number(cost["plain"]), *told, signed(cost["together"])))
-    return Grid(
-        "what each stage costs: points that gold in its place adds",
-        ("metric", "plain", *stages, "all less the sum"),
-        rows,
-    )
+    columns: Columns = [
+        ("metric", "metric"),
+        ("plain", figure("plain")),
+        *((stage, cost(stage)) for stage in stages),
+        ("all less the sum", figure("together", signed)),
+    ]
+    told = [each for each in content["costs"] if metrics is None or each["metric"] in metrics]
+    return grid_of("what each stage costs: points that gold in its place adds", columns, told)
+
+
+def _cost(found: Mapping[str, Any] | None) -> str:
+    return "" if found is None else f"{signed(found['cost'])} {interval(found)}".rstrip()
 
 
 def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
     counts = ("replies", "goals", "tokens_in", "tokens_out", "caught", "caused", "missed", "passed")
-    rows = [
-        (name, str(row["role"]), *(f"{row[count]:,}" for count in counts))
-        for name, found in roles.items()
-        for row in found
-    ]
-    columns = ("run", "role", *(count.replace("_", " ") for count in counts))
-    return Grid("who spoke, and the errors that each caught and caused", columns, rows)
-
-
-def _cost(found: Mapping[str, Any]) -> str:
-    return f"{signed(found['cost'])} {interval({**found, 'difference': found['cost']})}".rstrip()
+    counted = [(count.replace("_", " "), figure(count, "{:,}".format)) for count in counts]
+    rows = [{"run": name, **row} for name, found in roles.items() for row in found]
+    title = "who spoke, and the errors that each caught and caused"
+    return grid_of(title, [("run", "run"), ("role", "role"), *counted], rows)
 
 
 def _pair_grids(comparisons: Entries, metrics: Sequence[str] | None) -> Iterator[Grid]:
@@ -163,40 +170,30 @@ def _pair_grids(comparisons: Entries, metrics: Sequence[str] | None) -> Iterator
     for (one, other), mine in pairs.items():
         if metrics is not None:
             mine.sort(key=lambda entry: metrics.index(entry["metric"]))
-        rows = [(entry["metric"], *difference_cells(entry)) for entry in mine]
-        yield Grid(f"{one} less {other}", ("metric", one, other, *DIFFERENCE_COLUMNS), rows)
+        means = ((one, figure("mean")), (other, figure("other_mean")))
+        yield grid_of(f"{one} less {other}", [("metric", "metric"), *means, *DIFFERENCE], mine)
 
 
 def _kinds_grid(kinds: Entries) -> Grid:
-    rows = [
-        (
-            found["kind"],
-            str(found["tasks"]),
-            *(
-                f"{number(share['mean'])} {interval(share)}".rstrip()
-                for share in found["metrics"].values()
-            ),
-        )
-        for found in kinds
-    ]
-    columns = ("kind", "tasks", "abstained", "no_call", "says_cannot")
-    return Grid("irrelevant tasks by kind", columns, rows)
+    def share(name: str) -> Cell:
+        return lambda found: with_interval(found["metrics"][name]["mean"], found["metrics"][name])
+
+    shares = [(name, share(name)) for name in ABSTENTION]
+    columns: Columns = [("kind", "kind"), ("tasks", "tasks"), *shares]
+    return grid_of("irrelevant tasks by kind", columns, kinds)
 
 
 def _points_grid(points: Entries, correlations: Entries) -> Grid:
-    names = list(dict.fromkeys(found["rate"] for found in correlations))
-    rows = [
-        (
-            point["environment"],
-            str(point["tools"]),
-            str(point["goals"]),
-            *(number(point[variant]) for variant in _VARIANTS),
-            *(number(point["rates"][name]["rate"]) for name in names),
-        )
-        for point in points
+    def rate(name: str) -> Cell:
+        return lambda point: number(point["rates"][name]["rate"])
+
+    rates = dict.fromkeys(found["rate"] for found in correlations)
+    columns: Columns = [
+        *((name, name) for name in ("environment", "tools", "goals")),
+        *((variant, figure(variant)) for variant in VARIANTS),
+        *((name, rate(name)) for name in rates),
     ]
-    columns = ("environment", "tools", "goals", *_VARIANTS, *names)
-    return Grid("J_avg and error rates by environment", columns, rows)
+    return grid_of("J_avg and error rates by environment", columns, points)
 
 
 def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
@@ -256,7 +253,7 @@ def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
 
 
 def _panel(name: str, points: Sequence[Mapping[str, Any]], correlations: Entries) -> Panel:
-    most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in _VARIANTS))
+    most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in VARIANTS))
 
     def finish(axes: Any) -> None:
         axes.set_xlim(0, most)
@@ -266,8 +263,8 @@ def _panel(name: str, points: Sequence[Mapping[str, Any]], correlations: Entries
         axes.set_xlabel("J_avg of the names")
 
     rhos = {found["similarity"]: found["rho"] for found in correlations if found["rate"] == name}
-    told = " / ".join(number(rhos.get(variant)) for variant in _VARIANTS)
-    return Panel(f"{name}: rho {told}", [_marks(v, points, name) for v in _VARIANTS], finish)
+    told = " / ".join(number(rhos.get(variant)) for variant in VARIANTS)
+    return Panel(f"{name}: rho {told}", [_marks(v, points, name) for v in VARIANTS], finish)
 
 
 def _marks(variant: str, points: Entries, name: str) -> Series:
@@ -277,4 +274,4 @@ def _marks(variant: str, points: Entries, name: str) -> Series:
         for x, it in found
         if x is not None and it["rate"] is not None
     ]
-    return Series(f"J_avg {variant}", _VARIANTS.index(variant), marks, joined=False)
+    return Series(f"J_avg {variant}", VARIANTS.index(variant), marks, joined=False)

@@ -17,18 +17,29 @@ from seal.core.types import Step, Trajectory
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
 from seal.report.comparison_results import (
-    PREFERENCE_COLUMNS,
+    PREFERENCE,
     entries_of,
     excluded_lines,
     family_of,
-    judges_of,
+    known,
+    measure_of,
     needed,
     notes_of,
-    preference_figures,
+    pass_columns,
     preference_lines,
     title_of,
 )
-from seal.report.grids import Grid, chance, holm_chance, interval, number, signed
+from seal.report.grids import (
+    Columns,
+    Grid,
+    chance,
+    figure,
+    grid_of,
+    holm_chance,
+    interval,
+    number,
+    signed,
+)
 from seal.report.lanes import Lane, measure_differences
 from seal.report.pages import (
     Listing,
@@ -204,23 +215,19 @@ class _Pair:
 
     def _passes(self) -> Markup:
         pair = self._pair
-        rows = [
-            (
-                entry["measure"].replace("k", str(entry["k"])),
-                cell(number(entry["other_mean"]), _bounds(entry["other_interval"])),
-                cell(number(entry["mean"]), _bounds(entry["interval"])),
-                cell(signed(entry["difference"]), interval(entry), strong=True),
-                chance(entry["p"]),
-                str(entry["tasks"]),
-            )
-            for entry in pair["passes"]
-        ]
         title = (
             f"{pair['success']} over trials: pass^k, all of k trials solve a task; pass@k, one of "
             "them does"
         )
-        columns = ("measure", *self._names, "difference", "p", "tasks")
-        return table(Grid(title, columns, rows), "Over trials")
+        means = pass_columns(pair, lambda mean, found: cell(number(mean), interval(found)))
+        columns: Columns = [
+            ("measure", measure_of),
+            *means,
+            ("difference", lambda e: cell(signed(e["difference"]), interval(e), strong=True)),
+            ("p", figure("p", chance)),
+            ("tasks", "tasks"),
+        ]
+        return table(grid_of(title, columns, pair["passes"]), "Over trials")
 
     def _preference(self) -> Markup:
         title = (
@@ -229,8 +236,8 @@ class _Pair:
             "of the answers that name the run shown first (0.5: no bias); turned: share of the "
             "votes that turn with the order"
         )
-        row = (judges_of(self._pair), *preference_figures(self._pair))
-        return table(Grid(title.format(**self._pair), PREFERENCE_COLUMNS, [row]), "Win rate")
+        found = [self._pair["win_rate"]]
+        return table(grid_of(title.format(**self._pair), PREFERENCE, found), "Win rate")
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
         tasks = entry[way]
@@ -336,14 +343,11 @@ def _difference_row(entry: Mapping[str, Any], *counted: Markup) -> tuple[str, ..
         cell(signed(entry["difference"]), interval(entry), pairs, strong=True),
         chance(entry["p"]),
         holm_chance(entry),
-        "" if entry["detectable"] is None else number(entry["detectable"]),
-        *needed(entry),
+        known(entry["detectable"]),
+        needed(entry["tasks_needed"]),
+        needed(entry["trials_needed"]),
         *counted,
     )
-
-
-def _bounds(found: Sequence[float | None]) -> str:
-    return interval({"low": found[0], "high": found[1]})
 
 
 def partings(

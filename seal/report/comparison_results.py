@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,23 @@ from seal.experiments.comparison.study import CompareSettings, study
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.chat_records import decisive_of
 from seal.report.grids import (
+    DIFFERENCE,
+    Cell,
+    Columns,
     Grid,
     chance,
     escape_latex,
     escape_markdown,
+    figure,
     frequent,
-    holm_chance,
+    grid_of,
     interval,
     latex,
     markdown,
     number,
     signed,
     told,
+    with_interval,
     write_paragraphs,
 )
 from seal.report.lanes import all_metrics, headline_of, main_metrics
@@ -41,10 +46,6 @@ _LONGEST = 120
 """Characters of a reason or id."""
 SHOWN = 5
 """Goals without an outcome that are named."""
-PREFERENCE_COLUMNS = (
-    "judge", "win", "lose", "tie", "win rate", "95 % interval", "goals", "undecided",
-    "first named", "turned",
-)  # fmt: skip
 
 
 def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) -> dict[str, Any]:
@@ -153,15 +154,6 @@ def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Ma
     return [entry for entry in entries if not family or entry["metric"] in family]
 
 
-def needed(entry: Mapping[str, Any]) -> list[str]:
-    """Return the tasks and the trials that would find the observed difference.
-
-    A dash stands where nothing is known to.
-    """
-    counts = (entry["tasks_needed"], entry["trials_needed"])
-    return ["-" if count is None else f"{count:,}" for count in counts]
-
-
 def notes_of(content: Mapping[str, Any]) -> list[str]:
     """Return what a reader should know of all the runs."""
     forced = ["compared all the same: " + text for text in content["differs"]]
@@ -232,72 +224,74 @@ def _grids(
     content: Mapping[str, Any], pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
 ) -> Iterator[Grid]:
     one, other = pair["run"], pair["other"]
-    columns = (
-        "metric", other, one, "difference", "95 % interval", "p", "p (Holm)", "pairs", "higher",
-        "lower",
-    )  # fmt: skip
-    rows = [
-        (
-            entry["metric"],
-            number(entry["other_mean"]),
-            number(entry["mean"]),
-            signed(entry["difference"]),
-            interval(entry),
-            chance(entry["p"]),
-            holm_chance(entry),
-            str(entry["n"]),
-            str(len(entry["higher"])),
-            str(len(entry["lower"])),
-        )
-        for entry in entries
+    columns: Columns = [
+        ("metric", "metric"),
+        (other, figure("other_mean")),
+        (one, figure("mean")),
+        *DIFFERENCE,
+        ("higher", lambda entry: str(len(entry["higher"]))),
+        ("lower", lambda entry: str(len(entry["lower"]))),
     ]
-    yield Grid(f"{one} less {other}; tasks in which it is higher, lower", columns, rows)
-    yield _power_grid(content, entries)
+    yield grid_of(f"{one} less {other}; tasks in which it is higher, lower", columns, entries)
+    power = f"{100 * content['protocol']['power']:.0f} %"
+    title = f"smallest difference found with power {power}; to find this one"
+    yield grid_of(title, _POWER, entries)
     if pair["passes"]:
-        yield _pass_grid(pair)
+        head = (f"{pair['success']} over trials", measure_of)
+        columns = [head, *pass_columns(pair, with_interval), *_PASS]
+        title = "pass^k: all of k trials solve a task; pass@k: one of them does"
+        yield grid_of(title, columns, pair["passes"])
     if pair["win_rate"] is not None:
         yield preference_grid(pair)
 
 
-def _power_grid(content: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Grid:
-    power = f"{100 * content['protocol']['power']:.0f} %"
-    rows = [
-        (
-            entry["metric"],
-            signed(entry["difference"]),
-            "" if entry["detectable"] is None else number(entry["detectable"]),
-            str(entry["tasks"]),
-            *needed(entry),
-        )
-        for entry in entries
-    ]
-    columns = ("metric", "difference", "detectable", "tasks", "tasks needed", "trials needed")
-    return Grid(f"smallest difference found with power {power}; to find this one", columns, rows)
+def needed(count: int | None) -> str:
+    """Return the tasks, or the trials, that would find a difference; `-`: nothing is known to."""
+    return "-" if count is None else f"{count:,}"
 
 
-def _pass_grid(pair: Mapping[str, Any]) -> Grid:
-    rows = [
-        (
-            entry["measure"].replace("k", str(entry["k"])),
-            *(
-                f"{number(mean)} {interval({'low': bounds[0], 'high': bounds[1]})}".rstrip()
-                for mean, bounds in (
-                    (entry["other_mean"], entry["other_interval"]),
-                    (entry["mean"], entry["interval"]),
-                )
-            ),
-            signed(entry["difference"]),
-            interval(entry),
-            chance(entry["p"]),
-            str(entry["tasks"]),
-        )
-        for entry in pair["passes"]
-    ]
-    columns = (
-        f"{pair['success']} over trials", pair["other"], pair["run"], "difference",
-        "95 % interval", "p", "tasks",
-    )  # fmt: skip
-    return Grid("pass^k: all of k trials solve a task; pass@k: one of them does", columns, rows)
+def known(value: float | None) -> str:
+    """Return a figure; empty where there is none."""
+    return "" if value is None else number(value)
+
+
+_POWER: Columns = (
+    ("metric", "metric"),
+    ("difference", figure("difference", signed)),
+    ("detectable", figure("detectable", known)),
+    ("tasks", "tasks"),
+    ("tasks needed", figure("tasks_needed", needed)),
+    ("trials needed", figure("trials_needed", needed)),
+)
+_PASS: Columns = (
+    ("difference", figure("difference", signed)),
+    ("95 % interval", interval),
+    ("p", figure("p", chance)),
+    ("tasks", "tasks"),
+)
+
+
+def measure_of(entry: Mapping[str, Any]) -> str:
+    """Return a measure over trials with its k, such as `pass^2`."""
+    return str(entry["measure"]).replace("k", str(entry["k"]))
+
+
+def pass_columns(pair: Mapping[str, Any], shown: Callable[[Any, Any], str]) -> Columns:
+    """Return the columns of both runs in a table over trials.
+
+    Args:
+        pair: The two runs.
+        shown: Gives the text of a mean and of what has the bounds of its interval.
+    """
+
+    def cell(prefix: str) -> Cell:
+        def of(entry: Mapping[str, Any]) -> str:
+            low, high = entry[f"{prefix}interval"]
+            return shown(entry[f"{prefix}mean"], {"low": low, "high": high})
+
+        return of
+
+    return (pair["other"], cell("other_")), (pair["run"], cell(""))
 
 
 def preference_grid(pair: Mapping[str, Any]) -> Grid:
@@ -309,27 +303,25 @@ def preference_grid(pair: Mapping[str, Any]) -> Grid:
     title = (
         f"goals that {pair['run']} served better than {pair['other']}: win rate is win + tie / 2"
     )
-    return Grid(title, PREFERENCE_COLUMNS, [(judges_of(pair), *preference_figures(pair))])
+    return grid_of(title, PREFERENCE, [pair["win_rate"]])
 
 
-def judges_of(pair: Mapping[str, Any]) -> str:
-    """Return who judged two runs against each other."""
-    judge = pair["win_rate"]["judge"]
+def _judges(found: Mapping[str, Any]) -> str:
+    judge = found["judge"]
     named = ", ".join(str(model.get("model")) for model in judge["models"])
     return named or str(judge["judge"]).partition("/")[0]
 
 
-def preference_figures(pair: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the figures of a win rate, in the order of `PREFERENCE_COLUMNS` after the judge."""
-    found = pair["win_rate"]
-    order = found["order"]
-    return (
-        *(number(found[name]) for name in ("win", "lose", "tie", "win_rate")),
-        interval(found),
-        str(found["n"]),
-        str(len(found["undecided"])),
-        *("" if order[name] is None else number(order[name]) for name in ("first", "turned")),
-    )
+PREFERENCE: Columns = (
+    ("judge", _judges),
+    *((head, figure(head.replace(" ", "_"))) for head in ("win", "lose", "tie", "win rate")),
+    ("95 % interval", interval),
+    ("goals", "n"),
+    ("undecided", lambda found: str(len(found["undecided"]))),
+    ("first named", lambda found: known(found["order"]["first"])),
+    ("turned", lambda found: known(found["order"]["turned"])),
+)
+"""What a win rate says."""
 
 
 def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:

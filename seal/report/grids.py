@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from math import nan
@@ -52,10 +52,6 @@ _LINE = 120
 _WIDTH = 120
 """Columns of a table as the terminal has it."""
 
-DIFFERENCE_COLUMNS = ("difference", "95 % interval", "p", "p (Holm)", "pairs")
-"""Heads of what a comparison tells of a metric, beside both means."""
-
-
 COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 """Look of a table that is readable at 80 columns."""
 _FRAMED: Any = {"title_justify": "left", "padding": (0, 1)}
@@ -69,6 +65,25 @@ class Grid(NamedTuple):
     rows: Sequence[Sequence[str]]
     names: int = 1
     """Columns of names, which stand before those of figures."""
+
+
+Cell = Callable[[Any], str]
+"""Gives the text of a cell from what the row is about."""
+Columns = Sequence[tuple[str, "str | Cell"]]
+"""Head of a column, and what gives its cells, or the field that they show."""
+
+
+def grid_of(title: str, columns: Columns, entries: Iterable[Any]) -> Grid:
+    """Return a table with a row for each entry.
+
+    Args:
+        title: Of the table.
+        columns: The first is one of names.
+        entries: What the rows are about.
+    """
+    cells = [figure(cell, str) if isinstance(cell, str) else cell for _, cell in columns]
+    rows = [tuple(cell(entry) for cell in cells) for entry in entries]
+    return Grid(title, [head for head, _ in columns], rows)
 
 
 def drawn(grid: Grid, **look: Any) -> Table:
@@ -198,17 +213,24 @@ def interval(entry: Mapping[str, Any]) -> str:
     return f"[{number(entry['low'])}, {number(entry['high'])}]"
 
 
-def difference_cells(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return both means of an entry of a comparison, and the cells of `DIFFERENCE_COLUMNS`."""
-    return (
-        number(entry["mean"]),
-        number(entry["other_mean"]),
-        signed(entry["difference"]),
-        interval(entry),
-        chance(entry["p"]),
-        holm_chance(entry),
-        str(entry["n"]),
-    )
+def with_interval(mean: float | None, entry: Mapping[str, Any]) -> str:
+    """Return a mean with the interval of its entry behind it."""
+    return f"{number(mean)} {interval(entry)}".rstrip()
+
+
+def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
+    """Return what shows a field of an entry."""
+    return lambda entry: shown(entry[name])
+
+
+DIFFERENCE: Columns = (
+    ("difference", figure("difference", signed)),
+    ("95 % interval", interval),
+    ("p", figure("p", chance)),
+    ("p (Holm)", holm_chance),
+    ("pairs", "n"),
+)
+"""What a comparison tells of a metric, beside both means."""
 
 
 class Glance(NamedTuple):

@@ -16,7 +16,7 @@ from seal.report.ablation_results import ablation_grids, ablation_tables, simila
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
-from seal.report.grids import DIFFERENCE_COLUMNS, Glance, Grid, difference_cells
+from seal.report.grids import DIFFERENCE, Glance, Grid, figure, grid_of
 from seal.report.lanes import UNBOUNDED, all_metrics
 
 if TYPE_CHECKING:
@@ -167,17 +167,10 @@ class Paired(Document):
     def _grid(self, title: str) -> Grid:
         entries = self._told_entries()
         pairs = list(dict.fromkeys((entry["run"], entry["other"]) for entry in entries))
-        rows = [
-            (
-                entry["metric"],
-                *((entry["run"], entry["other"]) if len(pairs) > 1 else ()),
-                *difference_cells(entry),
-            )
-            for entry in entries
-        ]
-        named = ("run", "less", "mean", "other") if len(pairs) > 1 else (*pairs[:1], ("", ""))[0]
-        columns = ("metric", *named, *DIFFERENCE_COLUMNS)
-        return Grid(title, columns, rows)
+        one, other = pairs[0] if len(pairs) == 1 else ("mean", "other") if pairs else ("", "")
+        named = (("run", "run"), ("less", "other")) if len(pairs) > 1 else ()
+        means = ((one, figure("mean")), (other, figure("other_mean")))
+        return grid_of(title, [("metric", "metric"), *named, *means, *DIFFERENCE], entries)
 
     def _figures(self) -> Iterable[Figure]:
         series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
