@@ -219,20 +219,37 @@ def _estimated(
 
     if not cell.values:
         return {}
-    values = np.hstack(list(cell.values.values()))[rows]
-    if not len(values):
-        empty = {"mean": None, "deviation": None, "n": 0, "low": None, "high": None}
-        return {label: {name: dict(empty) for name in names} for label in cell.values}
-    sample_of = cell.sample_of[rows]
-    spreads = [mean_and_deviation(column) for column in sample_means(values, sample_of).T.tolist()]
-    low, high = weighted_intervals(
-        values,
-        sample_weights(sample_of),
+    columns = estimated(
+        np.hstack(list(cell.values.values()))[rows],
+        cell.sample_of[rows],
         np.asarray(cell.task_of)[rows],
         derive_seed(seed, cell.source.digest, cell.size, group),
         _GROUP_RESAMPLES if group else RESAMPLES,
     )
-    columns = [
+    return {
+        label: dict(zip(names, columns[start : start + len(names)], strict=True))
+        for label, start in zip(cell.values, range(0, len(columns), len(names)), strict=True)
+    }
+
+
+def estimated(
+    values: Floats, samples: Integers, tasks: Any, seed: int, resamples: int = RESAMPLES
+) -> list[dict[str, Any]]:
+    """Return {mean, deviation, n, low, high} of each column; None where there is no row.
+
+    Args:
+        values: (rows, columns).
+        samples: Of each row; `mean` is that of the samples' means, and `deviation` theirs by n - 1.
+        tasks: Of each row; all rows of a task in all samples are drawn together.
+        seed: Of the 95 % bootstrap interval.
+        resamples: Of the interval.
+    """
+    if not len(values):
+        empty = {"mean": None, "deviation": None, "n": 0, "low": None, "high": None}
+        return [dict(empty) for _ in range(values.shape[1])]
+    spreads = [mean_and_deviation(column) for column in sample_means(values, samples).T.tolist()]
+    low, high = weighted_intervals(values, sample_weights(samples), tasks, seed, resamples)
+    return [
         {
             "mean": rounded(spread.mean),
             "deviation": rounded(spread.deviation),
@@ -242,10 +259,6 @@ def _estimated(
         }
         for position, spread in enumerate(spreads)
     ]
-    return {
-        label: dict(zip(names, columns[start : start + len(names)], strict=True))
-        for label, start in zip(cell.values, range(0, len(columns), len(names)), strict=True)
-    }
 
 
 def sample_weights(sample_of: Integers) -> Floats:
@@ -306,21 +319,17 @@ def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Both p are None where the queries of one task alone are compared, which no test judges.
     """
-    families: dict[str, list[int]] = {}
-    for position, comparison in enumerate(comparisons):
-        if comparison["p"] is not None:
-            families.setdefault(comparison["metric"], []).append(position)
     adjusted: dict[int, float] = {}
-    for positions in families.values():
-        ps = holm([comparisons[position]["p"] for position in positions])
-        adjusted |= dict(zip(positions, ps, strict=True))
-    return [
-        {
-            **comparison,
-            "p": _shown(comparison["p"]),
-            "p_holm": _shown(adjusted.get(position)),
+    for metric in {comparison["metric"] for comparison in comparisons}:
+        family = {
+            place: comparison["p"]
+            for place, comparison in enumerate(comparisons)
+            if comparison["metric"] == metric and comparison["p"] is not None
         }
-        for position, comparison in enumerate(comparisons)
+        adjusted |= dict(zip(family, holm(list(family.values())), strict=True))
+    return [
+        {**comparison, "p": _shown(comparison["p"]), "p_holm": _shown(adjusted.get(place))}
+        for place, comparison in enumerate(comparisons)
     ]
 
 

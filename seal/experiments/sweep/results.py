@@ -9,9 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import mean_and_deviation, weighted_intervals
+from seal.evaluation.comparison import mean_and_deviation
 from seal.evaluation.statistics import kind_of_reason
-from seal.experiments.retrieval.summary import RESAMPLES, rounded, sample_means, sample_weights
+from seal.experiments.retrieval.summary import estimated, rounded
 from seal.experiments.series import metrics_of
 from seal.pools.samples import PoolSample
 from seal.runs.run_folder import RunFolder
@@ -149,31 +149,15 @@ class _Table:
     def _estimated(self, columns: list[int], defined: Any, seed: int) -> dict[str, dict[str, Any]]:
         import numpy as np
 
-        values = self._values[defined][:, columns]
         samples = self._samples[defined]
-        low = high = None
-        means: list[list[float]] = [[] for _ in columns]
-        if len(values):
-            means = sample_means(values, samples).T.tolist()
-            low, high = weighted_intervals(
-                values, sample_weights(samples), self._tasks[defined], seed, RESAMPLES
-            )
+        values = self._values[defined][:, columns]
         names = list(self._reasons)
+        more = {"samples": len(np.unique(samples))}
+        found = estimated(values, samples, self._tasks[defined], seed)
         return {
-            names[column]: {
-                **self._spread(means[position]),
-                "n": len(values),
-                "low": None if low is None else rounded(low[position]),
-                "high": None if high is None else rounded(high[position]),
-                "samples": len(np.unique(samples)),
-                **self._undefined(names[column]),
-            }
-            for position, column in enumerate(columns)
+            name: {**each, **more, **self._undefined(name)}
+            for name, each in zip((names[column] for column in columns), found, strict=True)
         }
-
-    def _spread(self, means: Sequence[float]) -> dict[str, Any]:
-        spread = mean_and_deviation(means)
-        return {"mean": rounded(spread.mean), "deviation": rounded(spread.deviation)}
 
     def _undefined(self, metric: str) -> dict[str, Any]:
         reasons = self._reasons[metric]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UsageError
 from seal.core.protocols import CacheMode
+from seal.experiments.pool_draws import check_known
 from seal.retrievers.documents import DEFAULT
 from seal.runs.settings import check_seed
 
@@ -70,9 +71,10 @@ class TrainSettings:
         Raises:
             UsageError: Names the flag, what it got and what it takes.
         """
-        _check_known("split", self.split, get_args(SplitKind))
-        _check_known("device", self.device, (None, *get_args(Device)))
-        _check_known("cache", self.cache, get_args(CacheMode))
+        check_known("split", self.split, get_args(SplitKind))
+        if self.device is not None:
+            check_known("device", self.device, get_args(Device))
+        check_known("cache", self.cache, get_args(CacheMode))
         _check(0 < self.held_out < 1, "held-out", self.held_out, "a share between 0 and 1")
         _check(0 < self.threshold <= 100, "threshold", self.threshold, "above 0, at most 100")
         for flag in ("steps", "max_length", "checkpoint_every", "test_queries", "limit"):
@@ -111,8 +113,3 @@ def _check(right: bool, flag: str, got: Any, expected: str) -> None:
 def _check_whole(setting: str, value: Any, least: int) -> None:
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
     _check(whole, setting.replace("_", "-"), value, f"a whole number of at least {least}")
-
-
-def _check_known(setting: str, value: Any, known: tuple[Any, ...]) -> None:
-    if value not in known:
-        raise UnknownNameError(f"value of {setting}", str(value), filter(None, known))
