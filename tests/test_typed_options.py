@@ -126,7 +126,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.generate, ("queries", "sample", 3), {}, "out: expected a text, a path or None, got 3"),
     (seal.generate, ("tools", "a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
     (seal.lint, (3,), {}, "pool: expected a text, a path, a Benchmark or a list, each item a Task"),
-    (seal.lint, (), {}, "lint: missing a required argument: 'pool'; it takes (pool, *, threshold="),
+    (seal.lint, (), {}, "lint: missing a required argument: 'pool'; it takes (pool, *"),
     (seal.report, (), {}, "report: missing a required argument: 'runs'; it takes (runs, out=None)"),
     (seal.explain, ("a",), {"examples": "3"}, "examples: expected a whole number, got '3'"),
     (seal.score, ("a",), {"workers": "4"}, "workers: expected a whole number, got '4'"),

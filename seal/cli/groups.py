@@ -17,11 +17,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import wraps
-from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+from functools import partial, wraps
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
+
+from seal.core.folders import check_path
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
 _ALL = "seal.help_all"
@@ -55,6 +58,9 @@ class Option:
         """Return the parameter that Typer makes an option of, under a title of the help."""
         told: dict[str, Any] = {"help": self.help, "metavar": self.metavar, "min": self.least}
         told |= {"callback": self.callback, "is_eager": self.eager, "rich_help_panel": title}
+        if self.words is None and Path in (hint, *get_args(hint)):
+            named = self._flag(name) if self.kind is typer.Option else name
+            told |= {"parser": partial(_path, named), "metavar": self.metavar or "PATH"}
         names = (self._flag(name),) if self.alone else self.names
         annotated: Any = Annotated
         return inspect.Parameter(
@@ -74,6 +80,11 @@ class Option:
 
     def _flag(self, name: str) -> str:
         return self.names[0] if self.names else "--" + name.replace("_", "-")
+
+
+def _path(name: str, text: str | Path) -> Path:
+    check_path(name, text)
+    return Path(text)
 
 
 def option(default: Any, help: str, *names: str, **further: Any) -> Any:

@@ -4,12 +4,43 @@ from __future__ import annotations
 
 import fcntl
 import os
+from os import PathLike
 from pathlib import Path
 
-from seal.core.errors import UsageError
+from seal.core.errors import UsageError, shortened
 
 LOCK = ".lock"
 """Name of the file that says who writes into a folder."""
+
+
+_LONGEST = 255
+"""Bytes of the name of a file or folder, of any file system in use."""
+
+
+def check_path(name: str, path: str | PathLike[str]) -> None:
+    """Make sure that a path can be one.
+
+    Args:
+        name: What it was given as, for messages.
+        path: Need not be there.
+
+    Raises:
+        UsageError: It is empty, or has characters or a length that no file system takes.
+    """
+    text = os.fspath(path)
+    try:
+        longest = max(len(os.fsencode(part)) for part in Path(text).parts or (text,))
+    except UnicodeEncodeError:
+        longest = None
+    if not text:
+        fault = "it is empty; give one, such as '.' for this folder"
+    elif longest is None or "\0" in text:
+        fault = "it has a character that no path can have; leave it out"
+    elif longest > _LONGEST:
+        fault = f"a name in it has {longest} bytes, and {_LONGEST} are possible; shorten it"
+    else:
+        return
+    raise UsageError(f"{name}: {shortened(text)} is no path: {fault}")
 
 
 class Lock:

@@ -10,6 +10,7 @@ import inspect
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
+from os import PathLike
 from pathlib import Path
 from typing import (
     Annotated,
@@ -26,6 +27,7 @@ from typing import (
 )
 
 from seal.core.errors import UnknownNameError, UsageError, shortened
+from seal.core.folders import check_path
 from seal.core.secrets import is_secret
 
 _P = ParamSpec("_P")
@@ -143,7 +145,7 @@ def check_fields(record: Any) -> None:
 def check_types(
     values: Mapping[str, Any], hints: Mapping[str, Any], needed: Collection[str] = ()
 ) -> None:
-    """Raise UsageError where a value is not of its type; names what was expected.
+    """Raise UsageError where a value is not of its type, or a path that none can be.
 
     Args:
         values: By name.
@@ -156,6 +158,10 @@ def check_types(
             raise UsageError(
                 f"{name}: expected {expected(hints[name])}, got {_got(name, value)}; {repair}"
             )
+        if _may_be_path(hints[name]):
+            for each in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(each, str | PathLike):
+                    check_path(name, each)
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -188,6 +194,12 @@ def fits(value: Any, kind: Any) -> bool:
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, type(None) if kind is None else kind)
+
+
+def _may_be_path(kind: Any) -> bool:
+    if get_origin(kind) in (Union, types.UnionType, Sequence):
+        return any(map(_may_be_path, get_args(kind)))
+    return kind is Path or get_origin(kind) is PathLike
 
 
 def expected(kind: Any) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core.errors import UsageError, check_name, shortened
+from seal.core.folders import check_path
 from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
 from seal.pools.importer import REGISTRY, TOOLS
@@ -27,11 +28,13 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
 
     Raises:
         UnknownNameError: Nothing of that name; lists what there is.
-        UsageError: A known benchmark whose files are not here; names the import command.
+        UsageError: A known benchmark whose files are not here; names the import command. Or a text
+            that can be no path.
         DataError: The folder is no pool.
     """
     if isinstance(what, Benchmark):
         return what.pool()
+    check_path("pool", what)
     name, folder = str(what), Path(what)
     if (folder / TOOLS).is_file():
         return _stored(folder)

@@ -49,3 +49,10 @@ def test_an_output_that_cannot_be_written_is_one_line(seal, tmp_path) -> None:
     assert failed.stderr.startswith("seal: --out file/r: ")
     assert failed.stderr.count("\n") == 1
     assert ".part" not in failed.stderr
+
+
+@pytest.mark.parametrize("words", [("run", "sample", "--out", ""), ("report", ""), ("lint", "")])
+def test_an_empty_path_is_refused_and_not_read_as_this_folder(called, words) -> None:
+    failed = called(*words)
+    assert failed.returncode == 2
+    assert "'' is no path: it is empty; give one, such as '.' for this folder" in failed.stderr

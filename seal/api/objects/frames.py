@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from seal.api.objects.base import Shown
 from seal.core.errors import UsageError, shortened
+from seal.core.folders import check_path
 from seal.core.signatures import checked
 from seal.experiments.comparison.runs import named_runs
 from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
@@ -101,6 +102,7 @@ def folder_of(run: RunLike) -> Path:
         UsageError: It is nothing of the kind.
     """
     if isinstance(run, (str, PathLike)):
+        check_path("run", run)
         return Path(run)
     folder = run if isinstance(run, RunFolder) else getattr(run, "folder", None)
     if not isinstance(folder, RunFolder):
