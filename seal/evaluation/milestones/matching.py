@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from seal.core.conditions import FIRST, LAST, AllOf, Condition, StateUnchanged
 from seal.core.types import Milestone, Step
@@ -22,31 +22,7 @@ class Assigned(NamedTuple):
     similarity: float
 
 
-class Rows(Protocol):
-    """Similarities of nodes at places, each in [0, 1]."""
-
-    places: int
-    """Number of places."""
-
-    def references(self, node: int) -> Collection[int] | None:
-        """Return the nodes on whose places a node's similarities depend; None: all before it."""
-        ...
-
-    def row(self, node: int, mapped: Mapping[int, int]) -> Sequence[float]:
-        """Return a node's similarity at each place; those before `mapped`'s are not read.
-
-        Args:
-            node: Position of the node.
-            mapped: Places of the nodes before it, of its references at least.
-        """
-        ...
-
-    def bound(self, node: int) -> Sequence[float]:
-        """Return for each place the largest similarity there and later, or more than that."""
-        ...
-
-
-def best_match(after: Sequence[Collection[int]], similarities: Rows) -> list[Assigned]:
+def best_match(after: Sequence[Collection[int]], similarities: Similarities) -> list[Assigned]:
     """Return the match of all nodes with the largest sum of similarities.
 
     A match assigns the nodes one after the other, each after all those in its `after`, and each to
@@ -113,7 +89,7 @@ class _Part:
 
 
 class _Search:
-    def __init__(self, after: Sequence[Collection[int]], similarities: Rows) -> None:
+    def __init__(self, after: Sequence[Collection[int]], similarities: Similarities) -> None:
         self._after = [frozenset(before) for before in after]
         self._similarities = similarities
         self._references = [similarities.references(node) for node in range(len(after))]
@@ -268,7 +244,7 @@ class Similarities:
         self._least = least
         self._ends = {FIRST: steps[0], LAST: steps[-1]}
         self._nodes = [_Node(node.condition) for node in nodes]
-        self._reads = [[node.reads(step) for step in steps] for node in self._nodes]
+        self._reads = [[node.whole.reads(step) for step in steps] for node in self._nodes]
         self._rows: list[dict[Hashable, tuple[int, list[float]]]] = [{} for _ in nodes]
 
     def references(self, node: int) -> Sequence[int] | None:
@@ -286,7 +262,7 @@ class Similarities:
         read = mapped if reads is None else {earlier: mapped[earlier] for earlier in reads}
         start = max(read.values(), default=0)
         reached = self._reached(read)
-        key = self._nodes[node].recalls(reached)
+        key = self._nodes[node].whole.recalls(reached)
         known = self._rows[node].get(key)
         if known is None or known[0] > start:
             known = self._rows[node][key] = start, self._measured(node, start, reached)
@@ -323,21 +299,15 @@ class _Node:
     """One node: its conditions, guardrails first, for they are cheap and most often decide."""
 
     def __init__(self, condition: Condition) -> None:
-        self._whole = condition if isinstance(condition, AllOf) else AllOf((condition,))
-        self._parts = self._whole.conditions
+        self.whole = condition if isinstance(condition, AllOf) else AllOf((condition,))
+        self._parts = self.whole.conditions
         self._order = sorted(
             range(len(self._parts)), key=lambda n: not isinstance(self._parts[n], StateUnchanged)
         )
         self._free = [number for number in self._order if _is_free(self._parts[number])]
         self._known: list[dict[Hashable, float]] = [{} for _ in self._parts]
-        reads = self._whole.references()
+        reads = self.whole.references()
         self.references = None if reads is None else sorted(reads - _ENDS)
-
-    def reads(self, step: Step) -> Hashable:
-        return self._whole.reads(step)
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        return self._whole.recalls(reached)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         return self._combined(self._order, step, reached)
@@ -355,7 +325,7 @@ class _Node:
             values[number] = self._value(number, step, reached)
             if not values[number]:
                 return 0.0
-        return self._whole.combined(values)
+        return self.whole.combined(values)
 
     def _value(self, number: int, step: Step, reached: Mapping[int, Step]) -> float:
         part, known = self._parts[number], self._known[number]

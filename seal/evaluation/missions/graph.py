@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,7 +44,7 @@ class Graph:
         self.names = tuple(names)
         self.arguments = tuple(arguments)
         self.deps = tuple(tuple(before) for before in deps)
-        self.before = tuple(map(_mask, self.deps))
+        self.before = tuple(map(mask_of, self.deps))
         self.everything = (1 << len(names)) - 1
         self._levels = levels(self.deps)
 
@@ -188,11 +188,9 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
-def _mask(positions: Sequence[int]) -> int:
-    found = 0
-    for position in positions:
-        found |= 1 << position
-    return found
+def mask_of(positions: Iterable[int]) -> int:
+    """Return a number whose bits at these positions, each named once, are set."""
+    return sum(1 << position for position in positions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

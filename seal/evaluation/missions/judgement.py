@@ -17,16 +17,25 @@ Source: Yu et al., Multi-Mission Tool Bench (2025), appendix C and evaluation co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
-from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Graph, Turn, read_graph, read_turns
+from seal.evaluation.missions.graph import (
+    ANSWER,
+    ASK,
+    PSEUDO,
+    Call,
+    Graph,
+    Turn,
+    mask_of,
+    read_graph,
+    read_turns,
+)
 from seal.evaluation.missions.pairs import Pair, Pairing, best_pairs
-from seal.evaluation.missions.search import way
 from seal.evaluation.missions.walk import Walk
 
 if TYPE_CHECKING:
@@ -277,27 +286,27 @@ def _check_tools(tools: Any) -> None:
 def _judge_clean(
     graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
 ) -> Verdict:
-    meant = way(graph, turns, pairing.meant)
-    if meant.nodes:
-        walk = Walk(graph, pairing, meant.nodes, alone=True)
+    meant, _ = _way(graph, turns, pairing.meant)
+    if meant:
+        walk = Walk(graph, pairing, meant, alone=True)
         seen = taken(walk, turns)
         pairs = best_pairs(graph, pairing, seen, walk.nodes) if walk.finished else []
         if walk.finished and all(pair.match.accepted for pair in pairs):
             right = correct(failed_at(graph, walk, seen, offered))
             return replace(right, completed=len(graph), pairs=tuple(pairs))
-    named = way(graph, turns, pairing.named)
-    walk = Walk(graph, pairing, named.nodes)
+    named, decided = _way(graph, turns, pairing.named)
+    walk = Walk(graph, pairing, named)
     seen = taken(walk, turns)
     failed = failed_at(graph, walk, seen, offered)
     if not walk.finished:
-        sure = not walk.cut or named.decided
+        sure = not walk.cut or decided
         return replace(failed, completed=walk.completed, undecided="" if sure else "label")
     nodes, undecided = walk.nodes, False
     pairs = best_pairs(graph, pairing, seen, nodes)
     if not all(pair.match.accepted for pair in pairs):
-        accepted = way(graph, turns, pairing.accepted)
-        undecided = not (accepted.nodes or accepted.decided)
-        pairs = best_pairs(graph, pairing, seen, accepted.nodes or nodes)
+        accepted, decided = _way(graph, turns, pairing.accepted)
+        undecided = not (accepted or decided)
+        pairs = best_pairs(graph, pairing, seen, accepted or nodes)
     bad = [pair for pair in pairs if not pair.match.accepted]
     right = replace(correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
     if not bad:
@@ -309,6 +318,30 @@ def _judge_clean(
         error_type=argument_error(errors),
         undecided="param_label" if undecided else "",
     )
+
+
+def _way(
+    graph: Graph, turns: Sequence[Turn], nodes: Callable[[Call], Sequence[int]]
+) -> tuple[list[tuple[int, ...]], bool]:
+    """Return a way in which turns finish every node, and whether there is one is known.
+
+    Args:
+        graph: The gold calls, as of `Graph.closed`.
+        turns: All of them.
+        nodes: What a call may stand for. Where all names differ, nothing is sought.
+    """
+    if len(set(graph.names)) == len(graph):
+        return [], True
+    from seal.evaluation.missions.search import place_all
+
+    said = mask_of(node for node, name in enumerate(graph.names) if name in PSEUDO)
+    masks: list[list[int]] = []
+    for turn in turns:
+        if sum(map(len, masks)) >= len(graph):
+            break
+        calls = [mask_of(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
+        masks.append(calls or [0 if turn.empty else said])
+    return place_all(graph, masks)
 
 
 def taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:

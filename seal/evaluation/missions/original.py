@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from seal.evaluation.missions.arguments import ArgumentError
-from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits
+from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions.judgement import Verdict, argument_error, correct, failed_at, taken
 from seal.evaluation.missions.pairs import Pair, Pairing
 
@@ -194,7 +194,7 @@ class OriginalWalk:
 
     @staticmethod
     def _after(branch: _Branch, nodes: Sequence[int], rest: tuple[int, ...]) -> _Branch:
-        return _Branch(branch.done | sum(1 << node for node in nodes), rest)
+        return _Branch(branch.done | mask_of(nodes), rest)
 
     def _groups(
         self, branch: _Branch, wanted: Counter[str] | None, most: int | None = None
@@ -243,7 +243,7 @@ def groups(
 def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
     """Yield for a set of finished nodes each set that may come next, and the steps to it."""
     for nodes, rest in groups(graph, done):
-        yield done | sum(1 << node for node in (*nodes, *rest)), 1 + len(rest)
+        yield done | mask_of((*nodes, *rest)), 1 + len(rest)
 
 
 def _starts(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:

@@ -12,10 +12,10 @@ one waits for the other too: of ready ones only the latter is tried.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from seal.evaluation.missions.graph import PSEUDO, Call, Graph, Turn, bits
+from seal.evaluation.missions.graph import Graph, bits, mask_of
 
 MOST_TRIED = 2000
 """Choices of a gold call for a call that a search tries."""
@@ -65,7 +65,7 @@ class _Search:
         self._turns = turns
         self._left = most
         self._due = [
-            sum(1 << node for node, last in enumerate(latest) if last <= turn)
+            mask_of(node for node, last in enumerate(latest) if last <= turn)
             for turn in range(len(turns))
         ]
         self._order = sorted(
@@ -104,7 +104,7 @@ class _Search:
         """Yield the ways to take a turn: its nodes, what is finished then and what is ready."""
         masks = self._turns[turn]
         for chosen in self._choices(masks, ready):
-            taken = sum(1 << node for node in chosen)
+            taken = mask_of(chosen)
             after = done | taken
             if not self._due[turn] & ~after:
                 yield chosen, after, self._graph.ready_after(ready, done, taken)
@@ -131,7 +131,7 @@ class _Search:
                 yield tuple(node for _, node in sorted(zip(order, chosen, strict=True)))
                 continue
             last, mask = (masks[order[place]] for place in (len(chosen) - 1, len(chosen)))
-            taken = sum(1 << other for other in chosen)
+            taken = mask_of(chosen)
             stack.append(self._open(mask, ready, taken, node if mask == last else -1))
 
     def _open(self, mask: int, ready: int, taken: int, last: int) -> Iterator[int]:
@@ -200,32 +200,8 @@ def _calls(graph: Graph, turns: Sequence[Sequence[int]]) -> list[tuple[int, list
     """Return the nodes that the same calls may stand for, and the turns of those, ascending."""
     return [
         (
-            sum(1 << node for node in members),
+            mask_of(members),
             [turn for turn, masks in enumerate(turns) for mask in masks if mask >> members[0] & 1],
         )
         for members in _classes(graph, turns).values()
     ]
-
-
-def way(graph: Graph, turns: Sequence[Turn], nodes: Callable[[Call], Sequence[int]]) -> Placed:
-    """Return a way in which turns finish every node; where all names differ, nothing is sought.
-
-    Args:
-        graph: The gold calls, as of `Graph.closed`.
-        turns: All of them.
-        nodes: What a call may stand for.
-    """
-    if len(set(graph.names)) == len(graph):
-        return Placed([], True)
-    said = _mask(node for node, name in enumerate(graph.names) if name in PSEUDO)
-    masks: list[list[int]] = []
-    for turn in turns:
-        if sum(map(len, masks)) >= len(graph):
-            break
-        calls = [_mask(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
-        masks.append(calls or [0 if turn.empty else said])
-    return place_all(graph, masks)
-
-
-def _mask(nodes: Iterable[int]) -> int:
-    return sum(1 << node for node in nodes)

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits
+from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions.pairs import Pairing
 
 SMALL = 12
@@ -199,7 +199,7 @@ class Walk:
         return best.values()
 
     def _after(self, branch: _Branch, nodes: tuple[int, ...], worth: int) -> _Branch:
-        taken = sum(1 << node for node in nodes)
+        taken = mask_of(nodes)
         ready = self._graph.ready_after(branch.ready, branch.done, taken)
         return _Branch(branch.done | taken, ready, branch.worth + worth, branch, nodes)
 
