@@ -297,6 +297,8 @@ def best_pairs(table: Sequence[Sequence[Comparison]]) -> list[tuple[int, int]]:
         table: Gold calls by made calls, not empty.
     """
     rows, columns = len(table), len(table[0])
+    if rows == 1:
+        return [(0, max(range(columns), key=lambda column: table[0][column].rank))]
     if rows > columns:
         turned = best_pairs(list(zip(*table, strict=True)))
         return sorted((row, column) for column, row in turned)

@@ -84,7 +84,25 @@ def match_arguments(
     if scorer not in SCORERS:
         raise UnknownNameError("scorer", str(scorer), SCORERS)
     _check(answer, schema, required)
-    predicted = parse_arguments(prediction)
+    return fit(parse_arguments(prediction), answer, schema, required, scorer)
+
+
+def fit(
+    predicted: Mapping[str, Any] | None,
+    answer: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    required: Sequence[str],
+    scorer: Scorer,
+) -> ArgumentMatch:
+    """Return how well arguments fit the gold call's, as `match_arguments` does of what it checked.
+
+    Args:
+        predicted: As `parse_arguments` gives them.
+        answer: The gold arguments.
+        schema: JSON Schema of the arguments, or its `properties` alone.
+        required: Names that must be given, besides those that the schema requires.
+        scorer: The rules.
+    """
     if predicted is None:
         return ArgumentMatch(0.0, errors=("malformed arguments",))
     properties, needed = _declared(schema, required)

@@ -292,15 +292,15 @@ def _judge_clean(
         seen = taken(walk, turns)
         pairs = best_pairs(graph, pairing, seen, walk.nodes) if walk.finished else []
         if walk.finished and all(pair.match.accepted for pair in pairs):
-            right = correct(failed_at(graph, walk, seen, offered))
-            return replace(right, completed=len(graph), pairs=tuple(pairs))
+            right = verdict_at(graph, walk, seen, offered, right=True)
+            return replace(right, pairs=tuple(pairs))
     named, decided = _way(graph, turns, pairing.named)
     walk = Walk(graph, pairing, named)
     seen = taken(walk, turns)
-    failed = failed_at(graph, walk, seen, offered)
+    verdict = verdict_at(graph, walk, seen, offered, walk.finished)
     if not walk.finished:
         sure = not walk.cut or decided
-        return replace(failed, completed=walk.completed, undecided="" if sure else "label")
+        return replace(verdict, completed=walk.completed, undecided="" if sure else "label")
     nodes, undecided = walk.nodes, False
     pairs = best_pairs(graph, pairing, seen, nodes)
     if not all(pair.match.accepted for pair in pairs):
@@ -308,12 +308,12 @@ def _judge_clean(
         undecided = not (accepted or decided)
         pairs = best_pairs(graph, pairing, seen, accepted or nodes)
     bad = [pair for pair in pairs if not pair.match.accepted]
-    right = replace(correct(failed), completed=len(graph) - len(bad), pairs=tuple(pairs))
+    verdict = replace(verdict, completed=len(graph) - len(bad), pairs=tuple(pairs))
     if not bad:
-        return right
+        return verdict
     errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
     return replace(
-        right,
+        verdict,
         param_label="error",
         error_type=argument_error(errors),
         undecided="param_label" if undecided else "",
@@ -354,39 +354,30 @@ def taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
     return seen
 
 
-def failed_at(
-    graph: Graph, walk: Walk | OriginalWalk, seen: Sequence[Turn], offered: Collection[str] | None
+def verdict_at(
+    graph: Graph,
+    walk: Walk | OriginalWalk,
+    seen: Sequence[Turn],
+    offered: Collection[str] | None,
+    right: bool = False,
 ) -> Verdict:
-    """Return the verdict of a mission whose last turn was wrong."""
+    """Return the verdict of a mission whose last turn was wrong, or of one where all was right."""
+    label: Literal["correct", "error"] = "correct" if right else "error"
     return Verdict(
-        label="error",
-        is_optimal=False,
+        label=label,
+        is_optimal=right and walk.taken == graph.length,
         min_length=graph.length,
         steps=walk.taken,
-        completed=0,
+        completed=len(graph) if right else 0,
         total=len(graph),
-        legal_next=walk.legal_next,
-        divergence=len(seen) - 1,
-        param_label="error",
-        error_type=action_error(graph, seen, offered),
+        legal_next=() if right else walk.legal_next,
+        divergence=None if right else len(seen) - 1,
+        param_label=label,
+        error_type=None if right else action_error(graph, seen, offered),
         multi_kind=mission_kind(graph),
         pairs=(),
         cut=walk.cut,
-        undecided="label" if walk.cut else "",
+        undecided="label" if walk.cut and not right else "",
         exception="",
         graph=graph,
-    )
-
-
-def correct(failed: Verdict) -> Verdict:
-    """Return what the verdict would be, had the last turn been right and all arguments too."""
-    return replace(
-        failed,
-        label="correct",
-        is_optimal=failed.steps == failed.min_length,
-        legal_next=(),
-        divergence=None,
-        param_label="correct",
-        error_type=None,
-        undecided="",
     )

@@ -22,7 +22,13 @@ from typing import NamedTuple
 
 from seal.evaluation.missions.arguments import ArgumentError
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
-from seal.evaluation.missions.judgement import Verdict, argument_error, correct, failed_at, taken
+from seal.evaluation.missions.judgement import (
+    Verdict,
+    action_error,
+    argument_error,
+    taken,
+    verdict_at,
+)
 from seal.evaluation.missions.pairs import Pair, Pairing
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
@@ -42,19 +48,19 @@ def judge_original(
     try:
         seen += taken(walk, turns)
     except OriginalError as error:
-        failed = failed_at(graph, walk, turns[: walk.taken + 1], offered)
+        failed = verdict_at(graph, walk, turns[: walk.taken + 1], offered)
         return replace(failed, match="mmtb", label="exception", exception=str(error))
+    verdict = replace(verdict_at(graph, walk, seen, offered, walk.finished), match="mmtb")
     # Every turn but the last one counts by its calls, right or not.
     completed = sum(len(turn.calls) or 1 for turn in seen[:-1])
-    failed = replace(failed_at(graph, walk, seen, offered), match="mmtb", completed=completed)
-    if not walk.finished:
-        return failed
-    verdict = replace(correct(failed), completed=len(graph))
     wrong = replace(verdict, param_label="error", completed=completed)
+    if not walk.finished:
+        return wrong
     try:
         pairs, errors = greedy_pairs(graph, pairing, seen)
     except OriginalError as error:  # which the original takes for a failure of the calls
-        return replace(wrong, error_type=failed.error_type, exception=str(error))
+        why = action_error(graph, seen, offered)
+        return replace(wrong, error_type=why, exception=str(error))
     if all(pair.match.accepted for pair in pairs):
         return replace(verdict, pairs=tuple(pairs))
     return replace(

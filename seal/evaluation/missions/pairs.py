@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import (
     ArgumentMatch,
     Scorer,
-    match_arguments,
+    fit,
     parse_arguments,
 )
 from seal.evaluation.missions.graph import Call, Graph, Turn, bits
@@ -39,6 +40,8 @@ class Pair:
 class _Known:
     """What is known of calls that say the same."""
 
+    arguments: dict[str, Any] | None
+    """None: they are no object."""
     meant: Sequence[int]
     """The gold calls with the same arguments."""
     matches: dict[int, ArgumentMatch] = field(default_factory=dict)
@@ -91,11 +94,11 @@ class Pairing:
 
     def match(self, call: Call, node: int) -> ArgumentMatch:
         """Return how well a call fits a gold call."""
-        node, known = self._like[node], self._of(call).matches
-        if node not in known:
+        node, known = self._like[node], self._of(call)
+        if node not in known.matches:
             gold, schema = self._graph.arguments[node], self._schema(call.name)
-            known[node] = match_arguments(call.arguments, gold, schema, scorer=self._scorer)
-        return known[node]
+            known.matches[node] = fit(known.arguments, gold, schema, (), self._scorer)
+        return known.matches[node]
 
     def worth(self, call: Call, node: int) -> int:
         """Return what an assignment gains by a pair: first that it is accepted, then its score."""
@@ -125,7 +128,8 @@ class Pairing:
                 gold, mine = self._graph.arguments, self.nodes(call.name)
                 distinct = {self._like[node] for node in mine}
                 same = {node for node in distinct if equal(arguments, dict(gold[node]))}
-                self._alike[key] = _Known([node for node in mine if self._like[node] in same])
+                meant = [node for node in mine if self._like[node] in same]
+                self._alike[key] = _Known(arguments, meant)
             self._known[call] = self._alike[key]
         return self._known[call]
 
@@ -166,7 +170,8 @@ def best_pairs(
     of_call = [nodes[turn][position] for turn, position, _ in calls]
     when = {node: turn for turn, done in enumerate(nodes) for node in done}
     if not all(pairing.match(c, n).accepted for (*_, c), n in zip(calls, of_call, strict=True)):
-        for name in dict.fromkeys(call.name for *_, call in calls):
+        counts = Counter(call.name for *_, call in calls)
+        for name in (name for name, count in counts.items() if count > 1):
             rows = [row for row, (*_, call) in enumerate(calls) if call.name == name]
             given = [of_call[row] for row in rows]
             changed = _reassigned(graph, pairing, [calls[row] for row in rows], given, when)
