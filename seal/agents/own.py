@@ -180,7 +180,7 @@ class FunctionRole(OwnRole):
         if self._agent.takes_chat:
             return request, now
         tools = Together(now, now.hand_over).tools() if self._is_async() else plain_tools(now)
-        return (request, tools, _earlier(chat))[: self._agent.wanted]
+        return (request, tools, earlier_of(chat))[: self._agent.wanted]
 
     def _is_async(self) -> bool:
         function = self._agent.function
@@ -242,7 +242,7 @@ def asked_of(chat: Chat) -> str:
     return next((step.content for step in told), chat.request)
 
 
-def _earlier(chat: Chat) -> list[dict[str, str]]:
+def earlier_of(chat: Chat) -> list[dict[str, str]]:
     """Return what was said before the request."""
     kinds = {chat.role: "assistant", "system": "system"}
     return [

@@ -76,8 +76,15 @@ class Model:
     )
     agent: str | None = option(
         None,
-        "An agent of your own: a function of (request, tools), a role or a team.",
+        "An agent of your own: a function of (request, tools), a role or a team; bridge: one that "
+        "runs elsewhere.",
         metavar="MODULE:NAME",
+    )
+    agent_command: str | None = option(
+        None, "With --agent bridge: starts the agent, once for each chat.", metavar="COMMAND"
+    )
+    agent_url: str | None = option(
+        None, "With --agent bridge: a service that is told of each chat.", metavar="URL"
     )
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
@@ -103,6 +110,22 @@ class Model:
         DEFAULT.cache, "Answers of simulator and models: keep, only reuse, or neither."
     )
     cache_dir: Path | None = CACHE_DIR
+
+    def tried(self) -> Any:
+        """Return the agent that is named; None where there is none.
+
+        Raises:
+            UsageError: A bridge to nothing, or a command or address without a bridge.
+        """
+        if self.agent_command is self.agent_url is None and self.agent != "bridge":
+            return self.agent
+        if self.agent not in (None, "bridge"):
+            raise UsageError(
+                f"--agent-command and --agent-url go with --agent bridge, got --agent {self.agent}"
+            )
+        from seal.agents.bridges.http import Bridge
+
+        return Bridge(self.agent_command, self.agent_url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,8 +353,9 @@ class AnyPlay:
         found["servers"] = self.servers.named()
         if self.model.model is None:
             del found["model"]
-        if self.model.agent is not None:
-            found = trying(self.model.agent, found)
+        agent = self.model.tried()
+        if agent is not None:
+            found = trying(agent, found)
         return RunSettings(pool=pool, **found | others)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from seal.core.formats.forms import parse_object
+from seal.core.function_calls import parse_call
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.providers import GeminiServer
@@ -20,7 +21,6 @@ from seal.models.wire import (
     MalformedAnswerError,
     ServerModel,
     WireTools,
-    parse_call,
     sent_arguments,
 )
 

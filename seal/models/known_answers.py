@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.errors import DataError, ModelError, NotRecordedError, UsageError
+from seal.core.function_calls import parse_call
 from seal.core.plain import json_bytes
 from seal.core.protocols import Completion, Lookup, Request
 from seal.core.types import Step, Task, Tool, ToolCall, Trajectory, Usage
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
-from seal.models.wire import parse_call
 
 USER = "user_simulator"
 CHECKER = "checker"

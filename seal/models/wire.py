@@ -6,17 +6,14 @@ unique within its request, and the answer's names are mapped back.
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from seal.core.errors import UsageError
-from seal.core.formats.forms import parse_object
+from seal.core.function_calls import parse_call, wire_name, wire_names
 from seal.core.plain import well_formed
 from seal.core.protocols import Completion, Message, Request
 from seal.core.secrets import public_url
@@ -27,9 +24,6 @@ from seal.models.tokens import estimate_usage
 if TYPE_CHECKING:
     from seal.core.servers import Server
 
-_OTHER = re.compile(r"[^A-Za-z0-9_-]")
-_VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_VALID_GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _KEPT_TOOL_SETS = 256
 
 
@@ -164,58 +158,6 @@ def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireToo
     return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
 
 
-def wire_names(names: Sequence[str], leading_letter: bool = False) -> list[str]:
-    """Return a distinct wire name for each name, in order.
-
-    A valid name stays as it is. Any other has its odd characters replaced by `_`; where that
-    leaves nothing to read, is too long, or meets another name, it ends in 8 hex digits of the
-    name's digest.
-    """
-    valid = _VALID_GEMINI if leading_letter else _VALID
-    plain = [_plain(name, leading_letter) for name in names]
-    meet = Counter(plain)
-    taken = {name for name in names if valid.fullmatch(name)}
-    given: set[str] = set()
-    wired = []
-    for name, candidate in zip(names, plain, strict=True):
-        if name in taken and name not in given:
-            wire = name
-        elif valid.fullmatch(candidate) and meet[candidate] == 1 and candidate not in taken:
-            wire = candidate
-        else:
-            wire = next(n for n in _marked(name, candidate) if n not in taken and n not in given)
-        given.add(wire)
-        wired.append(wire)
-    return wired
-
-
-def wire_name(name: str) -> str:
-    """Return a valid wire name for a name that no offered tool has."""
-    return name if _VALID_GEMINI.fullmatch(name) else next(_marked(name, _plain(name, True)))
-
-
-def _plain(name: str, leading_letter: bool) -> str:
-    candidate = _OTHER.sub("_", name)
-    if not any(c.isalnum() for c in candidate):
-        candidate = "tool"
-        return candidate + "_" + _hex(name, 0)
-    if leading_letter and not (candidate[0].isalpha() or candidate[0] == "_"):
-        candidate = "_" + candidate
-    return candidate
-
-
-def _marked(name: str, candidate: str) -> Iterator[str]:
-    number = 0
-    while True:
-        yield f"{candidate[:55]}_{_hex(name, number)}"
-        number += 1
-
-
-def _hex(name: str, number: int) -> str:
-    text = f"{number}:{name}" if number else name
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
 def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
     wired: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.calls:
@@ -339,21 +281,3 @@ def _usage(usage: Any) -> Usage | None:
 def _excerpt(value: Any) -> str:
     text = value if isinstance(value, str) else repr(value)
     return repr(text[:80]) if text else "nothing"
-
-
-def parse_call(name: str, arguments: Any) -> ToolCall:
-    """Return the call of a model's reply, still without a number.
-
-    Args:
-        name: Function name.
-        arguments: Text of a JSON object, as the protocol has it; some servers send the object
-            itself, or nothing where a function takes none.
-    """
-    if not isinstance(arguments, str):
-        try:
-            arguments = "" if arguments is None else orjson.dumps(arguments).decode()
-        except TypeError:  # too deep, or an integer of more than 64 bits
-            arguments = str(arguments)
-    text = well_formed(arguments)
-    parsed = parse_object(text) if text.strip() else {}
-    return ToolCall("", name, parsed, "" if parsed is not None else text)

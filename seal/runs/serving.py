@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from seal.agents.bridges.mcp import Line, McpClients, OverError, mcp_server
+from seal.agents.bridges.line import Line, OverError
+from seal.agents.bridges.mcp import McpClients, mcp_server
 from seal.agents.own import OwnModel
 from seal.agents.teams import MANAGER
 from seal.core.errors import UnknownNameError, UsageError

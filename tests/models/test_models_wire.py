@@ -4,10 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.formats.forms import parse_object
+from seal.core.function_calls import parse_call, wire_names
 from seal.core.types import Tool
 from seal.models import ModelSettings
 from seal.models.openai_chat import OpenAIModel
-from seal.models.wire import parse_call, wire_names, wire_tools
+from seal.models.wire import wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

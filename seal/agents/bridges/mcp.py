@@ -8,17 +8,14 @@ what the user says to it, or that the task is finished.
 from __future__ import annotations
 
 import asyncio
-import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from seal.agents.faults import OverdueError
-from seal.agents.teams import USER
+from seal.agents.bridges.line import FINISHED, Line, OverError
+from seal.agents.own import asked_of
 from seal.core.errors import MissingExtraError
 from seal.core.protocols import Chat, Reply
 from seal.core.types import Tool, ToolCall, ToolResult
@@ -30,7 +27,6 @@ PROMPT = "task"
 """Name of the prompt that holds the request."""
 SUBMIT = "submit"
 """Name of the tool that takes the answer; `submit_answer` where the chat has one of this name."""
-FINISHED = "The task is finished. End the session."
 _HOW = (
     f"Get the request by the prompt `{PROMPT}`. Solve it with the tools, and give the final answer "
     f"by the tool `{SUBMIT}`."
@@ -40,133 +36,6 @@ _ANSWER = {
     "properties": {"answer": {"type": "string", "description": "What the user is told."}},
     "required": ["answer"],
 }
-
-
-class LeftError(Exception):
-    """The client ended its session without an answer."""
-
-
-class OverError(Exception):
-    """Nothing can be asked of a chat: it has ended, or there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a client wants of the chat."""
-
-    what: Literal["call", "request", "submit", "tools"]
-    given: Any = None
-    answered: Future[Any] = field(default_factory=Future)
-
-
-class Line:
-    """Between the thread of one chat and the client that plays it.
-
-    Args:
-        holds: True: the answer to the last `submit` waits for `finish`, so that all files of the
-            run are written when the client gets it.
-    """
-
-    def __init__(self, holds: bool = False) -> None:
-        self._holds = holds
-        self._inbox: queue.Queue[_Asked | None] = queue.Queue()
-        self._next: deque[_Asked | None] = deque()
-        self._submitted: Future[Any] | None = None
-        self._over = False
-        self._lock = threading.Lock()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the chat has ended."""
-        return self._over
-
-    def ask(self, what: Literal["call", "request", "submit", "tools"], given: Any) -> Future[Any]:
-        """Return what the chat will answer a client; it fails with `OverError` once it ended."""
-        asked = _Asked(what, given)
-        with self._lock:
-            if self._over:
-                asked.answered.set_exception(OverError(FINISHED))
-            else:
-                self._inbox.put(asked)
-        return asked.answered
-
-    def leave(self) -> None:
-        """Take note that the client has ended its session."""
-        self._inbox.put(None)
-
-    def reply(self, chat: Chat) -> Reply:
-        """Serve the client until it submits its answer, in the thread of the chat.
-
-        Raises:
-            LeftError: It left before.
-            OverdueError: It takes longer than the chat may last.
-        """
-        if self._submitted is not None:
-            self._submitted.set_result(_heard(chat))
-            self._submitted = None
-        while True:
-            asked = self._taken(chat)
-            if asked is None:
-                raise LeftError("the MCP client ended its session without an answer")
-            if asked.what == "submit":
-                self._submitted = asked.answered
-                return Reply(asked.given)
-            if asked.what == "call":
-                self._run(chat, asked)
-            else:
-                asked.answered.set_result(
-                    list(chat.tools) if asked.what == "tools" else _heard(chat)
-                )
-
-    def close(self) -> None:
-        """End the line with its chat: what is still asked fails."""
-        with self._lock:
-            self._over = True
-        while not self._inbox.empty():
-            self._next.append(self._inbox.get())
-        for asked in self._next:
-            if asked is not None and asked.answered.set_running_or_notify_cancel():
-                asked.answered.set_exception(OverError(FINISHED))
-        self._next.clear()
-        if not self._holds:
-            self.finish()
-
-    def finish(self) -> None:
-        """Answer the last `submit`."""
-        submitted, self._submitted = self._submitted, None
-        if submitted is not None:
-            submitted.set_result(FINISHED)
-
-    def _taken(self, chat: Chat) -> _Asked | None:
-        """Return what is asked next; of what its client has given up nothing is left."""
-        while True:
-            asked = self._next.popleft() if self._next else self._waited(chat)
-            if asked is None or asked.answered.set_running_or_notify_cancel():
-                return asked
-
-    def _waited(self, chat: Chat) -> _Asked | None:
-        try:
-            return self._inbox.get(timeout=chat.seconds_left)
-        except queue.Empty as error:
-            raise OverdueError("the MCP client takes longer than the chat may last") from error
-
-    def _run(self, chat: Chat, first: _Asked) -> None:
-        """Run a call, and at once with it the calls that came meanwhile."""
-        batch = [first]
-        while not self._inbox.empty():
-            self._next.append(self._inbox.get())
-        while self._next and self._next[0] is not None and self._next[0].what == "call":
-            asked = self._next.popleft()
-            if asked is not None and asked.answered.set_running_or_notify_cancel():
-                batch.append(asked)
-        try:
-            results = chat.execute([asked.given for asked in batch])
-        except BaseException as error:  # also that the budget of calls is spent
-            for asked in batch:
-                asked.answered.set_exception(OverError(str(error)))
-            raise
-        for asked, result in zip(batch, results, strict=True):
-            asked.answered.set_result(result)
 
 
 class McpClients:
@@ -238,14 +107,14 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     except ModuleNotFoundError as error:
         raise MissingExtraError("mcp", "mcp") from error
 
-    async def asked(ctx: Any, what: Any, given: Any = None) -> Any:
+    async def asked(ctx: Any, what: Any) -> Any:
         try:
-            return await asyncio.wrap_future(line_of(ctx).ask(what, given))
+            return await asyncio.wrap_future(line_of(ctx).ask(what))
         except OverError as error:
             raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
     async def list_tools(ctx: Any, params: Any) -> Any:
-        offered: list[Tool] = await asked(ctx, "tools")
+        offered: list[Tool] = await asked(ctx, _offered)
         submit = types.Tool(
             name=_submit(offered), description="Give the final answer.", input_schema=_ANSWER
         )
@@ -258,11 +127,13 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     async def call_tool(ctx: Any, params: Any) -> Any:
         arguments = params.arguments or {}
         if params.name in (SUBMIT, f"{SUBMIT}_answer") and params.name == _submit(
-            await asked(ctx, "tools")
+            await asked(ctx, _offered)
         ):
-            said = await asked(ctx, "submit", str(arguments.get("answer", "")))
-            return types.CallToolResult(content=[types.TextContent(type="text", text=said)])
-        result: ToolResult = await asked(ctx, "call", ToolCall("", params.name, arguments))
+            said = await asked(ctx, str(arguments.get("answer", "")))
+            return types.CallToolResult(
+                content=[types.TextContent(type="text", text=said or FINISHED)]
+            )
+        result: ToolResult = await asked(ctx, ToolCall("", params.name, arguments))
         brought = types.CallToolResult(
             content=[types.TextContent(type="text", text=result.content)],
             is_error=result.error is not None,
@@ -278,7 +149,7 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     async def get_prompt(ctx: Any, params: Any) -> Any:
         if params.name != PROMPT:
             raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}; known: {PROMPT}")
-        text = types.TextContent(type="text", text=await asked(ctx, "request"))
+        text = types.TextContent(type="text", text=await asked(ctx, asked_of))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
     return Server(
@@ -298,10 +169,5 @@ def _submit(offered: list[Tool]) -> str:
     return f"{SUBMIT}_answer" if taken else SUBMIT
 
 
-def _heard(chat: Chat) -> str:
-    """Return what the user said last."""
-    said = (s for s in reversed(chat.steps) if s.author == USER and s.call is None)
-    return next((step.content for step in said), chat.request)
-
-
-__all__ = ["FINISHED", "PROMPT", "SUBMIT", "Line", "McpClients", "OverError", "mcp_server"]
+def _offered(chat: Chat) -> list[Tool]:
+    return list(chat.tools)
