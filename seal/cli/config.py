@@ -156,16 +156,29 @@ def _check(file: Mapping[str, Any]) -> None:
                 f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
             )
         refuse_secret("", value, str(FILE))
+        if isinstance(value, dict) and not known[key]:
+            first = next(iter(value), "top-k")
+            raise DataError(
+                f"{FILE}: there is no table [{key}]: settings are for all verbs and stand at the "
+                f"top of the file; move {first!r} there, without a table"
+            )
 
 
-def _all_flags() -> set[str]:
+def _all_flags() -> dict[str, bool]:
+    """Return each flag of any verb, with whether it may be repeated."""
     from typer.main import get_command
 
-    return {flag for verb in verbs() for flag in _flags_of(get_command(load(verb)))}
+    found: dict[str, bool] = {}
+    for verb in verbs():
+        for flag, repeats in _flags_of(get_command(load(verb))):
+            found[flag] = found.get(flag, False) or repeats
+    return found
 
 
-def _flags_of(command: Any) -> set[str]:
-    flags = {flag for parameter in command.params if (flag := _flag(parameter))}
+def _flags_of(command: Any) -> Iterator[tuple[str, bool]]:
+    for parameter in command.params:
+        flag = _flag(parameter)
+        if flag:
+            yield flag, _repeats(parameter)
     for inner in getattr(command, "commands", {}).values():
-        flags |= _flags_of(inner)
-    return flags
+        yield from _flags_of(inner)

@@ -46,6 +46,15 @@ def test_an_unknown_key_names_the_closest_flag(seal, tmp_path: Path) -> None:
     assert "Did you mean 'top-k'?" in failed.stderr
 
 
+@pytest.mark.parametrize("table", ["run", "seed"])
+def test_a_table_that_no_flag_takes_is_told(seal, tmp_path: Path, table: str) -> None:
+    (tmp_path / "seal.toml").write_text(f"[{table}]\ntop-k = 3\n")
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert f"seal.toml: there is no table [{table}]" in failed.stderr
+    assert "move 'top-k' there" in failed.stderr
+
+
 @pytest.mark.parametrize(
     "text",
     [
