@@ -9,8 +9,8 @@ tools too, do not count again under these.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.report.grids import Estimate, Grid, drawn
 from seal.report.lanes import Lane, lanes_of, main_metrics
@@ -53,66 +53,45 @@ _TURNS = ("turn_count", "turns")
 _ROWS = {**CATEGORY_GROUPS, **{f"{_TAG}{name}": row for name, row in AUGMENTATIONS.items()}}
 
 
-@dataclass(frozen=True, slots=True)
-class BreakdownRow:
+class BreakdownRow(NamedTuple):
     """One category or augmentation."""
 
     group: str
     """As summary.json names it; empty: all tasks."""
     label: str
-    scores: dict[str, Estimate]
-    """Lane to the mean of the score."""
-    turns: dict[str, Estimate]
-    """Lane to the mean turn count."""
+    lanes: dict[str, list[Estimate]]
+    """Lane to the mean of each metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
+class Breakdown(NamedTuple):
     """The rows of one or several runs."""
 
-    score: str
-    """Name of the metric: similarity, else the first main metric that has a value."""
-    turns: str
-    """Name of the metric that counts turns; empty where there is none."""
-    rows: tuple[BreakdownRow, ...]
+    metrics: tuple[str, ...]
+    """Similarity, else the first main metric that has a value; what counts turns, if anything."""
+    rows: list[BreakdownRow]
     """All tasks, the categories, the augmentations; those of them that there are."""
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The score, and what counts turns where there is such a metric."""
-        return (self.score, self.turns) if self.turns else (self.score,)
-
-    def cells(self, row: BreakdownRow) -> tuple[dict[str, Estimate], ...]:
-        """Return for each of the metrics the cells of a row, by lane."""
-        return (row.scores, row.turns) if self.turns else (row.scores,)
 
 
 def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
     """Return scores and turn counts by category and augmentation; None where tasks have neither."""
-    score, turns = _chosen(lanes)
-    groups = list(_in_order(_groups(lanes, score)))
-    if not groups:
-        return None
-    return Breakdown(
-        score,
-        turns,
-        tuple(
-            BreakdownRow(
-                group,
-                _ROWS.get(group) or one_line(group.removeprefix(_TAG), 60) or "all",
-                {lane.label: _cell(lane, score, group) for lane in lanes},
-                {lane.label: _cell(lane, turns, group) for lane in lanes},
-            )
-            for group in ("", *groups)
-        ),
-    )
+    metrics = tuple(_chosen(lanes))
+    groups = list(_in_order(_groups(lanes, metrics[0]))) if metrics else []
+    rows = [
+        BreakdownRow(
+            group,
+            _ROWS.get(group) or one_line(group.removeprefix(_TAG), 60) or "all",
+            {lane.label: [_cell(lane, metric, group) for metric in metrics] for lane in lanes},
+        )
+        for group in ("", *groups)
+    ]
+    return Breakdown(metrics, rows) if groups else None
 
 
-def _chosen(lanes: Sequence[Lane]) -> tuple[str, str]:
+def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     valued = [{n: e for n, e in lane.metrics.items() if e.get("n")} for lane in lanes]
     names = {name for metrics in valued for name in metrics}
-    main = [_SCORE] if _SCORE in names else main_metrics(valued)
-    return next(iter(main), ""), next((name for name in _TURNS if name in names), "")
+    yield from [_SCORE] if _SCORE in names else main_metrics(valued)[:1]
+    yield from [name for name in _TURNS if name in names][:1]
 
 
 def _groups(lanes: Sequence[Lane], metric: str) -> set[str]:
@@ -145,8 +124,8 @@ def breakdown_tables(run: RunFolder) -> list[Table]:
     rows = [
         (
             row.label,
-            str(max(cell.n for cell in row.scores.values())),
-            *(cells[label].value_text for label in names for cells in found.cells(row)),
+            str(max(cells[0].n for cells in row.lanes.values())),
+            *(cell.value_text for cells in row.lanes.values() for cell in cells),
         )
         for row in found.rows
     ]
@@ -159,16 +138,18 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     found = breakdown(lanes)
     if found is None:
         return None
-    heads: list[str] = []
-    for lane in lanes:
-        heads += [lane_head(lane, f": {found.score}"), *found.metrics[1:]]
-    rows = []
-    for row in found.rows:
-        cells: list[str] = [row.label]
-        for lane in lanes:
-            cells.append(estimate_cell(row.scores[lane.label]))
-            cells += [each[lane.label].value_text for each in found.cells(row)[1:]]
-        rows.append(cells)
+    score, *turns = found.metrics
+    heads = chain.from_iterable((lane_head(lane, f": {score}"), *turns) for lane in lanes)
+    rows = [
+        (
+            row.label,
+            *chain.from_iterable(
+                (estimate_cell(mean), *(turn.value_text for turn in counts))
+                for mean, *counts in row.lanes.values()
+            ),
+        )
+        for row in found.rows
+    ]
     title = (
         f"Mean {' and '.join(found.metrics)} by category and tool augmentation (layout after "
         "ToolSandbox, Tables 5 and 11)"

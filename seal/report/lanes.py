@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,13 +118,8 @@ def _labels(runs: Sequence[RunFolder]) -> list[str]:
     return [f"{label} #{position}" for position, label in enumerate(named, 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRow:
-    """One metric over all columns."""
-
-    metric: str
-    cells: dict[str, Estimate] = field(default_factory=dict)
-    """Column to cell, in the order of the columns."""
+Rows = dict[str, dict[str, Estimate]]
+"""Metric to column to what was measured, in the order of the table."""
 
 
 def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
@@ -231,19 +226,19 @@ class ShortTable:
         if metrics is None:
             metrics = main_metrics([lane.metrics for lane in lanes], self._headline)
         self.metrics = list(metrics)
-        self.rows = [
-            SummaryRow(name, {lane.label: Estimate.of(lane.metrics.get(name)) for lane in lanes})
+        self.rows: Rows = {
+            name: {lane.label: Estimate.of(lane.metrics.get(name)) for lane in lanes}
             for name in self.metrics
-        ]
+        }
 
     @property
-    def valued(self) -> list[SummaryRow]:
+    def valued(self) -> Rows:
         """The rows with a value in some column."""
-        return list(filter(_has_value, self.rows))
+        return _valued(self.rows)
 
     def gaps(self) -> Iterator[str]:
         """Yield which of the metrics no lane has a value of, and which few goals have."""
-        valued = {row.metric for row in self.valued}
+        valued = self.valued
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
             if metric not in valued and metric not in OF_SOME_BENCHMARKS:
@@ -267,7 +262,7 @@ class ShortTable:
             yield f"left out, for few goals have them: {few}"
 
 
-def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[SummaryRow]:
+def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:
     """Return the summary of a run beside its baselines.
 
     Args:
@@ -275,17 +270,17 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> list[S
         metrics: None: the main ones.
 
     Returns:
-        Rows whose cells stand under `floor`, `model` and `ceiling`, those of them that were played.
+        Rows whose columns are `floor`, `model` and `ceiling`, those of them that were played.
 
     Raises:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
     columns = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
-    return [
-        SummaryRow(row.metric, {columns[label]: cell for label, cell in row.cells.items()})
-        for row in ShortTable(lanes, metrics).rows
-    ]
+    return {
+        metric: {columns[label]: cell for label, cell in cells.items()}
+        for metric, cells in ShortTable(lanes, metrics).rows.items()
+    }
 
 
 def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
@@ -300,16 +295,18 @@ def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table
     table = Table()
     table.add_column("metric", no_wrap=True)
     played = {"model": run, **run.baselines()}
-    for column in rows[0].cells if rows else ():
+    for column in next(iter(rows.values()), ()):
         name = f"{column}: {model_name(played[column])}"
         table.add_column(Text(printable(name)), justify="right")
-    for row in filter(_has_value, rows):
-        table.add_row(Text(printable(row.metric)), *map(_cell_text, row.cells.values()))
+    for metric, cells in _valued(rows).items():
+        table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))
     return table
 
 
-def _has_value(row: SummaryRow) -> bool:
-    return any(cell.mean is not None for cell in row.cells.values())
+def _valued(rows: Rows) -> Rows:
+    return {
+        name: row for name, row in rows.items() if any(c.mean is not None for c in row.values())
+    }
 
 
 def _cell_text(cell: Estimate) -> Any:

@@ -26,7 +26,7 @@ from seal.report.breakdown import CATEGORY_GROUPS
 from seal.report.chat_records import reason_of, scores_so_far
 from seal.report.gold import json_text
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import UNBOUNDED, Lane, ShortTable, SummaryRow, all_metrics
+from seal.report.lanes import UNBOUNDED, Lane, Rows, ShortTable, all_metrics
 from seal.report.pages import (
     Bar,
     BarGroup,
@@ -164,9 +164,9 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     )
 
 
-def _metric_table(caption: str, lanes: Sequence[Lane], rows: Iterable[SummaryRow]) -> Markup:
+def _metric_table(caption: str, lanes: Sequence[Lane], rows: Rows) -> Markup:
     heads = map(lane_head, lanes)
-    cells = [(row.metric, *map(_metric_cell, row.cells.values())) for row in rows]
+    cells = [(name, *map(_metric_cell, row.values())) for name, row in rows.items()]
     return table(Grid(caption, ("metric", *heads), cells))
 
 
