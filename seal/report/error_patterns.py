@@ -113,21 +113,15 @@ class PatternRun:
         return f"{self.repaired} of {self.told}{mean}"
 
 
-@dataclass(slots=True)
-class Environment:
-    """The goals of one environment as they were played."""
-
-    queries: int = 0
-    turns: int = 0
-    calls: int = 0
-    called: int = 0
-    """Different APIs called, summed over goals."""
-    offered: int = 0
-    """APIs offered, summed over goals."""
-
-    def mean(self, name: str) -> str:
-        """Return the mean of a count a query, with one decimal."""
-        return f"{getattr(self, name) / self.queries:.1f}" if self.queries else "-"
+Environment = Counter[str]
+"""How the goals of one environment were played: the number of queries, and the sums of `_MEANT`."""
+_MEANT = {
+    "turns": "turns with calls",
+    "calls": "calls",
+    "called": "APIs called",
+    "offered": "APIs offered",
+}
+"""Count, over goals, to its head as a mean a query; APIs are different ones of a goal."""
 
 
 def section(lanes: Sequence[Lane]) -> Markup:
@@ -137,7 +131,7 @@ def section(lanes: Sequence[Lane]) -> Markup:
     means = [(run.label, *map(_mean_cell, run.cells.values())) for run in runs]
     shares = [(run.label, "-", *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
     found = {name: _environment_row(name, each) for name, each in environments(played).items()}
-    heads = ("environment", "queries", "turns with calls", "calls", "APIs called", "APIs offered")
+    heads = ("environment", "queries", *_MEANT.values())
     title = f"Queries, and means a query as {played.label} played them (ToolScan, Table 3)"
     return render(
         "error_patterns.html",
@@ -158,8 +152,8 @@ def _free_cell(run: PatternRun, name: str) -> Markup:
 
 
 def _environment_row(name: str, found: Environment) -> tuple[str, ...]:
-    counts = ("turns", "calls", "called", "offered")
-    return (name, str(found.queries), *(found.mean(count) for count in counts))
+    queries = found["queries"]
+    return (name, str(queries), *(f"{found[count] / queries:.1f}" for count in _MEANT))
 
 
 def pattern_run(lane: Lane, place: int) -> PatternRun:
@@ -292,8 +286,6 @@ def _played(environment: Environment, trajectory: Trajectory, goal: int) -> None
     calls = [step.call for step, _ in trajectory.calls(goal) if step.call is not None]
     said = {s.turn for s in trajectory.steps if s.goal == goal and s.call is not None}
     offered = trajectory.offered[goal] if goal < len(trajectory.offered) else ()
-    environment.queries += 1
-    environment.turns += len(said)
-    environment.calls += len(calls)
-    environment.called += len({call.tool for call in calls if call.tool is not None})
-    environment.offered += len(offered)
+    apis = {call.tool for call in calls if call.tool is not None}
+    counts = {"turns": said, "calls": calls, "called": apis, "offered": offered}
+    environment.update({"queries": 1} | {name: len(found) for name, found in counts.items()})

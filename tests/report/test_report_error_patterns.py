@@ -110,7 +110,7 @@ def test_links_are_bounded(played: RunFolder) -> None:
 def test_environments_hold_every_query_once(played: RunFolder) -> None:
     lane = next(lane for lane in lanes_of([played]) if lane.kind == "run")
     found = environments(lane)
-    assert sum(one.queries for one in found.values()) == 12
+    assert sum(one["queries"] for one in found.values()) == 12
     assert set(found) <= {tool.category for tool in played.tools().values()}
 
 
