@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
-    RoleJudge,
     bleu_counts,
     checked,
     corpus_bleu,
@@ -21,6 +20,7 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
 )
 from seal.core.errors import ModelError
 from seal.core.protocols import Completion
+from seal.evaluation.llm_judge import LLMJudge
 
 PAIRS = [
     # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed
@@ -172,7 +172,7 @@ class Says:
 def rated(*answers):
     """Return the score and what the judge was asked."""
     model = Says(*answers)
-    metric = Dialogue("lenient", RoleJudge(model))
+    metric = Dialogue("lenient", LLMJudge(model))
     played = play(turn(actor="Right."), role={"name": "clerk", "features": CLERK})
     found = metric.score(task(due("offer")), played, {})
     return next(score for score in found if score.metric == "role"), model.asked

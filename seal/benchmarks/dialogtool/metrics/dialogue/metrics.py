@@ -32,7 +32,7 @@ from typing import Literal
 
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.creation import Creation
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import RoleJudge, replies, role
+from seal.benchmarks.dialogtool.metrics.dialogue.texts import replies, role
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.core.conditions import Argument, Called
 from seal.core.protocols import Metric
@@ -87,7 +87,7 @@ class JudgedDialogue(ChatMetric):
     def of(self, chat: Chat) -> list[Score]:
         """Return the scores of `Dialogue`."""
         judge = self.scoring.judge_of(chat.task, chat.trajectory.trial)
-        of_roles = RoleJudge(judge.model, judge.seed) if isinstance(judge, LLMJudge) else None
+        of_roles = judge if isinstance(judge, LLMJudge) else None
         return Dialogue(self.scoring.rules.dialogue, of_roles).of(chat)
 
 
@@ -105,7 +105,7 @@ class Dialogue(GoalMetric):
     """
 
     match: DialogueMatch = "lenient"
-    judge: RoleJudge | None = None
+    judge: LLMJudge | None = None
 
     names = NAMES
 

@@ -21,21 +21,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
 
-import orjson
-
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, Turn
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
-from seal.core.errors import InfrastructureError, MissingExtraError
-from seal.core.protocols import ChatModel, Message, Request
+from seal.core.errors import InfrastructureError, MissingExtraError, NoVerdictError
 from seal.core.types import JSON
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
-from seal.evaluation.llm_judge import prompt
+from seal.evaluation.llm_judge import LLMJudge, ask, prompt
 
 _PLAIN = r"[^\s;@#$%&?!*()\[\]{}<>\"«»“”‘’„`,:'\u2012-\u2015]"
 _WORD = re.compile(
@@ -210,7 +207,7 @@ _LONG = re.compile(
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'"})
 
 
-def role(turn: Turn, played: JSON, judge: RoleJudge | None) -> Value:
+def role(turn: Turn, played: JSON, judge: LLMJudge | None) -> Value:
     """Return the score of a turn; a role that says nothing has 0.
 
     Args:
@@ -223,7 +220,7 @@ def role(turn: Turn, played: JSON, judge: RoleJudge | None) -> Value:
     said = turn.said(ACTOR) or ""
     if not said.strip():
         return Value(0.0, details={"role": str(played.get("name", "")), "said": ""})
-    value = by_rule(played, said) if judge is None else judge.rate(played, turn, said)
+    value = by_rule(played, said) if judge is None else rated(judge, played, turn, said)
     return replace(value, details={"role": str(played.get("name", "")), **value.details})
 
 
@@ -267,39 +264,17 @@ def checked(features: Mapping[str, JSON], said: str) -> dict[str, bool]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class RoleJudge:
-    """Asks a model how well a role was kept; safe in threads where the model is."""
-
-    model: ChatModel
-    seed: int = 0
-    tries: int = 3
-    """How often it may answer anything but a number."""
-
-    @property
-    def identity(self) -> str:
-        """The rubric's version."""
-        return f"llm/{digest(prompt(PROMPT))[:12]}"
-
-    def rate(self, played: Mapping[str, JSON], turn: Turn, said: str) -> Value:
-        """Return the model's score; without a value where it gives none."""
-        character = {name: value for name, value in played.items() if name != "features"}
-        asked = {"role": character, "user": turn.goal.text, "meant": turn.reply, "said": said}
-        # JSON keeps what is judged apart from the instructions, whatever texts it holds.
-        material = orjson.dumps(asked, option=orjson.OPT_INDENT_2).decode()
-        messages = [Message("system", prompt(PROMPT)), Message("user", material)]
-        content = ""
-        for _ in range(self.tries):
-            request = Request(tuple(messages), role="judge", seed=self.seed)
-            try:
-                content = self.model.complete(request).content
-            except InfrastructureError as error:
-                return undefined(f"{INFRASTRUCTURE}: judge: {error}")
-            score = parse_score(content)
-            if score is not None:
-                return Value(score, details={"by": self.identity})
-            messages += [Message("assistant", content), Message("user", _REPAIR)]
-        return undefined(f"the judge gave no number from 0 to 10: last {content[:100]!r}")
+def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) -> Value:
+    """Return a model's score of how well a role was kept; without a value where it gives none."""
+    character = {name: value for name, value in played.items() if name != "features"}
+    shown = {"role": character, "user": turn.goal.text, "meant": turn.reply, "said": said}
+    try:
+        score = ask(judge, PROMPT, shown, parse_score, _REPAIR, json_object=False)
+    except InfrastructureError as error:
+        return undefined(f"{INFRASTRUCTURE}: judge: {error}")
+    except NoVerdictError as error:
+        return undefined(f"the judge gave no number from 0 to 10: {error}")
+    return Value(score, details={"by": f"llm/{digest(prompt(PROMPT))[:12]}"})
 
 
 def parse_score(text: str) -> float | None:
