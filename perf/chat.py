@@ -29,10 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from servers import Answer, ModelServer, Received, calls, text
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.protocols import Completion, Request
 from seal.core.types import Task, ToolCall
-from seal.pools.pool import load_pool
 from seal.runs.engine import Engine
 from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder
@@ -89,7 +88,7 @@ def settings(folder: Path, **changes: Any) -> RunSettings:
 
 def prepare(folder: Path, run: RunSettings) -> tuple[Engine, list[Task]]:
     """Return an engine over the shipped sample."""
-    pool = load_pool(sample.folder())
+    pool = SAMPLE.pool()
     return Engine(run, RunFolder(folder), pool), list(pool.tasks())
 
 

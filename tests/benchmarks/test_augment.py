@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seal
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.conditions import AllOf, Argument, Called, Replied
 from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
@@ -302,7 +302,7 @@ def test_tasks_that_are_augmented_already_are_counted_and_left_out() -> None:
 
 
 def test_a_folder_is_written_that_loads_with_all_its_gold(tmp_path: Path) -> None:
-    pool = load_pool(sample.folder())
+    pool = load_pool(SAMPLE.folder)
     report = augment_stored(pool, tmp_path / "out", parse_augmentations(["toolsandbox"]))
     made = load_pool(tmp_path / "out")
     assert (made.name, len(list(made.tasks()))) == ("sample", report.tasks)
@@ -310,7 +310,7 @@ def test_a_folder_is_written_that_loads_with_all_its_gold(tmp_path: Path) -> Non
     assert report.facts["augmentations"]["3_distraction_tools"] == 72
     assert report.facts["augmentations"]["all_tools"] == 80
     assert report.dropped == {"neither offered nor gold tools": 7 * 8}
-    assert pool.digest == load_pool(sample.folder()).digest
+    assert pool.digest == load_pool(SAMPLE.folder).digest
     assert len(list(made.tasks(select={"augmentation": "all_tools"}))) == 80
 
 
@@ -322,7 +322,7 @@ def test_one_augmentation_may_stand_alone_in_python(tmp_path: Path) -> None:
 def test_equal_pools_give_equal_bytes(tmp_path: Path) -> None:
     digests = {
         augment_stored(
-            load_pool(sample.folder()),
+            load_pool(SAMPLE.folder),
             tmp_path / name,
             parse_augmentations(["distraction=3,names"]),
         ).digest

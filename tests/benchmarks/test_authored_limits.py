@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core.errors import DataError
 from seal.core.types import Step
 from seal.pools import import_benchmark, load_pool
 from seal.runs.run import run
 from seal.runs.settings import RunSettings
 
-AUTHORED = toolsandbox_sample.limits()
+AUTHORED = SAMPLE.folder / "limits"
 
 pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
 

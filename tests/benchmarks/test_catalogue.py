@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.conditions import Argument, Called, Replied
 from seal.core.errors import UnknownNameError
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
@@ -129,7 +129,7 @@ def test_gold_is_told_by_what_a_task_has() -> None:
 
 
 def test_the_sample_is_counted_as_its_tags_say() -> None:
-    pool = load_pool(sample.folder())
+    pool = load_pool(SAMPLE.folder)
     tasks = list(pool.tasks())
 
     counts = count_pool(pool.tools(), tasks)

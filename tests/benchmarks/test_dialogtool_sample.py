@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks.dialogtool import sample as dialogtool_sample
+from seal.benchmarks.dialogtool import SAMPLE
 from seal.benchmarks.dialogtool.importer import import_dialogtool
 from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
 from seal.benchmarks.dialogtool.sample.compiler import App, apps_of, record_of
@@ -21,7 +21,7 @@ from seal.environments.world import WorldSetup
 from seal.pools import import_benchmark, load_pool
 from seal.pools.importer import Notes
 
-POOL = load_pool(dialogtool_sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}
 TOOLS = {tool.id: tool for tool in POOL.tools()}
 DIALOGUES = {key: task for key, task in TASKS.items() if task.world}
@@ -93,16 +93,16 @@ def test_the_pool_has_the_announced_numbers() -> None:
     assert len(apps_used) == 10
     assert {task.tags["turns_bucket"] for task in DIALOGUES.values()} == {10, 20, 30, 40}
     assert groups["creation"] == len(TOOLS)
-    size = sum(path.stat().st_size for path in dialogtool_sample.folder().rglob("*.[jt]*"))
+    size = sum(path.stat().st_size for path in SAMPLE.folder.rglob("*.[jt]*"))
     assert size < 400_000
 
 
 def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    import_benchmark("dialogtool-sample", dialogtool_sample.authored(), tmp_path / "pool")
+    import_benchmark("dialogtool-sample", SAMPLE.folder / "authored", tmp_path / "pool")
 
     for file in FILES:
         made = (tmp_path / "pool" / file).read_bytes()
-        assert made == (dialogtool_sample.folder() / file).read_bytes(), file
+        assert made == (SAMPLE.folder / file).read_bytes(), file
     assert load_pool(tmp_path / "pool").digest == POOL.report["digest"]
 
 
@@ -139,7 +139,7 @@ def test_a_value_that_no_text_says_is_a_day_told_otherwise() -> None:
 
 
 def opened(task: str = "dialogtool/sample/loans-01") -> Mobile:
-    setup = WorldSetup(tools=TOOLS, mobile=dialogtool_sample.folder() / "mobile.json")
+    setup = WorldSetup(tools=TOOLS, mobile=SAMPLE.folder / "mobile.json")
     world = mobile(setup).open(TASKS[task], 0)
     assert isinstance(world, Mobile)
     return world
@@ -174,7 +174,7 @@ def test_a_wrong_pin_brings_nothing_in_the_dialogue_and_in_both_mobiles() -> Non
     assert (turn.reference[0].call or ToolCall("", "", {})).arguments == wrong
 
     assert called(opened(), LOANS, **wrong).value == []
-    path = dialogtool_sample.folder() / "mobile.json"
+    path = SAMPLE.folder / "mobile.json"
     setup = WorldSetup(tools=TOOLS, mobile=path, options={"mobile": "filter"})
     world = mobile(setup).open(TASKS["dialogtool/sample/loans-01"], 0)
     assert isinstance(world, Mobile)
@@ -311,7 +311,7 @@ def test_a_booking_lacks_what_no_table_has() -> None:
 
 @pytest.mark.parametrize("name", ["apps.json", "dialogues.txt"])
 def test_a_missing_file_of_the_sample_is_named(tmp_path: Path, name: str) -> None:
-    shutil.copytree(dialogtool_sample.authored(), tmp_path / "authored")
+    shutil.copytree(SAMPLE.folder / "authored", tmp_path / "authored")
     (tmp_path / "authored" / name).unlink()
 
     with pytest.raises(DataError, match=f"has no {name}"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.conditions import Called
 from seal.core.types import Goal, Milestone, Plan, Task, Tool
 from seal.pools import import_benchmark, load_pool
@@ -73,7 +73,7 @@ def test_a_name_that_was_shortened_for_servers_counts_in_full() -> None:
 
 
 def test_every_domain_of_the_sample_is_an_environment() -> None:
-    pool = load_pool(sample.folder())
+    pool = load_pool(SAMPLE.folder)
     found = environments_of(pool)
 
     assert [one.name for one in found] == sorted({tool.category for tool in pool.tools()})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.conditions import Argument, Called, StateHas
 from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
@@ -401,7 +401,7 @@ def test_twins_among_hundreds_of_tools_are_found_however_far_apart_they_stand() 
 
 
 def test_the_sample_has_no_errors() -> None:
-    report = lint(sample.folder())
+    report = lint(SAMPLE.folder)
 
     assert [f.message for f in report.findings if f.severity == "error"] == []
     assert set(report.counts()) <= {"ungrounded_value"}

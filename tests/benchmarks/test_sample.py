@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from rapidfuzz import fuzz
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.order import levels
@@ -34,7 +34,7 @@ from seal.evaluation.calls import Calls
 from seal.evaluation.judges.measures import PassRate, RuleJudge
 from seal.pools import load_pool
 
-POOL = load_pool(sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TOOLS: dict[str, Tool] = {tool.id: tool for tool in POOL.tools()}
 TASKS: tuple[Task, ...] = tuple(POOL.tasks())
 CALLING = [task for task in TASKS if task.tags["group"] in ("single", "parallel", "dependent")]
@@ -447,14 +447,14 @@ def test_playing_the_reference_scores_full_marks(task):
 
 
 def test_all_text_is_normalised_and_tidy():
-    for path in sample.folder().glob("*.jsonl"):
+    for path in SAMPLE.folder.glob("*.jsonl"):
         text = path.read_text(encoding="utf-8")
         assert unicodedata.is_normalized("NFC", text)
         assert "  " not in text
 
 
 def test_addresses_and_telephone_numbers_are_reserved_ones():
-    text = b"".join(path.read_bytes() for path in sample.folder().glob("*.jsonl")).decode()
+    text = b"".join(path.read_bytes() for path in SAMPLE.folder.glob("*.jsonl")).decode()
 
     assert set(re.findall(r"[\w.]+@([\w.]+\w)", text)) <= {"example.com", "example.org"}
     assert set(re.findall(r"https?://([\w.]+)", text)) <= {

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.phone import TOOLS
 from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
@@ -16,19 +16,19 @@ from seal.evaluation.milestones.metrics import Milestones
 from seal.pools import load_pool
 from seal.pools.writing import write_pool
 
-POOL = load_pool(toolsandbox_sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}
-AUTHORED = read_authored(toolsandbox_sample.authored())
+AUTHORED = read_authored(SAMPLE.folder / "authored")
 SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json", "recorded/wrong/trajectories.jsonl")
 
 
 def test_the_pool_is_what_the_authored_files_compile_to(tmp_path: Path) -> None:
-    name, authored = toolsandbox_sample.NAME, toolsandbox_sample.authored()
+    name, authored = SAMPLE.name, SAMPLE.folder / "authored"
 
     write_pool(name, import_scenarios, authored, tmp_path / "pool", benchmark=name)
 
     for file in SHIPPED:
-        shipped = (toolsandbox_sample.folder() / file).read_bytes()
+        shipped = (SAMPLE.folder / file).read_bytes()
         assert (tmp_path / "pool" / file).read_bytes() == shipped, f"compile again: {file}"
 
 
@@ -91,6 +91,6 @@ def test_every_wrong_sequence_scores_less_than_one_and_says_why() -> None:
 
 def test_nothing_of_the_shipped_files_says_where_it_was_made() -> None:
     for file in SHIPPED:
-        assert b"/home/" not in (toolsandbox_sample.folder() / file).read_bytes()
-    report = orjson.loads((toolsandbox_sample.folder() / "import.json").read_bytes())
-    assert report["benchmark"] == toolsandbox_sample.NAME
+        assert b"/home/" not in (SAMPLE.folder / file).read_bytes()
+    report = orjson.loads((SAMPLE.folder / "import.json").read_bytes())
+    assert report["benchmark"] == SAMPLE.name

@@ -12,7 +12,7 @@ import pytest
 from rapidfuzz import fuzz
 
 import seal
-from seal.benchmarks.toolscan import sample as toolscan_sample
+from seal.benchmarks.toolscan import SAMPLE
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
 from seal.benchmarks.toolscan.sample.world import Lookup, lookups
 from seal.core.conditions import Called
@@ -26,7 +26,7 @@ from seal.evaluation.rule_judge import judge_answer
 from seal.pools import import_benchmark, load_pool
 from seal.pools.counts import environments_of
 
-POOL = load_pool(toolscan_sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}
 CALLING = [task for task in TASKS.values() if task.goals[0].labels["action"] == "call"]
 ABSTAINING = [task for task in TASKS.values() if task.goals[0].labels["action"] == "abstain"]
@@ -100,11 +100,11 @@ def test_the_tools_of_an_environment_have_similar_names() -> None:
 
 
 def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    import_benchmark("toolscan-sample", toolscan_sample.authored(), tmp_path / "pool")
+    import_benchmark("toolscan-sample", SAMPLE.folder / "authored", tmp_path / "pool")
 
     for file in FILES:
         made = (tmp_path / "pool" / file).read_bytes()
-        assert made == (toolscan_sample.folder() / file).read_bytes(), file
+        assert made == (SAMPLE.folder / file).read_bytes(), file
     assert load_pool(tmp_path / "pool").digest == POOL.report["digest"]
 
 
@@ -253,7 +253,7 @@ class Authored:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "authored"
         self.out = folder / "pool"
-        shutil.copytree(toolscan_sample.authored(), self.folder)
+        shutil.copytree(SAMPLE.folder / "authored", self.folder)
 
     def spoil(self, file: str, old: str, new: str) -> None:
         path = self.folder / file

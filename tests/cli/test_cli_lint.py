@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 from servers import Answer, ModelServer, Received
 
-from seal.benchmarks import sample
+from seal.benchmarks.sample import SAMPLE
 from seal.pools.catalogue import find_entry
 from seal.pools.downloads import pinned_files
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_linted_is_one_clear_line(seal, words: list[str], says: s
 
 
 def test_lint_goes_on_where_a_run_would_stop(seal, tmp_path: Path) -> None:
-    shutil.copytree(sample.folder(), tmp_path / "pool")
+    shutil.copytree(SAMPLE.folder, tmp_path / "pool")
     with (tmp_path / "pool" / "tools.jsonl").open("r+") as tools:
         rest = tools.read().split("\n", 1)[1]
         tools.seek(0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seal.benchmarks import sample
 from seal.benchmarks.mmtb.generation.dialogues import Studio
 from seal.benchmarks.mmtb.generation.scenes import (
     Action,
@@ -17,6 +16,7 @@ from seal.benchmarks.mmtb.generation.scenes import (
     question,
     write_decision,
 )
+from seal.benchmarks.sample import SAMPLE
 from seal.core.protocols import Chat, Response
 from seal.core.types import JSON, Tool
 from seal.core.validation import CallValidator
@@ -26,7 +26,7 @@ from seal.simulator_cache.template import Template
 
 WEATHER = "current_weather"
 FORECAST = "daily_forecast"
-TOOLS = {tool.name: tool for tool in load_pool(sample.folder()).tools()}
+TOOLS = {tool.name: tool for tool in load_pool(SAMPLE.folder).tools()}
 
 
 def assignment(kind: str = "single", number: int = 0, **fields) -> Assignment:

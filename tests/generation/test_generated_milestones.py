@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.drafts.flows import Made, made_calls
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task, referred
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
@@ -28,7 +28,7 @@ WHOLLY = pytest.approx(1.0, abs=1e-6)
 
 @pytest.fixture(scope="module")
 def sample() -> StoredPool:
-    return load_pool(toolsandbox_sample.folder())
+    return load_pool(SAMPLE.folder)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +204,7 @@ def test_what_a_message_rounds_was_used(sample, tools):
 
 
 def test_an_event_becomes_a_milestone_between_its_cause_and_what_is_done_about_it(tmp_path):
-    authored = toolsandbox_sample.limits() / "timers.json"
+    authored = (SAMPLE.folder / "limits") / "timers.json"
     import_benchmark("scenarios", authored, tmp_path / "pool")
     pool = load_pool(tmp_path / "pool")
     task = the(pool, "leave_when_it_rings")

@@ -8,13 +8,13 @@ from itertools import groupby
 
 import pytest
 
-from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.mmtb import SAMPLE
 from seal.benchmarks.toolsandbox.drafts.milestones import referred
 from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 from seal.evaluation.mission_metrics import Missions
 from seal.pools import load_pool
 
-POOL = load_pool(mmtb_sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}
 TASKS = list(POOL.tasks())
 Turns = list[list[Step]]
@@ -181,7 +181,7 @@ def test_every_leaf_and_relation_occurs_often() -> None:
 
 
 def test_tasks_say_how_they_are_compared() -> None:
-    assert {task.benchmark for task in TASKS} == {mmtb_sample.NAME}
+    assert {task.benchmark for task in TASKS} == {SAMPLE.name}
     assert {task.metadata["argument_scorer"] for task in TASKS} == {"exact"}
 
 

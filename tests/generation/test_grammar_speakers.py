@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from generation.scripted_speakers import TOOLS, assignment
 
-from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.mmtb import SAMPLE
 from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
 from seal.benchmarks.mmtb.generation.grammar.language import (
     filled,
@@ -22,7 +22,7 @@ from seal.cli import main
 from seal.core.errors import DataError, UsageError
 from seal.pools import load_pool
 
-SAMPLE = list(TOOLS.values())
+EVERY = list(TOOLS.values())
 KINDS = ("single", "multi", "chat", "clarify")
 WANTED = assignments(MissionSettings())
 DATE = "2024-05-15 10:00, Wednesday"
@@ -30,7 +30,7 @@ DATE = "2024-05-15 10:00, Wednesday"
 
 def scene(kind: str, speakers: GrammarSpeakers, **fields) -> Scene:
     given = assignment(kind, date=DATE, **fields)
-    offered = {tool.name: tool for tool in speakers.choose_tools([given], SAMPLE)}
+    offered = {tool.name: tool for tool in speakers.choose_tools([given], EVERY)}
     return Scene(given, offered, ())
 
 
@@ -90,9 +90,9 @@ def test_a_wording_with_the_same_values_is_understood_and_another_is_not() -> No
 
 def test_another_language_or_other_tools_are_refused() -> None:
     with pytest.raises(UsageError, match="speaks en, not zh"):
-        GrammarSpeakers().choose_tools([assignment(language="zh")], SAMPLE)
+        GrammarSpeakers().choose_tools([assignment(language="zh")], EVERY)
     with pytest.raises(UsageError, match="pool `sample`"):
-        GrammarSpeakers().choose_tools([assignment()], SAMPLE[:3])
+        GrammarSpeakers().choose_tools([assignment()], EVERY[:3])
 
 
 def test_a_date_of_another_form_is_refused() -> None:
@@ -123,7 +123,7 @@ def test_articles_fit_and_enumerations_are_joined() -> None:
 def make(folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Path:
     monkeypatch.setenv("SEAL_CACHE_DIR", str(folder / "cache"))
     out = folder / "pool"
-    words = ("generate", "missions", "--tools", "sample", "--name", mmtb_sample.NAME)
+    words = ("generate", "missions", "--tools", "sample", "--name", SAMPLE.name)
     assert main([*words, "--out", str(out), "--cache", "off", *options]) == 0
     return out
 
@@ -132,7 +132,7 @@ def test_the_first_dialogues_of_the_sample_come_out_again(tmp_path, monkeypatch)
     out = make(tmp_path, monkeypatch, "--limit", "6")
 
     made = (out / "tasks.jsonl").read_bytes().splitlines()
-    assert made == (mmtb_sample.folder() / "tasks.jsonl").read_bytes().splitlines()[:6]
+    assert made == (SAMPLE.folder / "tasks.jsonl").read_bytes().splitlines()[:6]
 
 
 @pytest.mark.slow
@@ -141,12 +141,12 @@ def test_the_sample_comes_out_again_byte_for_byte(tmp_path, monkeypatch) -> None
     out = make(tmp_path, monkeypatch)
 
     for file in ("tools.jsonl", "tasks.jsonl", "import.json"):
-        assert (out / file).read_bytes() == (mmtb_sample.folder() / file).read_bytes(), file
+        assert (out / file).read_bytes() == (SAMPLE.folder / file).read_bytes(), file
 
 
 def test_nothing_of_the_sample_was_dropped() -> None:
-    report = json.loads((mmtb_sample.folder() / "import.json").read_bytes())
+    report = json.loads((SAMPLE.folder / "import.json").read_bytes())
 
     assert report["tasks"] == 256
     assert report["dropped"] == {}
-    assert load_pool(mmtb_sample.folder()).digest == report["digest"]
+    assert load_pool(SAMPLE.folder).digest == report["digest"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from seal.benchmarks.mmtb import sample as mmtb_sample
+from seal.benchmarks.mmtb import SAMPLE
 from seal.benchmarks.mmtb.generation.evidence import leans, said_of
 from seal.benchmarks.mmtb.generation.validation import Validation
 from seal.core.conditions import Argument, Called
@@ -14,7 +14,7 @@ from seal.core.types import JSON, Goal, Plan, Task, Tool
 from seal.pools import load_pool
 from seal.simulator_cache.template import Template
 
-POOL = load_pool(mmtb_sample.folder())
+POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}
 TASKS = list(POOL.tasks())
 VALIDATION = Validation(TOOLS, Template())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from servers import Answer, ModelServer, Received, calls, text
 
-from seal.benchmarks.toolsandbox import sample as toolsandbox_sample
+from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core.types import Task, Trajectory
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
@@ -16,7 +16,7 @@ from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.run import RunResult, run
 from seal.runs.settings import RunSettings
 
-NAME = toolsandbox_sample.NAME
+NAME = SAMPLE.name
 USER = "user_simulator"
 
 
@@ -100,7 +100,7 @@ def test_ids_that_are_made_anew_reach_later_calls(tmp_path: Path, task: str, tea
 
 
 def test_augmented_tools_change_nothing_for_the_oracle(tmp_path: Path) -> None:
-    pool = load_pool(toolsandbox_sample.folder())
+    pool = load_pool(SAMPLE.folder)
     augmentations = parse_augmentations(["distraction=3,names", "distraction=all"])
     augment_stored(pool, tmp_path / "pool", augmentations)
 

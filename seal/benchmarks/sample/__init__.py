@@ -12,19 +12,10 @@ The folder is a pool like any other, and its two files are the source: one recor
 Persons, companies and all results are invented.
 """
 
-from __future__ import annotations
-
-from importlib.resources import files
 from pathlib import Path
 
 from seal.pools import Benchmark
 
+SAMPLE = Benchmark("sample", folder=Path(__file__).parent)
 
-def folder() -> Path:
-    """Return the pool folder, as `seal.pools.load_pool` reads it."""
-    return Path(str(files(__name__)))
-
-
-SAMPLE = Benchmark("sample", folder=folder())
-
-__all__ = ["SAMPLE", "folder"]
+__all__ = ["SAMPLE"]

@@ -13,23 +13,3 @@ was said, the rows what the app knows of them.
 The library, `Loans`, asks for a card number and a PIN in every call, which no app of the corpus
 does. Towns, persons, works and companies are invented.
 """
-
-from __future__ import annotations
-
-from importlib.resources import files
-from pathlib import Path
-
-NAME = "dialogtool-sample"
-
-
-def folder() -> Path:
-    """Return the pool folder, as `seal.pools.load_pool` reads it."""
-    return Path(str(files(__name__)))
-
-
-def authored() -> Path:
-    """Return the folder of the files that the pool is compiled from."""
-    return folder() / "authored"
-
-
-__all__ = ["NAME", "authored", "folder"]

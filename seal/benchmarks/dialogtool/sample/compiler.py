@@ -20,7 +20,6 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.importer import import_dialogtool
-from seal.benchmarks.dialogtool.sample import NAME
 from seal.benchmarks.dialogtool.sample.notation import (
     Said,
     SystemTurn,
@@ -33,6 +32,7 @@ from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Mobile, Notes
 from seal.pools.reading.records import expect, field, json_file
 
+NAME = "dialogtool-sample"
 Row = dict[str, str]
 MOST = 10
 """Rows that a look-up brings at most."""

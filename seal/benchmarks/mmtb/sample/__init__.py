@@ -9,18 +9,3 @@ Each dialogue passed the machine checks of `seal.benchmarks.mmtb.generation.vali
 are compared by the scorer `exact`: a request states every value as the call needs it, or refers to
 one that stands in an earlier text. Persons, companies and all results are invented.
 """
-
-from __future__ import annotations
-
-from importlib.resources import files
-from pathlib import Path
-
-NAME = "mmtb-sample"
-
-
-def folder() -> Path:
-    """Return the pool folder, as `seal.pools.load_pool` reads it."""
-    return Path(str(files(__name__)))
-
-
-__all__ = ["NAME", "folder"]

@@ -14,23 +14,3 @@ bring the answer (`seal.benchmarks.toolscan.sample.importer`). The tags `environ
 
 Works, persons, places, sailings and companies are invented.
 """
-
-from __future__ import annotations
-
-from importlib.resources import files
-from pathlib import Path
-
-NAME = "toolscan-sample"
-
-
-def folder() -> Path:
-    """Return the pool folder, as `seal.pools.load_pool` reads it."""
-    return Path(str(files(__name__)))
-
-
-def authored() -> Path:
-    """Return the folder of the files that the pool is compiled from."""
-    return folder() / "authored"
-
-
-__all__ = ["NAME", "authored", "folder"]

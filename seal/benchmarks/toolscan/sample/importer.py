@@ -14,8 +14,7 @@ from pathlib import Path
 
 from seal.benchmarks.toolscan.importer import ApiLists, note_facts
 from seal.benchmarks.toolscan.queries import Queries
-from seal.benchmarks.toolscan.sample import NAME
-from seal.benchmarks.toolscan.sample.world import WORLD, Lookup
+from seal.benchmarks.toolscan.sample.world import NAME, WORLD, Lookup
 from seal.core.errors import DataError, located
 from seal.core.plain import leaves
 from seal.core.text import words

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan.sample import NAME, authored, folder
 from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
 from seal.core.errors import DataError, located, shortened
@@ -31,6 +30,8 @@ from seal.pools.pool import load_pool
 from seal.pools.reading.records import field, json_file
 from seal.simulator_cache.environments import SimulatedEnvironments
 
+NAME = "toolscan-sample"
+FOLDER = Path(__file__).parent
 WORLD = "lookups"
 """Name of the world."""
 
@@ -53,8 +54,8 @@ def lookups(setup: WorldSetup) -> EnvironmentFactory:
         OptionError: An option is given; there is none.
     """
     check_options(NAME, setup, ())
-    tools = {tool.id: tool for tool in load_pool(folder()).tools()}
-    return SimulatedEnvironments(Lookup.read(authored() / "answers.json"), tools)
+    tools = {tool.id: tool for tool in load_pool(FOLDER).tools()}
+    return SimulatedEnvironments(Lookup.read(FOLDER / "authored" / "answers.json"), tools)
 
 
 def _folded(value: Any) -> Any:
