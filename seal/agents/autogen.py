@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Any
 
 from seal.agents.conversation import Conversation
-from seal.agents.teams import USER
+from seal.agents.teams import DESCRIPTIONS, USER
 from seal.core.errors import InfrastructureError, UsageError
 from seal.core.plain import json_text
 from seal.core.types import Step
@@ -132,33 +132,68 @@ class Silent:
         return ""
 
 
+class Group:
+    """A chat of ours as a group chat of AutoGen: an agent a role, and a manager.
+
+    Args:
+        conversation: Says who speaks, and records what is said.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        autogen = library()
+        self.conversation = conversation
+        self.agents = {role: _seat(autogen, role, conversation) for role in conversation.seats}
+        """Role to its agent, whose replies are those of the role."""
+        self.chat = autogen.GroupChat(
+            agents=list(self.agents.values()),
+            messages=[],
+            max_round=_ROUNDS,
+            speaker_selection_method=self._follow,
+            allow_repeat_speaker=True,
+        )
+        self.manager = autogen.GroupChatManager(
+            groupchat=self.chat,
+            llm_config=False,
+            silent=True,
+            is_termination_msg=lambda message: False,
+        )
+        if conversation.options.speaker_selection == "auto":
+            from seal.agents.speakers import Choice
+
+            conversation.choose = Choice(autogen, self.chat, self.agents)
+
+    def _follow(self, last: Any, chat: Any) -> Any:
+        role = self.conversation.next_role
+        return None if role is None else self.agents[role]
+
+    def open(self) -> dict[str, Any]:
+        """Let the user speak first. Returns the message, with which the user's agent begins.
+
+        Raises:
+            InfrastructureError: A model or the environment failed.
+        """
+        *_, opening = _messages(self.conversation.speak(USER))
+        return opening
+
+    def hold(self) -> None:
+        """Hold the chat from its opening until it ends.
+
+        Raises:
+            InfrastructureError: A model or the environment failed.
+        """
+        opening = self.open()
+        if self.conversation.next_role is not None:
+            self.agents[USER].initiate_chat(self.manager, message=opening, silent=True)
+
+
 def play(conversation: Conversation) -> None:
     """Hold the chat until it ends.
 
     A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
     other exception is a fault of the program or of a plug-in and is raised.
     """
-    autogen = library()
-    agents = {role: _seat(autogen, role, conversation) for role in conversation.seats}
-
-    def follow(last: Any, chat: Any) -> Any:
-        role = conversation.next_role
-        return None if role is None else agents[role]
-
-    chat = autogen.GroupChat(
-        agents=list(agents.values()),
-        messages=[],
-        max_round=_ROUNDS,
-        speaker_selection_method=follow,
-        allow_repeat_speaker=True,
-    )
-    manager = autogen.GroupChatManager(
-        groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
-    )
     try:
-        *_, opening = _messages(conversation.speak(USER))
-        if conversation.next_role is not None:
-            agents[USER].initiate_chat(manager, message=opening, silent=True)
+        Group(conversation).hold()
     except InfrastructureError as error:
         conversation.fail(str(error))
 
@@ -170,6 +205,7 @@ def _seat(autogen: Any, role: str, conversation: Conversation) -> Any:
         human_input_mode="NEVER",
         code_execution_config=False,
         is_termination_msg=lambda message: False,
+        description=DESCRIPTIONS.get(role, role),
     )
 
     def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:

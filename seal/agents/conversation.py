@@ -78,6 +78,8 @@ class ChatOptions:
     """True: the user answers although there is no brief, for a person or model plays it."""
     user_brief: Brief = WHOLE
     """Parts of the persona that the user is told."""
+    speaker_selection: Literal["team", "auto"] = "team"
+    """Who says who speaks after a text that names nobody: the team, or AutoGen by a model."""
     allow_code: Sequence[str] = ()
     """Modules that the user allows to run code of others."""
     told: Mapping[str, Any] = field(default_factory=dict)
@@ -115,6 +117,9 @@ class Conversation:
     history: Sequence[Step] = ()
     on_step: Callable[[Step], None] | None = None
     next_role: str | None = USER
+    choose: Callable[[View, str, Sequence[str]], str] | None = None
+    """(chat as seen by who spoke, its text, roles) to the role that speaks next; None: as the team
+    says."""
     rankings: list[Ranking] = field(default_factory=list)
     steps: list[Step] = field(init=False)
     answers: list[str | None] = field(default_factory=list)
@@ -177,7 +182,7 @@ class Conversation:
             self.printed.append({"step": first, "role": role, "text": view.printed})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
-        follower = None if view.left else self._follower(role, reply)
+        follower = None if view.left else self._follower(role, reply, view)
         thought = follower == role
         self._spent.turns += role == MANAGER and not thought
         listener = self.team.lead if role == USER else USER
@@ -275,13 +280,19 @@ class Conversation:
             },
         )
 
-    def _follower(self, role: str, reply: Reply) -> str | None:
+    def _follower(self, role: str, reply: Reply, view: View) -> str | None:
         if self.team.one_reply and role == self.team.lead and reply.next != role:
             return None
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)
             return None if left else USER
         follower = self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
+        open_choice = not (reply.next or reply.calls or reply.results or follower is None)
+        if self.choose is not None and open_choice:
+            among = [name for name in self.seats if name not in (role, EXECUTOR)]
+            follower = self.choose(view, reply.content, among)
+            if follower == USER and not self.conversing:  # it has the final response
+                return None
         if follower is not None and follower not in self.seats:
             raise UsageError(
                 f"role {role!r} hands on to {follower!r}, which is not seated; "

@@ -45,7 +45,7 @@ class GroupGuest(Guest):
             is_termination_msg=_is_last,
         )
 
-    def said(self, chat: Chat) -> Any:
+    def answer(self, chat: Chat) -> Any:
         """Return the last words of the group about what it is asked."""
         with self.speaking(chat):
             self._offer(chat)

@@ -204,6 +204,14 @@ class Guest(OwnRole):
         finally:
             SPEAKING.reset(token)
 
+    def said(self, chat: Chat) -> Any:
+        """Return what the guest says, in the time that is left."""
+        return self.code.call(lambda: self.answer(chat), chat.seconds_left)
+
+    def answer(self, chat: Chat) -> Any:
+        """Return what the guest says."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Forget the chat, and leave the agents as they were."""
         for one, client, config in self._before:
@@ -236,7 +244,7 @@ class GuestRole(Guest):
         self._answered: list[dict[str, Any]] = []
         """What its own tools answered to some of them."""
 
-    def said(self, chat: Chat) -> Any:
+    def answer(self, chat: Chat) -> Any:
         """Return what the agent replies to what it has not heard yet."""
         with self.speaking(chat):
             if chat.role == MANAGER:

@@ -21,6 +21,18 @@ CHECKER = "checker"
 Sight = Literal["all", "own"]
 """What a role sees of the chat: everything, or what it said and what was said to it."""
 ORCHESTRATOR = "orchestrator"
+SPEAKER_SELECTION = "speaker_selection"
+"""Whose model chooses who speaks next, where AutoGen chooses."""
+DESCRIPTIONS = {
+    USER: "Asks for something, and hears the final response.",
+    ORCHESTRATOR: "Hands steps on and gives the final response.",
+    PLANNER: "Splits a request into steps.",
+    MANAGER: "Calls tools and reports what they brought.",
+    EXECUTOR: "Runs calls.",
+    VERIFIER: "Says whether results serve the request.",
+    CHECKER: "Says whether the final response solves the request.",
+}
+"""Role to what AutoGen is told of it."""
 
 REGISTRY = Registry(
     "team",

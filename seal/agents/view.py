@@ -53,6 +53,10 @@ class View:
         self._process = os.getpid()
         self._failure: Exception | None = None
 
+    def as_seen_by(self, role: str) -> View:
+        """Return the same chat as another role sees it."""
+        return View(self._conversation, role)
+
     def close(self) -> None:
         """End the use of the chat.
 

@@ -29,6 +29,7 @@ from seal.runs.settings import (
     RetrieverChoice,
     RunSettings,
     SimulatorChoice,
+    SpeakerSelection,
     Style,
     TeamChoice,
     Tools,
@@ -60,6 +61,7 @@ class PlayOptions(TypedDict, total=False):
     gold_results: bool
     format: Format | None
     tool_messages: ToolMessages
+    speaker_selection: SpeakerSelection
     style: Style
     one_shot: bool
     cache: CacheMode

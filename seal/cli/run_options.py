@@ -158,6 +158,10 @@ class Roles:
         help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
         "the model is offline, else user_simulator]",
     )
+    speaker_selection: Literal["team", "auto"] = option(
+        DEFAULT.speaker_selection,
+        "Who says who speaks after a text that names nobody: the team, or AutoGen by a model.",
+    )
     user_brief: Literal["goal", "goal+boundary", "goal+boundary+demonstration"] = option(
         DEFAULT.user_brief, "What the user is told of a task's persona."
     )

@@ -12,7 +12,7 @@ from seal.agents import PlayedAnew, build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
-from seal.agents.teams import MANAGER, ORCHESTRATOR, USER, Team, build_team
+from seal.agents.teams import MANAGER, ORCHESTRATOR, SPEAKER_SELECTION, USER, Team, build_team
 from seal.core.environment import Held
 from seal.core.errors import SealError, UnknownNameError, UsageError, fault
 from seal.core.folders import cache_folder
@@ -35,7 +35,7 @@ from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Ledger
 
 _LOG = logging.getLogger(__name__)
-_BESIDE_THE_CHAT = ("judge", "simulator")
+_BESIDE_THE_CHAT = ("judge", "simulator", SPEAKER_SELECTION)
 """What a model may be besides a role of the team."""
 _PLAY_AGENTS = ("lexical", "oracle", "gold_calls", "random", "scripted")
 """Models that play by rule or from a script, and no recorded user."""
@@ -326,6 +326,7 @@ class Engine:
             self.cast.seed_of(task, trial),
             USER in s.role_models,
             s.user_brief,
+            s.speaker_selection,
             s.allow_code,
             {**team.measured, **team.arranged, **facts},
         )

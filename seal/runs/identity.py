@@ -110,6 +110,7 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},
         **cast.presentation,
         "team": team.name,
+        **({"speaker_selection": "auto"} if s.speaker_selection == "auto" else {}),
         **({"tools": s.mobile_tools} if s.mobile_tools != "recorded" else {}),
         **({"arranged": dict(team.arranged)} if team.arranged else {}),
         "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},

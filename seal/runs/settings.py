@@ -42,6 +42,7 @@ Feedback = Literal["auto", "on", "off"]
 """What an invalid call brings (`seal.runs.feedback`)."""
 Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
+SpeakerSelection = Literal["team", "auto"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
 
@@ -94,6 +95,7 @@ _MODES = {
     "history": get_args(History),
     "retrieve": get_args(Retrieve),
     "cache": get_args(CacheMode),
+    "speaker_selection": get_args(SpeakerSelection),
 }
 
 
@@ -162,6 +164,9 @@ class RunSettings:
     """How models call tools: by the server's tool calling, or in their text."""
     tool_messages: ToolMessages = "auto"
     """How results reach models."""
+    speaker_selection: SpeakerSelection = "team"
+    """Who says who speaks after a text that names nobody: the team, or AutoGen by a model (of the
+    role `speaker_selection`)."""
     style: Style = "plain"
     """`react`: the execution manager may think before it acts."""
     one_shot: bool = False
@@ -255,7 +260,8 @@ class RunSettings:
         check_seed(self.seed)
         for name, known in _MODES.items():
             if getattr(self, name) not in (None, *known):
-                raise UsageError(f"--{name} {getattr(self, name)}: expected {', '.join(known)}")
+                flag = name.replace("_", "-")
+                raise UsageError(f"--{flag} {getattr(self, name)}: expected {', '.join(known)}")
         if not 0 <= self.temperature < math.inf:
             raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
 

@@ -234,3 +234,56 @@ def test_events_of_code_that_runs_have_the_names_that_we_refuse():
 
     for name in ("ExecuteCodeBlockEvent", "GenerateCodeExecutionReplyEvent"):
         assert hasattr(agent_events, name)
+
+
+# --- AutoGen chooses who speaks in a team of ours
+
+
+class Chooser(Script):
+    """Chooses speakers in turn; of other roles it knows what they say."""
+
+    def __init__(self, *chosen: str) -> None:
+        super().__init__()
+        self.chosen = list(chosen)
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        if request.role == "speaker_selection":
+            return Completion(self.chosen.pop(0), usage=Usage(3, 1))
+        done = any(message.role == "tool" for message in request.messages)
+        if request.role == "execution_manager" and not done:
+            call = ToolCall("", "get_order", {"order_id": "7"})
+            return Completion(calls=(call,), usage=Usage(10, 5))
+        return Completion(f"words of {request.role}", usage=Usage(10, 5))
+
+
+def test_autogen_chooses_the_next_speaker_of_a_team(tmp_path):
+    model = Chooser("planner", "execution_manager", "nobody", "planner", "user_simulator")
+    run = played(
+        tmp_path,
+        model,
+        None,
+        roles={"planner": autogen.AssistantAgent("p")},
+        team="full",
+        speaker_selection="auto",
+    )
+
+    (chat,) = run.folder.trajectories()
+    said = [(s.author, s.recipient) for s in chat.steps if not s.result and not s.call]
+    assert said == [
+        ("user_simulator", "planner"),
+        ("planner", "execution_manager"),
+        ("execution_manager", "planner"),
+        ("planner", "user_simulator"),
+    ]
+    assert chat.answers == ("words of planner",)
+    asked = [request for request in model.asked if request.role == "speaker_selection"]
+    assert len(asked) == 5
+    assert "execution_manager: Calls tools" in asked[0].messages[0].content
+    assert run.summary["usage"]["tokens_in"] == 5 * 3 + 4 * 10
+    assert run.folder.manifest()["system"]["speaker_selection"] == "auto"
+
+
+def test_a_choice_that_cannot_be_is_refused():
+    with pytest.raises(seal.SealError, match="--speaker-selection own: expected team, auto"):
+        seal.run(SHOP, speaker_selection="own")
