@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 from seal.agents import PlayedAnew, build_agent
@@ -184,13 +184,21 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
-        every = range(len(task.goals))
-        chats = [every] if self.settings.play.history == "own" else [[goal] for goal in every]
-        team = self.team.playing(task.goals[0])
-        facts = team.facts(task, self.settings.seed) if team.facts is not None else {}
-        parts = [self._chat(task, trial, goals, rankings, team, facts) for goals in chats]
+        parts = []
+        for goals in self._goals_of_chats(task):
+            with self.chat(task, trial, goals, rankings) as conversation:
+                play(conversation)
+            parts.append(conversation.trajectory())
         merged = merge_goals(task, trial, parts)
-        return replace(merged, provenance={**facts, **merged.provenance})
+        return replace(merged, provenance={**self._facts(task), **merged.provenance})
+
+    def _goals_of_chats(self, task: Task) -> list[Sequence[int]]:
+        every = range(len(task.goals))
+        return [every] if self.settings.play.history == "own" else [[goal] for goal in every]
+
+    def _facts(self, task: Task) -> Mapping[str, JSON]:
+        team = self.team.playing(task.goals[0])
+        return team.facts(task, self.settings.seed) if team.facts is not None else {}
 
     def stop(self) -> None:
         """Let the chats in progress end at their next step; nothing comes of them."""
@@ -211,15 +219,28 @@ class Engine:
             asked=asked,
         )
 
-    def _chat(
+    @contextmanager
+    def chat(
         self,
         task: Task,
-        trial: int,
-        goals: Sequence[int],
-        rankings: Sequence[Ranking],
-        team: Team,
-        facts: Mapping[str, JSON],
-    ) -> Trajectory:
+        trial: int = 0,
+        goals: Sequence[int] | None = None,
+        rankings: Sequence[Ranking] = (),
+    ) -> Iterator[Conversation]:
+        """Yield a chat in which nothing was said yet; what it needs is released afterwards.
+
+        Args:
+            task: What it is about.
+            trial: Which time.
+            goals: Positions of its goals; None: those of the task's first chat.
+            rankings: What was retrieved for them.
+
+        Raises:
+            NotRecordedError: There is no recording to play.
+            InfrastructureError: What failed before the chat began.
+        """
+        goals = self._goals_of_chats(task)[0] if goals is None else goals
+        team = self.team.playing(task.goals[0])
         voices = (team.lead,) if team.one_voice is None else (team.one_voice, team.one_voice)
         example = self._examples.of(task) if self._examples is not None else None
         models = self.cast.open(task, trial, example)
@@ -236,7 +257,7 @@ class Engine:
                 ended.callback(environment.close)
             seats = self._seated(team, ended)
             live = ended.enter_context(LiveFile(self._place, task.id, trial))
-            conversation = Conversation(
+            yield Conversation(
                 task,
                 trial,
                 team,
@@ -245,14 +266,12 @@ class Engine:
                 {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
                 limits=limits_of(task, self.settings),
-                options=self._options(task, trial, team, facts),
+                options=self._options(task, trial, team),
                 goals=goals,
                 history=history_of(task, goals[0], *voices),
                 on_step=record,
                 rankings=[ranking for ranking in rankings if ranking.goal in goals],
             )
-            play(conversation)
-        return conversation.trajectory()
 
     def _seated(self, team: Team, ended: ExitStack) -> dict[str, Agent]:
         """Return who plays each role of one chat; what is made for it is closed when it ends."""
@@ -315,9 +334,7 @@ class Engine:
     def _tasks(self) -> Iterator[Task]:
         return self.pool.tasks(select=self.settings.select, limit=self.settings.limit)
 
-    def _options(
-        self, task: Task, trial: int, team: Team, facts: Mapping[str, JSON]
-    ) -> ChatOptions:
+    def _options(self, task: Task, trial: int, team: Team) -> ChatOptions:
         s = self.settings
         return ChatOptions(
             s.retrieve,
@@ -328,7 +345,7 @@ class Engine:
             s.user_brief,
             s.speaker_selection,
             s.allow_code,
-            {**team.measured, **team.arranged, **facts},
+            {**team.measured, **team.arranged, **self._facts(task)},
         )
 
 

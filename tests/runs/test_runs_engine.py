@@ -59,7 +59,7 @@ def test_a_key_that_a_plug_in_repeats_is_in_no_file(tmp_path: Path, monkeypatch)
 
     played = seal.run("sample", out=tmp_path / "run", roles={"planner": Leaking}, limit=1)
 
-    assert "bad key ***" in next(iter(played.summary["error_reasons"]))
+    assert "bad key ***" in next(iter(played.summary["crashes"]))
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 10
     assert not any(b"distinctive" in path.read_bytes() for path in files)
