@@ -7,12 +7,14 @@ A role holds nothing between replies: all it needs is in the `Chat` that it is g
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any, Protocol, runtime_checkable
 
+from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.protocols import Agent
 from seal.core.registry import Registry
-from seal.core.specs import name_of
+from seal.core.specs import name_of, source_of
 
 REGISTRY = Registry(
     "agent",
@@ -100,3 +102,18 @@ def identity_of(what: Any) -> Any:
     from seal.agents import own
 
     return own.identity_of(found)
+
+
+def source_digest(what: Any) -> str | None:
+    """Return a digest of the source of a role's class; None where it is one of ours, or no class.
+
+    The version of its package stands before it, where the package tells one.
+    """
+    found = REGISTRY.resolve(what)
+    kind = found if isinstance(found, type) else type(found)
+    package = kind.__module__.partition(".")[0]
+    if package in (__name__.partition(".")[0], "autogen", "builtins") or inspect.isfunction(found):
+        return None
+    version = getattr(sys.modules.get(package), "__version__", None)
+    told = digest(source_of(kind))[:8]
+    return f"{version} {told}" if isinstance(version, str) else told

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.agents import identity_of as identity_of_agent
+from seal.agents import source_digest
 from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
-from seal.agents.teams import USER
+from seal.agents.teams import USER, Team
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
 from seal.core.records import write_records
@@ -90,7 +91,7 @@ def _user_of(engine: Engine) -> JSON:
     if USER not in s.role_models and all(task.persona is None for task in every):
         return "goal"
     agent = engine.team.roles.get(USER)
-    user: dict[str, JSON] = {"agent": name_of(agent), "brief": s.user_brief}
+    user: dict[str, JSON] = {"agent": identity_of_agent(agent), "brief": s.user_brief}
     if agent == USER:
         user["prompt"] = digest(prompt("user_simulator"))
         if s.play.format != "native" and USER not in s.role_models:
@@ -116,8 +117,14 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},
         "prompts": prompts_digest(),
         **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
-        "versions": versions(),
+        "versions": versions() | _sources(team),
     }
+
+
+def _sources(team: Team) -> dict[str, JSON]:
+    """Return the sources of a user's own roles, as the versions of what else shapes a run."""
+    found = {str(name_of(agent)): source_digest(agent) for agent in team.roles.values()}
+    return {name: told for name, told in sorted(found.items()) if told is not None}
 
 
 def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:

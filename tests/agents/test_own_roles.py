@@ -1,7 +1,11 @@
 """Functions as roles of a team: what each is asked, what its word does, what it may call."""
 
 import asyncio
+import importlib
 import json
+import linecache
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -176,6 +180,31 @@ def test_a_record_tells_functions_of_one_name_by_their_source(tmp_path):
     assert {name.split("#")[0] for name in names} == {
         "test_own_roles:test_a_record_tells_functions_of_one_name_by_their_source.<locals>.planner"
     }
+
+
+def test_a_run_does_not_go_on_with_a_role_whose_source_has_changed(tmp_path):
+    def role(text: str) -> type:
+        file = tmp_path / "changing.py"
+        file.write_text(
+            "import seal\n__version__ = '1.2'\nclass Planner:\n    def reply(self, chat):\n"
+            f"        return seal.Reply({text!r})\n"
+        )
+        linecache.checkcache()
+        sys.modules.pop("changing", None)
+        importlib.invalidate_caches()
+        return importlib.import_module("changing").Planner
+
+    sys.path.insert(0, str(tmp_path))
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        first = played(tmp_path, {"planner": role("One.")})
+        told = first.folder.manifest()["system"]["versions"]["changing:Planner"]
+        assert re.fullmatch("1.2 [0-9a-f]{8}", told)
+        with pytest.raises(seal.SealError, match=r"system.versions: was .*changing:Planner"):
+            played(tmp_path, {"planner": role("Two.")}, resume=True)
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.dont_write_bytecode = before
 
 
 @pytest.fixture
