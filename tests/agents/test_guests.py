@@ -1,9 +1,11 @@
 """Agents of AutoGen in the seats of a team: what they hear, ask, call and may not do."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import ModelServer, calls, text
 
 import seal
 from seal.agents.autogen import library
@@ -429,3 +431,42 @@ def test_the_command_line_takes_agents_by_path(tmp_path, monkeypatch):
     run = RunFolder.open("run")
     assert run.summary()["metrics"]["call_f1"]["mean"] == 1.0
     assert "planner" in {step.author for chat in run.trajectories() for step in chat.steps}
+
+
+# --- a real server, and none
+
+
+def test_a_run_of_an_agent_is_replayed_without_its_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    both = [("get_order", {"order_id": order}) for order in ORDERS]
+    options = {"agent": autogen.AssistantAgent, "cache_dir": tmp_path / "answers"}
+    with ModelServer([calls(*both), text("Monday and Friday")]) as server:
+        model = f"openai/local,base_url={server.url}"
+        first = played(tmp_path / "first", model, **options)
+        asked = [request.body for request in server.received]
+    again = played(tmp_path / "again", model, cache="replay", **options)
+
+    assert (first["call_f1"].mean, first["pass_rate"].mean) == (1.0, 1.0)
+    assert [message["role"] for message in asked[1]["messages"]] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+    ]
+    assert [tool["function"]["name"] for tool in asked[0]["tools"]] == ["get_order"]
+    assert asked[0]["seed"] == asked[1]["seed"]
+    files = [run.folder.trajectories_path.read_bytes() for run in (first, again)]
+    assert files[0] == files[1]
+    spent = json.loads((again.folder.path / "timings.jsonl").read_text())["asked"]
+    assert [(one["role"], one["requests"], one["kept"]) for one in spent] == [
+        ("execution_manager", 0, 2)
+    ]
+
+
+def test_a_server_that_is_down_is_an_error_and_no_crash(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ModelServer([]) as server:
+        model = f"openai/local,base_url={server.url}"
+    run = played(tmp_path, model, agent=autogen.AssistantAgent, model_options={"max_tries": 1})
+    assert run.summary["stop_reasons"] == {"error": 1}
