@@ -28,18 +28,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zoneinfo import ZoneInfo
 
-from seal.core.consent import affirms, clauses, holds, plain, spoken_in
-from seal.core.stated import PHONE, is_moment
+from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
+from seal.core.consent import affirms, calls_off, clauses, holds, plain, spoken_in
+from seal.core.stated import PHONE, Sense, leaves, said, states
 from seal.core.text import CJK, HANGUL, sentences, words
 
 if TYPE_CHECKING:
-    from seal.core.types import Tables
+    from seal.core.types import Step, Tables
 
 
 class _Question(NamedTuple):
@@ -323,23 +324,76 @@ def _marked(answer: str) -> str:
     return re.sub(r"[\U0001f300-\U0001faff\u2600-\u27bf]", ",", answer.replace("\u2019", "'"))
 
 
-def standing_for(value: Any, tables: Tables, zone: str = "UTC") -> Iterator[str]:
-    """Yield the texts of a JSON value, and what stands for each in the world.
+class Exchange(NamedTuple):
+    """What the agent told the user last, and what the user answered."""
 
-    For a text the names (`names_in`) in the rows that hold it; for a moment its local time.
+    told: str
+    """Empty where the agent had said nothing since the user spoke."""
+    answer: str
+    answered: int
+    """Place of the answer among the steps."""
+
+
+def exchanges(steps: Sequence[Step]) -> list[Exchange]:
+    """Return what agent and user said to each other, in order; calls and results are left out."""
+    found, told = [], ""
+    for place, step in enumerate(steps):
+        if step.call is not None or step.result is not None or not step.content.strip():
+            continue
+        if party(step.author) == AGENT and step.recipient == USER:
+            told = step.content
+        elif step.author == USER and step.recipient != EXECUTOR:
+            found.append(Exchange(told, step.content, place))
+            told = ""
+    return found
+
+
+def confirmation(
+    before: Sequence[Exchange],
+    arguments: Mapping[str, Any] | None,
+    tables: Tables,
+    *,
+    today: date | None = None,
+    zone: str = "UTC",
+) -> int | None:
+    """Return the place of the answer that confirms a call; None: it is not confirmed.
+
+    The last message that states all arguments (`seal.core.stated`) decides; a later word that calls
+    things off ends every confirmation before it.
+
+    Args:
+        before: What was said before the call.
+        arguments: Of the call.
+        tables: The world, in which the name of a row stands for its other cells.
+        today: When it was said; None: unknown.
+        zone: Where the times of day are told.
     """
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from standing_for(item, tables, zone)
-    elif isinstance(value, str):
-        yield value
-        rows = (row for rows in tables.values() for row in rows)
-        yield from names_in(row for row in rows if any(map(partial(_same, value), row.values())))
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield f"{value:,}"
-        yield from _times(value, zone)
+    sense = Sense("", today, zone, partial(row_of, tables=tables))
+    names = list(names_in(row for rows in tables.values() for row in rows))
+    for exchange in reversed(before):
+        if exchange.told and states(exchange.told, arguments, sense):
+            texts = (exchange.told, exchange.answer)
+            values = [
+                value
+                for name, leaf in leaves(arguments)
+                for value in (
+                    *(said(text, leaf, replace(sense, name=name)) for text in texts),
+                    *(standing_for(leaf, tables) if isinstance(leaf, str) else ()),
+                )
+                if value
+            ]
+            confirmed = confirms(exchange.answer, exchange.told, values, names)
+            return exchange.answered if confirmed else None
+        if calls_off(exchange.answer):
+            return None
+    return None
+
+
+def standing_for(value: str, tables: Tables) -> Iterator[str]:
+    """Yield a text, and the names (`names_in`) in the rows of a world that hold it."""
+    yield value
+    rows = (row for rows in tables.values() for row in rows)
+    yield from names_in(row for row in rows if any(map(partial(_same, value), row.values())))
 
 
 def names_in(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -372,16 +426,3 @@ def _is_name(cell: Any) -> bool:
 
 def _is_word(cell: Any) -> bool:
     return isinstance(cell, str) and re.search(r"\w", cell) is not None
-
-
-def _times(moment: float, zone: str) -> Iterator[str]:
-    """Yield how the local time of day of a moment is told; nothing for any other number."""
-    if not is_moment(moment):
-        return
-    local = datetime.fromtimestamp(moment, ZoneInfo(zone))
-    hour, half = local.hour % 12 or 12, "am" if local.hour < 12 else "pm"
-    yield f"{local.hour}:{local.minute:02d}"
-    yield f"{hour}:{local.minute:02d} {half}"
-    if not local.minute:
-        yield f"{hour} {half}"
-        yield from {0: ("midnight",), 12: ("noon", "midday")}.get(local.hour, ())

@@ -148,7 +148,7 @@ def _best(text: str, value: Any, sense: Sense) -> _Place:
     """Return where a text states a value best; of several, where it states the worst of them."""
     whole = read(text)
     worst = _Place(_STATED)
-    for name, leaf in _leaves(value, sense.name):
+    for name, leaf in leaves(value, sense.name):
         best = _Place(_ABSENT)
         for place in _places_of(whole, leaf, replace(sense, name=name)):
             best = max(best, place, key=lambda one: one.strength)
@@ -160,7 +160,7 @@ def _best(text: str, value: Any, sense: Sense) -> _Place:
     return worst
 
 
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """Yield what a value holds that says something, each with the name of its argument."""
     left = [(name, value)]
     while left:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seal.benchmarks.dialogtool.mobile.world import confirmed
 from seal.benchmarks.mmtb.generation.evidence import Said
 from seal.core.conditions import Unconfirmed
 from seal.core.spoken import MONTHS, NUMBER_WORDS, numbers, read
@@ -272,11 +271,6 @@ def in_a_confirmation(text: str, value: Any) -> bool:
     return not Unconfirmed(("p/do",)).among(steps).similarity(steps[2], {})
 
 
-def on_a_mobile(text: str, value: Any) -> bool:
-    steps = [Step(0, "responder", "user_simulator", text)]
-    return confirmed([*steps, Step(1, "user_simulator", "responder", "Yes.")], {"x": value})
-
-
 def to_a_judge(text: str, value: Any) -> bool:
     return judge_answer(Goal("?", answers=(str(value),)), text).label == "solved"
 
@@ -290,7 +284,6 @@ def test_all_who_ask_agree(text: str, value: Any, expected: bool) -> None:
     answers = {
         "states": states(text, value),
         "confirmation": in_a_confirmation(text, value),
-        "mobile": on_a_mobile(text, value),
         "mission": in_an_earlier_mission(text, value),
     }
     if not isinstance(value, bool):  # answers are texts

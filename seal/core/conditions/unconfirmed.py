@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.messages import AGENT, EXECUTOR, USER, OfTheStepAlone, party
+from seal.core.conditions.messages import OfTheStepAlone
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -43,38 +42,21 @@ class Unconfirmed(OfTheStepAlone):
     def _unconfirmed(self, steps: Sequence[Step]) -> Iterator[int]:
         failed = {s.result.call_id for s in steps if s.result is not None and s.result.error}
         used: set[tuple[int, bytes]] = set()
-        exchanges = _exchanges(steps)
+        # The rules of languages are loaded where such a condition is measured alone.
+        from seal.core.confirmation import confirmation, exchanges
+
+        said = exchanges(steps)
         for place, step in enumerate(steps):
             if not self.similarity(step, {}) or step.call is None:
                 continue
-            before = [exchange for exchange in exchanges if exchange.answered < place]
-            asked = self._confirmation(step, before)
+            before = [exchange for exchange in said if exchange.answered < place]
+            tables = step.state or {}
+            asked = confirmation(before, step.call.arguments, tables, zone=self.zone)
             key = (asked, canonical_json([step.call.tool, step.call.arguments]))
             if asked is None or key in used:
                 yield step.index
             elif step.call.id not in failed:
                 used.add((asked, key[1]))
-
-    def _confirmation(self, step: Step, before: Sequence[_Exchange]) -> int | None:
-        """Return the place of the answer that confirms a call; None: it is not confirmed."""
-        # The rules of languages are loaded where such a condition is measured alone.
-        from seal.core.confirmation import confirms, names_in, row_of, standing_for
-        from seal.core.consent import calls_off
-        from seal.core.stated import Sense, states
-
-        arguments = None if step.call is None else step.call.arguments
-        tables = step.state or {}
-        values = list(standing_for(arguments, tables, self.zone))
-        sense = Sense(zone=self.zone, stands_for=partial(row_of, tables=tables))
-        names = list(names_in(row for rows in tables.values() for row in rows))
-        for exchange in reversed(before):
-            told = exchange.told
-            if told and states(told, arguments, sense):
-                confirmed = confirms(exchange.answer, told, values, names)
-                return exchange.answered if confirmed else None
-            if calls_off(exchange.answer):
-                return None
-        return None
 
 
 @dataclass(frozen=True)  # a slotted one is made twice, the second time without `abstract`
@@ -86,26 +68,3 @@ class _UnconfirmedOf(OfTheStepAlone, abstract=True):
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         return float(step.index in self.indices)
-
-
-class _Exchange(NamedTuple):
-    """What the agent told the user last, and what the user answered."""
-
-    told: str
-    """Empty where the agent had said nothing since the user spoke."""
-    answer: str
-    answered: int
-    """Place of the answer among the steps."""
-
-
-def _exchanges(steps: Sequence[Step]) -> list[_Exchange]:
-    found, told = [], ""
-    for place, step in enumerate(steps):
-        if step.call is not None or step.result is not None or not step.content.strip():
-            continue
-        if party(step.author) == AGENT and step.recipient == USER:
-            told = step.content
-        elif step.author == USER and step.recipient != EXECUTOR:
-            found.append(_Exchange(told, step.content, place))
-            told = ""
-    return found

@@ -34,13 +34,10 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
     read_recordings,
 )
 from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN
-from seal.core.conditions.messages import AGENT, USER, party
-from seal.core.confirmation import confirms
-from seal.core.consent import calls_off
+from seal.core.confirmation import confirmation, exchanges
 from seal.core.environment import Environment, Storeless
 from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.stated import Sense, said
 from seal.core.types import (
     JSON,
     Execution,
@@ -210,35 +207,10 @@ class Mobile:
         label = self._task.goals[self._goal].labels.get("confirmed")
         if isinstance(label, dict) and call_key(tool, label) == call_key(tool, arguments):
             return True
-        return confirmed(self._heard, arguments)
+        said = exchanges(self._heard)
+        return confirmation(said, arguments, {}, today=_TODAY) is not None
 
 
 def _refused(call: ToolCall, why: Refusal) -> ToolResult:
     content = json_text({"error": why.message, "response": []})
     return ToolResult(call.id, content, {"kind": why.kind, "message": why.message})
-
-
-def confirmed(steps: Sequence[Step], arguments: Mapping[str, JSON]) -> bool:
-    """Tell whether the user has allowed a call with just these arguments.
-
-    Args:
-        steps: What was said so far; the last words of the agent that state all arguments decide,
-            and what the user answered to them. A later word that calls things off ends it.
-        arguments: Of the call.
-    """
-    spoken = [step for step in steps if _is_spoken(step)]
-    for place in range(len(spoken) - 1, 0, -1):
-        answer, told = spoken[place], spoken[place - 1]
-        if answer.author != USER or told.author == USER:
-            continue
-        values = [said(told.content, v, Sense(n, today=_TODAY)) for n, v in arguments.items()]
-        if None not in values:
-            return confirms(answer.content, told.content, [value for value in values if value])
-        if calls_off(answer.content):
-            return False
-    return False
-
-
-def _is_spoken(step: Step) -> bool:
-    between = step.author == USER or (party(step.author) == AGENT and step.recipient == USER)
-    return between and step.call is None and step.result is None and bool(step.content.strip())
