@@ -24,41 +24,24 @@ from typing import NamedTuple
 
 from seal.core.text import CJK, HANGUL, words
 
-MONTHS = [
-    month.capitalize()
-    for month in words(
-        "january february march april may june july august september october november december"
-    )
-]
-WEEKDAYS = [
-    day.capitalize() for day in words("monday tuesday wednesday thursday friday saturday sunday")
-]
-_ONES = words("one two three four five six seven eight nine")
-_TEENS = words("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
+MONTHS = words(
+    "january february march april may june july august september october november december"
+)
+WEEKDAYS = words("monday tuesday wednesday thursday friday saturday sunday")
+_TO_19 = words(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
 _TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
-NUMBER_WORDS = {
-    "zero": 0,
-    **{word: number for number, word in enumerate(_ONES + _TEENS, 1)},
-    **{word: number * 10 for number, word in enumerate(_TENS, 2)},
-}
-_ORDINALS = {
-    word: number
-    for number, word in enumerate(
-        words(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-            " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-        ),
-        1,
-    )
-} | {"thirtieth": 30}
+NUMBER_WORDS = dict(zip(_TO_19 + _TENS, [*range(20), *range(20, 100, 10)], strict=True))
+_NTH = words(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth"
+)
+_ORDINALS = dict(zip(_NTH, [*range(1, 21), 30], strict=True))
 _SCALES = {"thousand": 1000, "million": 10**6, "billion": 10**9}
-_SYMBOLS = {
-    **dict.fromkeys(("dollar", "dollars", "usd", "bucks"), "$"),
-    **dict.fromkeys(("euro", "euros", "eur"), "€"),
-    **dict.fromkeys(("yen", "jpy"), "¥"),
-    "gbp": "£",
-    "percent": "%",
-}
+_UNITS = words("dollar dollars usd bucks euro euros eur yen jpy gbp percent")
+_SYMBOLS = dict(zip(_UNITS, "$$$$€€€¥¥£%", strict=True))
 """Words after a number to the symbol that stands for them."""
 
 
@@ -66,10 +49,10 @@ def _any_of(alternatives: Iterable[str]) -> str:
     return f"(?:{'|'.join(alternatives)})"
 
 
-MONTH = _any_of([*MONTHS, *(month[:3] for month in MONTHS), "Sept"])
+MONTH = _any_of([*MONTHS, *(month[:3] for month in MONTHS), "sept"])
 """The name of a month, or its short form, as a regex."""
 _SCALE, _UNIT = _any_of(_SCALES), _any_of(_SYMBOLS)
-_TO_99 = rf"(?:{_any_of(_TENS)}(?:[ -]{_any_of(_ONES)})?|{_any_of(_TEENS + _ONES)})\b"
+_TO_99 = rf"(?:{_any_of(_TENS)}(?:[ -]{_any_of(_TO_19[1:10])})?|{_any_of(_TO_19[:0:-1])})\b"
 _TO_999 = rf"(?:(?:a|{_TO_99}) hundred\b(?:(?: and)? {_TO_99})?|{_TO_99})"
 _FIGURES = r"(?:\d{1,3}(?:,\d{3}){1,5}|\d{1,15})(?:\.\d{1,15})?"
 _SCALED = rf"(?:{_TO_999}|a|{_FIGURES}) {_SCALE}\b"
@@ -81,14 +64,14 @@ _COUNT = re.compile(
     r"(?<![\w.,:/'-])(?=[-+\w])"
     rf"(?!{_BEFORE_A_THING}one\b(?! (?:hundred|{_SCALE})))(?!one(?: (?:of|another|thing|more)\b|'))"
     rf"((?:(?:minus|negative) )?(?:{_SCALED}(?:,? (?:and )?{_SCALED})*(?:,? (?:and )?{_TO_999})?"
-    rf"|{_any_of(_TENS)}[ -]{_any_of(list(_ORDINALS)[:9])}|{_TO_999}|zero)\b"
-    rf"|(?<=the ){_any_of(list(_ORDINALS)[2:])}\b"
+    rf"|{_any_of(_TENS)}[ -]{_any_of(_NTH[:9])}|{_TO_999}|zero)\b"
+    rf"|(?<=the ){_any_of(_NTH[2:])}\b"
     rf"|[-+]?\d{{1,15}}(?:st|nd|rd|th)\b|[-+]?{_FIGURES}(?=[ -]{_UNIT}\b))"
     rf"(?:[ -]({_UNIT})\b)?"
 )
 """A number with words in it: "minus five", "2.5 million dollars", "thirty-third"; not "AB-five"."""
 
-_ORDINAL = rf"(?:\d\d?(?:st|nd|rd|th)|(?:(?:twenty|thirty)[- ])?{_any_of(_ORDINALS)})"
+_ORDINAL = rf"(?:\d\d?(?:st|nd|rd|th)|(?:(?:twenty|thirty)[- ])?{_any_of(_NTH)})"
 _NUMBERED = rf"(?:{_ORDINAL}|\d\d?)"
 DAY = re.compile(
     r"\b(?<![./-])(?=\w)(?:\d{4}-\d\d-\d\d(?=t\d\d:\d\d(?::00)?z?(?![\w.:]))"
@@ -99,9 +82,9 @@ DAY = re.compile(
 )
 """A day as it is written: "May 1st, 2024", "1-May-2024", "3/22/2024"; also without its year."""
 _AHEAD = {"day after tomorrow": 2, "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
-_NEAR = re.compile(rf"\b(?:{_any_of([*_AHEAD, *WEEKDAYS])}|{_ORDINAL})\b", re.IGNORECASE)
+_NEAR = re.compile(rf"\b(?:{_any_of([*_AHEAD, *WEEKDAYS])}|{_ORDINAL})\b")
 """What names a day to those who know today's."""
-_HOUR = rf"(?:\d\d?|{_any_of(list(NUMBER_WORDS)[1:13])})"
+_HOUR = rf"(?:\d\d?|{_any_of(_TO_19[1:13])})"
 _PART = r" (?:in the (?:morning|afternoon|evening|night)|at night)\b"
 _HALF = r" ?[ap]\.?m\b\.?"
 TIME = re.compile(
@@ -252,12 +235,12 @@ def days(whole: Text, today: date | None = None) -> list[tuple[Day, int, int]]:
 
 
 def _near(said: str, today: date) -> Day:
-    weekday = said.capitalize()
-    if said not in _AHEAD and weekday not in WEEKDAYS:
+    if said in WEEKDAYS:
+        ahead = (WEEKDAYS.index(said) - today.weekday()) % 7 or 7
+    elif said in _AHEAD:
+        ahead = _AHEAD[said]
+    else:
         return Day(None, None, int(_count(said)))
-    ahead = (
-        _AHEAD[said] if said in _AHEAD else ((WEEKDAYS.index(weekday) - today.weekday()) % 7 or 7)
-    )
     day = today + timedelta(ahead)
     return Day(day.year, day.month, day.day)
 
@@ -266,10 +249,8 @@ def day_of(said: str) -> Day | None:
     """Return the day that a match of `DAY` is; None: there is none, or its order is not clear."""
     parts = words(said)
     figures = [int(part) for part in re.findall(r"\d+", said)]
-    named = (
-        n for n, name in enumerate(MONTHS, 1) for part in parts if part[:3] == name[:3].lower()
-    )
-    month = next(named, None)
+    names = [month[:3] for month in MONTHS]
+    month = next((names.index(part[:3]) + 1 for part in parts if part[:3] in names), None)
     if month is not None:
         year = figures.pop() if figures and figures[-1] > 31 else None
         worded = _count(re.sub(r"\d", "", said).casefold())

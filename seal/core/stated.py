@@ -215,9 +215,7 @@ def _of_number(whole: Text, value: int | float, sense: Sense) -> Iterator[tuple[
         if token.value == number:
             yield token.start, token.end
     if "month" in words(sense.name) and value in range(1, 13):
-        yield from (
-            m.span() for m in re.finditer(rf"\b{MONTHS[int(value) - 1].lower()}\b", whole.plain)
-        )
+        yield from (m.span() for m in re.finditer(rf"\b{MONTHS[int(value) - 1]}\b", whole.plain))
     if is_moment(value):
         local = datetime.fromtimestamp(value, ZoneInfo(sense.zone))
         yield from _of_moment(whole, Time(local.hour, local.minute), sense)

@@ -44,10 +44,9 @@ _NUMBER_WORDS = {word: str(number) for word, number in NUMBER_WORDS.items()} | {
     "noon": "12",
     "midnight": "0",
 }
-_MONTHS = [month.lower() for month in MONTHS]
 _DAYS = frozenset(
-    [*words("tomorrow tonight yesterday"), *(day.lower() for day in WEEKDAYS)]
-    + [month for month in _MONTHS if month not in ("march", "may")]  # those have other senses
+    [*words("tomorrow tonight yesterday"), *WEEKDAYS]
+    + [month for month in MONTHS if month not in ("march", "may")]  # those have other senses
 )
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
@@ -135,8 +134,8 @@ class Knowledge:
         folded = _stem(word)
         if folded in self._words:
             return True
-        if folded in _MONTHS:
-            return str(_MONTHS.index(folded) + 1) in self._groups
+        if folded in MONTHS:
+            return str(MONTHS.index(folded) + 1) in self._groups
         return False
 
     def _made_up(self, text: str) -> list[str]:
@@ -175,7 +174,7 @@ class Knowledge:
     def _groups(self) -> frozenset[str]:
         found = set[str]().union(*map(_groups_in, self.texts))
         found |= {_NUMBER_WORDS[word] for word in self._words & _NUMBER_WORDS.keys()}
-        found |= {str(n + 1) for n, month in enumerate(_MONTHS) if month in self._words}
+        found |= {str(n + 1) for n, month in enumerate(MONTHS) if month in self._words}
         hours = {str(int(group) % 12) for group in found if len(group) < 3 and int(group) < 25}
         halves = {str(int(hour) + 12) for hour in hours}
         return frozenset(found | hours | halves)

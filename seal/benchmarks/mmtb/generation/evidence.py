@@ -249,7 +249,7 @@ def _words(reply: str) -> Iterator[str]:
 
 def day_name(day: date) -> str:
     """Return a day as it is told: `18 May`."""
-    return f"{day.day} {MONTHS[day.month - 1]}"
+    return f"{day.day} {MONTHS[day.month - 1].title()}"
 
 
 def spoken_day(day: date, today: date) -> str:
@@ -257,7 +257,7 @@ def spoken_day(day: date, today: date) -> str:
     ahead = (day - today).days
     if 0 <= ahead < len(NEAR):
         return NEAR[ahead]
-    return WEEKDAYS[day.weekday()] if len(NEAR) <= ahead <= 6 else day_name(day)
+    return WEEKDAYS[day.weekday()].title() if len(NEAR) <= ahead <= 6 else day_name(day)
 
 
 def day_forms(day: date, today: date | None = None) -> set[str]:
@@ -267,7 +267,7 @@ def day_forms(day: date, today: date | None = None) -> set[str]:
         day: The day.
         today: When the text was said; None: unknown, so that `tomorrow` means nothing.
     """
-    month = MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1].title()
     forms = {day.isoformat(), day_name(day), f"{month} {day.day}"}
     return forms if today is None else {*forms, spoken_day(day, today)}
 
@@ -277,7 +277,7 @@ def with_spoken_days(text: str) -> str:
 
     def spoken(found: re.Match[str]) -> str:
         month, day = int(found[2]), int(found[3])
-        return f"{day} {MONTHS[month - 1]}" if 1 <= month <= 12 else found[0]
+        return f"{day} {MONTHS[month - 1].title()}" if 1 <= month <= 12 else found[0]
 
     return _DAY.sub(spoken, text)
 

@@ -176,7 +176,7 @@ def _dated(text: str, chance: random.Random) -> str:
         day = day_of(match[0])
         if day is None or day.year is None or not form:
             return match[0]
-        month = MONTHS[(day.month or 1) - 1]
+        month = MONTHS[(day.month or 1) - 1].title()
         forms = {"day": f"{day.day} {month} {day.year}", "month": f"{month} {day.day}, {day.year}"}
         return forms.get(form) or day.calendar.isoformat()
 

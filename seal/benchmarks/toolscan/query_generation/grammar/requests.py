@@ -187,7 +187,7 @@ def _day(value: str) -> str:
         day = datetime.date.fromisoformat(value)
     except ValueError:
         return value
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1].title()} {day.year}"
 
 
 def noun_of(name: str) -> str:
@@ -245,7 +245,7 @@ def _amount(said: list[str], value: int | float, text: str) -> str:
     if said and said[-1] == "year" and isinstance(value, int) and 1000 < value < 3000:
         return f"in {text}" if len(said) == 1 else f"{noun} {text}"
     if said == ["month"] and isinstance(value, int) and 1 <= value <= 12:
-        return f"in {MONTHS[value - 1]}"
+        return f"in {MONTHS[value - 1].title()}"
     for marks, words_of in ((("max", "maximum"), "at most"), (("min", "minimum"), "at least")):
         if any(mark in said for mark in marks):
             rest = " ".join(word for word in noun.split() if word not in marks)
