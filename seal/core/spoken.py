@@ -61,12 +61,13 @@ _BEFORE_A_THING = _any_of(
 )
 """What stands before "one" where that is no number."""
 _COUNT = re.compile(
-    r"(?<![\w.,:/'-])(?=[-+\w])"
+    r"(?<![\w.,:/-])(?=[-+\w])"
     rf"(?!{_BEFORE_A_THING}one\b(?! (?:hundred|{_SCALE})))(?!one(?: (?:of|another|thing|more)\b|'))"
     rf"((?:(?:minus|negative) )?(?:{_SCALED}(?:,? (?:and )?{_SCALED})*(?:,? (?:and )?{_TO_999})?"
     rf"|{_any_of(_TENS)}[ -]{_any_of(_NTH[:9])}|{_TO_999}|zero)\b"
     rf"|(?<=the ){_any_of(_NTH[2:])}\b"
-    rf"|[-+]?\d{{1,15}}(?:st|nd|rd|th)\b|[-+]?{_FIGURES}(?=[ -]{_UNIT}\b))"
+    rf"|[-+]?\d{{1,15}}(?:st|nd|rd|th)\b"
+    rf"|(?:minus|negative) {_FIGURES}(?![.\w])|[-+]?{_FIGURES}(?=[ -]{_UNIT}\b))"
     rf"(?:[ -]({_UNIT})\b)?"
 )
 """A number with words in it: "minus five", "2.5 million dollars", "thirty-third"; not "AB-five"."""
@@ -74,10 +75,10 @@ _COUNT = re.compile(
 _ORDINAL = rf"(?:\d\d?(?:st|nd|rd|th)|(?:(?:twenty|thirty)[- ])?{_any_of(_NTH)})"
 _NUMBERED = rf"(?:{_ORDINAL}|\d\d?)"
 DAY = re.compile(
-    r"\b(?<![./-])(?=\w)(?:\d{4}-\d\d-\d\d(?=t\d\d:\d\d(?::00)?z?(?![\w.:]))"
-    r"|(?:\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d\d?/\d\d?/\d{4}|\d\d?\.\d\d?\.\d{4})(?![\w/-])"
-    rf"|(?:{_NUMBERED}[- ](?:of )?{MONTH}\b|{MONTH}\b\.?[- ](?:the )?{_NUMBERED}(?![\w:]))"
-    r"(?:\.?,?[- ]\d{4}(?!\w))?)",
+    r"\b(?=\w)(?:(?<![./-])(?:\d{4}-\d\d-\d\d(?=t\d\d:\d\d(?::00)?z?(?![\w:]|\.\d))"
+    r"|(?:\d{4}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?|\d\d?(?:/\d\d?/|\.\d\d?\.)\d{4})(?![\w/-]))"
+    rf"|(?:(?<![./-]){_NUMBERED}[- ](?:of )?{MONTH}\b"
+    rf"|{MONTH}\b(?:[- ]|\.[- ]?)(?:the )?{_NUMBERED}(?![\w:]))(?:\.?(?:,|,?[- ])\d{{4}}(?!\w))?)",
     re.IGNORECASE,
 )
 """A day as it is written: "May 1st, 2024", "1-May-2024", "3/22/2024"; also without its year."""
@@ -88,7 +89,7 @@ _HOUR = rf"(?:\d\d?|{_any_of(_TO_19[1:13])})"
 _PART = r" (?:in the (?:morning|afternoon|evening|night)|at night)\b"
 _HALF = r" ?[ap]\.?m\b\.?"
 TIME = re.compile(
-    r"(?<=\d\dt)\d\d:\d\d(?::00)?z?(?![\w.:])"
+    r"(?<=\d\dt)\d\d:\d\d(?::00)?z?(?![\w:]|\.\d)"
     rf"|\b(?<![:.])(?=\w)(?:(?:half|quarter) (?:past|to) {_HOUR}\b(?:{_PART})?"
     rf"|\d\d?:\d\d(?:{_HALF}|{_PART})?(?![:\w])"
     rf"|{_HOUR}(?:{_HALF}| ?o'? ?clock\b(?:{_PART})?|{_PART})"
@@ -108,8 +109,10 @@ _CHUNK = re.compile(
 )
 _NUMBER = re.compile(
     r"([-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,3})?)"
-    r"(km|cm|mm|kg|mg|lbs?|mi|mph|gb|mb|ms|hrs?|mins?|usd|eur|gbp|c|f)?"
+    r"(km|cm|mm|kg|mg|lbs?|mi|mph|ft|gb|mb|kb|ms|hrs?|mins?|[kmg]?hz|k?wh?|usd|eur|gbp|[cfghlsv])?"
 )
+_LIST = re.compile(r"\d+(?:,\d+){2,}|(?=\d*\.|\d+,[\d,]*\.)[\d.]+(?:,[\d.]+)+")
+_COMPOUND = re.compile(r"\d+(?:\.\d+)?(?:-[^\W\d_]{3,})+")
 _CODE = re.compile(r"0\d+")
 """Digits with a leading zero are a code, such as a post code: 02139 is not 2139."""
 _THIN_SPACE = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}(?!\d))")
@@ -345,6 +348,9 @@ def _split(chunk: str, start: int) -> Iterator[Token]:
         yield Token(Decimal(number[1].replace(",", "")), start, middle)
         if number[2]:
             yield Token(number[2], middle, end)
+    elif (listed := _LIST.fullmatch(chunk)) or _COMPOUND.fullmatch(chunk):
+        for part in re.finditer(r"[^,]+" if listed else r"[^-]+", chunk):
+            yield from _split(part.group(), start + part.start())
     elif any(character.isdigit() for character in chunk):
         yield Token(chunk.lstrip("+"), start, end)
     else:

@@ -5,7 +5,8 @@
   have it, also by those words.
 - A number, a day or a time of day is stated however it is written (`seal.core.spoken`). A day needs
   its year, unless it is known when the text was said. A moment (POSIX seconds) is also stated by
-  its local time of day, whatever is said of the day.
+  its local time of day, whatever is said of the day; a number whose name is that of a part, such
+  as month or hour, by a day or time that has it.
 - True and False are stated by what is turned on or off, and by words such as enabled, false, yes.
   In "on Monday" and "no idea" nothing is on or false: these words count where they end a clause,
   or follow a verb such as turn. Of an argument with a name, a word of the name is enough, for "with
@@ -25,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -107,12 +108,13 @@ class _Place(NamedTuple):
 _ABSENT, _DENIED, _DOUBTFUL, _STATED = range(4)
 
 
-def statement(answer: str, value: Any) -> Statement:
+def statement(answer: str, value: Any, sense: Sense = Sense()) -> Statement:
     """Return whether an answer states a JSON value, by the rules of this module.
 
     Args:
         answer: Of an agent.
         value: What it must state; an empty text is absent.
+        sense: What is known of the value.
 
     Returns:
         "doubtful" where the value is denied, or occurs only in questions or beside a denial, as in
@@ -120,7 +122,7 @@ def statement(answer: str, value: Any) -> Statement:
     """
     if isinstance(value, str) and not value.strip():
         return "absent"
-    strength = _best(answer, value, Sense()).strength
+    strength = _best(answer, value, sense).strength
     return "stated" if strength == _STATED else "doubtful" if strength else "absent"
 
 
@@ -165,7 +167,9 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     left = [(name, value)]
     while left:
         name, value = left.pop()
-        if isinstance(value, Mapping):
+        if isinstance(value, (Day, Time)):
+            yield name, value
+        elif isinstance(value, Mapping):
             left += [(str(key), item) for key, item in value.items()]
         elif isinstance(value, (list, tuple)):
             left += [(name, item) for item in value]
@@ -173,7 +177,7 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             parts = read(value).values
             if len(parts) == 2 and all(isinstance(part, (Day, Time)) for part in parts):
                 yield from ((name, part) for part in parts)
-            elif value.strip():
+            elif normalise(value).strip():
                 yield name, value
         elif value is not None:
             yield name, value
@@ -183,7 +187,7 @@ def _places_of(whole: Text, value: Any, sense: Sense) -> Iterator[_Place]:
     if isinstance(value, bool):
         yield from _truth(whole, value, sense.name)
         return
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         found = _of_number(whole, value, sense)
     elif isinstance(value, str):
         found = (
@@ -209,15 +213,23 @@ def _judged(plain: str, start: int, end: int) -> _Place:
     return _Place(_DOUBTFUL if doubtful else _STATED, start, end)
 
 
-def _of_number(whole: Text, value: int | float, sense: Sense) -> Iterator[tuple[int, int]]:
-    number = Decimal(value if isinstance(value, int) else repr(value))
-    for token in (*whole.tokens, *whole.written):
-        if token.value == number:
+def _of_number(whole: Text, value: float | Decimal, sense: Sense) -> Iterator[tuple[int, int]]:
+    number = Decimal(repr(value) if isinstance(value, float) else value)
+    percent = number * 100 if -100 <= number <= 100 else None
+    for tokens in (whole.tokens, whole.written):
+        for token, after in zip_longest(tokens, tokens[1:]):
+            share = after is not None and after.value == "%" and token.value == percent
+            if share or token.value == number:
+                yield token.start, token.end
+    parts = {"year", "month", "day", "hour", "minute"} & {*words(sense.name)}
+    for token in whole.tokens if parts else ():
+        if any(getattr(token.value, part, None) == number for part in parts):
             yield token.start, token.end
-    if "month" in words(sense.name) and value in range(1, 13):
-        yield from (m.span() for m in re.finditer(rf"\b{MONTHS[int(value) - 1]}\b", whole.plain))
+    if "month" in parts and value in range(1, 13):
+        month = rf"\b{MONTHS[int(value) - 1]}\b"
+        yield from (match.span() for match in re.finditer(month, whole.plain))
     if is_moment(value):
-        local = datetime.fromtimestamp(value, ZoneInfo(sense.zone))
+        local = datetime.fromtimestamp(float(value), ZoneInfo(sense.zone))
         yield from _of_moment(whole, Time(local.hour, local.minute), sense)
 
 
@@ -273,8 +285,8 @@ def _spelled(value: str) -> str:
         parted = r"[\s().-]*".join(digits)
         return rf"(?<!\d)(?:\+|00)?{parted}(?!\d)"
     parts = words(normalise(split_identifiers(value)))
-    if not any(part.isalpha() for part in parts):
-        return "" if parts else re.escape(value.strip().casefold())
+    if all(part.isdigit() for part in parts):
+        return "" if parts else re.escape(normalise(value).strip())
     spaced = r"[\W_]+".join(map(re.escape, parts))
     return rf"(?<![^\W_])(?<!\d[.,:/-]){spaced}(?![^\W_])(?![.,:/-]\d)"
 

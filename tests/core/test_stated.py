@@ -49,7 +49,16 @@ STATED = [
     ("about twenty-one", "21"),
     ("five dollars", "$5"),
     ("5 percent", "5%"),
+    ("[22,33,42]", "33"),
+    ("at 46.6,1.88", "1.88"),
+    ("a 2-bedroom flat", "2"),
+    ("from the 1880s", "1880"),
+    ("minus 3 degrees", "-3"),
+    ("page 'nine'", "9"),
     ("May 1, 2024", "2024-05-01"),
+    ("Jun.20,2023", "2023-06-20"),
+    ("2023.10.2", "2023-10-02"),
+    ("from April 1-April 30 2023", "2023-04-30"),
     ("the 1st of May, 2024", "2024-05-01"),
     ("22.3.2024", "March 22nd, 2024"),
     ("at half past five in the evening", "17:30"),
@@ -227,6 +236,18 @@ def test_only_what_is_said_to_be_so_states_a_truth_of_that_name() -> None:
     assert states("A refundable ticket", True, sense)
     assert not states("A ticket", True, sense) and not states("A ticket", False, sense)
     assert not states("It hasn't been turned on", True)
+
+
+def test_a_part_of_a_day_or_time_is_stated_under_its_name() -> None:
+    text = "July 14th, 2026 at 5:30 pm"
+    found = {part: states(text, value, Sense(part)) for part, value in PARTS.items()}
+    assert all(found.values()), found
+    assert states(text, 0.05, Sense("rate")) is False
+    assert states("at 5 percent", 0.05, Sense("rate"))
+    assert states("in July", 7, Sense("month")) and not states("in July", 7)
+
+
+PARTS = {"year": 2026, "month": 7, "day": 14, "start_hour": 17, "minute": 30}
 
 
 def test_a_value_is_stated_where_all_that_it_holds_is() -> None:

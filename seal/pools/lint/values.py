@@ -4,12 +4,9 @@ Before a call stand the texts of its goal and of earlier goals, the task's histo
 brief, the reference of earlier goals, and the recorded results of the milestones that the call
 comes after. Where such a result is not recorded, the call is left alone: the value may stand in it.
 
-A value is held where its words stand there in one piece, whatever case and punctuation. Further:
-
-- numbers by value: 1 is 1.0, 1,200 is 1200, 5 % is also 0.05, and words up to twenty are numbers;
-- dates (YYYY-MM-DD) as they are written: 6 June, June 6th, 6.6.2026, 6/6/2026;
-- times of 24 hours (19:30, or 19 alone) as they are written with am and pm;
-- lists and maps by each of their leaves.
+A value is held where a text states it (`seal.core.stated`), be it in a question or to deny it; a
+moment also by its day, a day without its year, a number without its sign, and one up to 23 as an
+hour ("11 pm").
 
 Any accepted value will do. Booleans, null, empty texts, optional arguments, the schema's defaults
 and its enumerated values are left alone: a model chooses them, it does not quote them.
@@ -17,30 +14,17 @@ and its enumerated values are left alone: a model chooses them, it does not quot
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Called
 from seal.core.errors import shortened
+from seal.core.spoken import Day, Time, read
+from seal.core.stated import Sense, leaves, statement
 from seal.core.text import words
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 from seal.pools.lint.findings import Finding
-
-_NUMBER = re.compile(r"(?<![\w.])(?=\.?\d)(\d{1,3}(?:,\d{3})+|\d*)(\.\d+)?\s*(%|percent)?")
-_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:T.*)?")
-_CLOCK = re.compile(r"\b(\d{1,2})(?::(\d{2}))?\s*([ap])\.?m\b", re.IGNORECASE)
-_COUNTED = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen", "twenty",
-)  # fmt: skip
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
 
 
 class Said:
@@ -51,72 +35,30 @@ class Said:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        text = "\n".join(texts)
-        times = list(_times(text))
-        found = [*words(text), *(f"{hour:02} {minute}" for hour, minute in times)]
-        self._words = f" {' '.join(found)} "
-        self._numbers = {float(_COUNTED.index(word)) for word in found if word in _COUNTED}
-        self._numbers.update(_numbers(text), (hour for hour, _ in times))
+        self._texts = tuple(texts)
 
-    def holds(self, value: JSON) -> bool:
-        """Tell whether a value, or each leaf of it, was said."""
-        if value is None or isinstance(value, bool):
-            return True
-        if isinstance(value, dict):
-            return all(map(self.holds, value.values()))
-        if isinstance(value, (list, tuple)):
-            return all(map(self.holds, value))
-        if isinstance(value, (int, float)):
-            return abs(float(value)) in {abs(number) for number in self._numbers}
-        return self._holds_text(str(value))
-
-    def _holds_text(self, text: str) -> bool:
-        said = words(text)
-        if not said or f" {' '.join(said)} " in self._words:
-            return True
-        if not text.isascii() and "".join(said) in self._words.replace(" ", ""):
-            return True  # Chinese and Japanese set no blanks between words
-        whole = _DATE.fullmatch(text.strip())
-        if whole:
-            return any(f" {written} " in self._words for written in _written(*whole.groups()))
-        number = _only_number(text)
-        return number is not None and number in self._numbers
+    def holds(self, value: JSON, name: str = "") -> bool:
+        """Tell whether the value of an argument, or each leaf of it, was said."""
+        return all(
+            any(
+                statement(text, form, Sense(of)) != "absent"
+                for text in self._texts
+                for form in _forms(leaf)
+            )
+            for of, leaf in leaves(value, name)
+            if not isinstance(leaf, (bool, Time))  # a time of its own is a text
+            and (not isinstance(leaf, str) or words(leaf))
+        )
 
 
-def _numbers(text: str) -> Iterator[float]:
-    for match in _NUMBER.finditer(text):
-        whole, part, percent = match.groups()
-        number = float(f"{whole.replace(',', '') or '0'}{part or ''}")
-        yield number
-        if percent:
-            yield number / 100
-
-
-def _times(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the hour (0 to 23) and minute of each time with am or pm."""
-    for hour, minute, half in _CLOCK.findall(text):
-        yield int(hour) % 12 + (12 if half in "pP" else 0), minute or "00"
-
-
-def _only_number(text: str) -> float | None:
-    try:
-        return abs(float(text.replace(",", "")))
-    except ValueError:
-        return None
-
-
-def _written(year: str, month: str, day: str) -> Iterator[str]:
-    """Yield the ways to write a date, as words."""
-    try:
-        date(int(year), int(month), int(day))
-    except ValueError:
-        return
-    name, number = _MONTHS[int(month) - 1], str(int(day))
-    for named in (name, name[:3]):
-        for counted in (number, day, f"{number}st", f"{number}nd", f"{number}rd", f"{number}th"):
-            yield from (f"{counted} {named}", f"{counted} of {named}", f"{named} {counted}")
-    for m, d in ((month, day), (str(int(month)), number)):
-        yield from (f"{d} {m} {year}", f"{m} {d} {year}", f"{year} {m} {d}")
+def _forms(leaf: Any) -> Iterator[Any]:
+    """Yield what says a leaf: a day without its year, a number without its sign, or as an hour."""
+    yield leaf
+    parts = read(leaf).values if isinstance(leaf, str) else [leaf]
+    if len(parts) == 1 and isinstance(parts[0], Day):
+        yield parts[0]._replace(year=None)
+    elif isinstance(leaf, (int, float)):
+        yield from (-leaf, *([Time(int(leaf), 0)] if leaf in range(24) else ()))
 
 
 def ungrounded_values(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
@@ -163,7 +105,11 @@ def _ungrounded(
 ) -> Iterator[Finding]:
     for name, argument in (call.arguments or {}).items():
         schema = _schema(tool, name)
-        if argument.optional or _chosen(argument, schema) or any(map(said.holds, argument.listed)):
+        if (
+            argument.optional
+            or _chosen(argument, schema)
+            or any(said.holds(value, name) for value in argument.listed)
+        ):
             continue
         value = argument.values[0] if argument.values else None
         message = (
