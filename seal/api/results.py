@@ -94,17 +94,17 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
     from seal.api.objects.frames import folders_of
     from seal.api.objects.run import Run
     from seal.report.html import write_report
-    from seal.report.sections import built_sections, default_sections
+    from seal.report.sections import default_sections, sections_of
     from seal.runs.run_folder import RunFolder
 
     folders = [RunFolder.open(path) for path in folders_of([runs])]
     if not folders:
         raise UsageError("a report of no run: give one run at least")
     several = [runs] if isinstance(runs, Run) or not isinstance(runs, Sequence) else runs
-    made = [run.bench for run in several if isinstance(run, Run) and run.bench]
-    own = {id(section): section for bench in made for section in bench.sections}
+    made = {id(run.bench): run.bench for run in several if isinstance(run, Run) and run.bench}
+    own = [section for bench in made.values() for section in sections_of(bench)]
     place = folders[0].report_path if out is None else Path(out)
-    return write_report(folders, place, [*default_sections(folders), *built_sections(own.values())])
+    return write_report(folders, place, [*default_sections(folders), *own])
 
 
 @checked

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core.errors import UsageError, shortened
+from seal.core.errors import SealError, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.pools.benchmark import PublishedTable
+from seal.pools.benchmark import Benchmark, PublishedTable
 from seal.report.applies import helpers_spoke, some_failed
 from seal.report.breakdown import CATEGORY_GROUPS
 from seal.report.chat_records import reason_of, scores_so_far
@@ -55,7 +55,10 @@ NOT_CEILED = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION, "b
 class Section(Protocol):
     """One part of a report."""
 
-    title: str
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        ...
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs.
@@ -95,6 +98,43 @@ class OwnSection:
         return body
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignSection:
+    """A section that is none of ours, held to what a section gives."""
+
+    section: Section
+    origin: str
+    """Who offers it, for messages: `the benchmark shop`."""
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return self.section.title
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return its HTML; None where it has nothing to say about these runs.
+
+        Raises:
+            UsageError: It fails, or returns what is no HTML; names it and who offers it.
+        """
+        try:
+            body = self.section.render(lanes)
+        except SealError:
+            raise
+        except Exception as error:  # whatever a stranger's code raises
+            raise UsageError(f"{self._named} failed: {fault(error)}; mend it") from error
+        if body is None or isinstance(body, Markup):
+            return body
+        raise UsageError(
+            f"{self._named} returned {shortened(body)}; expected markupsafe.Markup or None: give "
+            "markupsafe.escape(text) of a plain text"
+        )
+
+    @property
+    def _named(self) -> str:
+        return f"the report section {self.title!r} of {self.origin}"
+
+
 OURS = {
     "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
     "published": OwnSection("Published figures", "seal.report.sections:published_section"),
@@ -128,25 +168,31 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
     """
     others = [name for name in SECTIONS.names() if name not in OURS]
     known = {bench.name: bench for run in runs if (bench := run.benchmark()) is not None}
-    of_benchmarks = [section for benchmark in known.values() for section in benchmark.sections]
-    return built_sections([*OURS.values(), *others, *of_benchmarks])
+    of_benchmarks = [section for benchmark in known.values() for section in sections_of(benchmark)]
+    return [*OURS.values(), *_built(others, "a plug-in"), *of_benchmarks]
 
 
-def built_sections(sections: Iterable[Any]) -> list[Section]:
-    """Return sections, of names and dotted paths what they stand for, of classes an object each.
+def sections_of(benchmark: Benchmark) -> list[Section]:
+    """Return the sections of a benchmark.
 
     Raises:
         UsageError: One is no section.
     """
+    return _built(benchmark.sections, f"the benchmark {benchmark.name}")
+
+
+def _built(sections: Iterable[Any], origin: str) -> list[Section]:
+    """Return sections, of names and dotted paths what they stand for, of classes an object each."""
     found = map(SECTIONS.resolve, sections)
     built = [section() if isinstance(section, type) else section for section in found]
     for section in built:
-        if not callable(getattr(section, "render", None)) or not hasattr(section, "title"):
+        title = getattr(section, "title", None)
+        if not callable(getattr(section, "render", None)) or not isinstance(title, str):
             raise UsageError(
-                f"{shortened(section)} is no section of a report; expected a class or object with "
-                "a title and render(lanes)"
+                f"{origin}: {shortened(section)} is no section of a report; expected a class or "
+                "object with a title and render(lanes)"
             )
-    return built
+    return [ForeignSection(section, origin) for section in built]
 
 
 def summary_section(lanes: Sequence[Lane]) -> Markup:

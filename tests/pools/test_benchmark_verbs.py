@@ -221,6 +221,28 @@ def test_a_run_that_lost_its_deciding_metric_has_a_report(caplog: pytest.LogCapt
     assert "<html" in seal.report("run").read_text()
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (lambda: 1 / 0, r"failed: ZeroDivisionError: .*test_benchmark_verbs\.py.*mend it"),
+        (lambda: "<b>plain</b>", r"returned '<b>plain</b>'; expected markupsafe\.Markup or None"),
+        (lambda: 3, r"returned 3; expected markupsafe\.Markup"),
+    ],
+)
+def test_a_section_that_fails_or_gives_no_html_is_named_with_its_benchmark(body, told):
+    class Broken:
+        title = "Broken part"
+
+        def render(self, lanes):
+            return body()
+
+    run = seal.run(shop(sections=[Broken]), model="oracle", baselines=False)
+    named = rf"the report section 'Broken part' of the benchmark shop {told}"
+    with pytest.raises(UsageError, match=named):
+        run.report()
+    assert not run.folder.report_path.exists()
+
+
 def test_a_report_of_no_run_is_refused():
     with pytest.raises(UsageError, match="a report of no run: give one run at least"):
         seal.report([])
