@@ -25,7 +25,7 @@ REGISTRY = Registry(
         "execution_manager": "seal.agents.roles:ExecutionManager",
         "executor": "seal.agents.roles:Executor",
         "orchestrator": "seal.agents.roles:Orchestrator",
-        "react": "seal.agents.roles:ReAct",
+        "react": "seal.agents.react:ReAct",
         "rule_verifier": "seal.agents.roles:RuleVerifier",
         "scripted": "seal.agents.users:ScriptedUser",
         "user_simulator": "seal.agents.users:UserSimulator",

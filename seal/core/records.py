@@ -4,18 +4,14 @@ A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, readin
 which both know dataclasses; a bad line is a `DataError` that names file, line and field. What comes
 from a model or a tool never fails to be written: `seal.core.plain` says what stands for the few
 values that a JSON line cannot hold. A record that was written and read stays as it is from then on.
-
-Also tables that people fill in: CSV files, written, and read row by row, none lost without a word.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -24,7 +20,7 @@ import orjson
 from seal.core.errors import DataError, first_fault
 from seal.core.plain import json_bytes
 from seal.core.secrets import without_keys
-from seal.core.types import JSON, Ranking, Score, Task, Tool, Trajectory
+from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -201,61 +197,3 @@ def repair_tail(path: Path) -> int:
         if end < size:
             file.truncate(end)
     return size - end
-
-
-class CsvRows:
-    """A CSV file in UTF-8, its first row the names of the columns.
-
-    Args:
-        path: The file.
-        what: What it holds, for the message where it cannot be read.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
-
-    def __init__(self, path: Path, what: str) -> None:
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
-        self._name = path.name
-        self._table = csv.DictReader(StringIO(text, newline=""), restkey="", strict=True)
-        self.columns = self._columns()
-        """Names of the columns; none where the first row is malformed."""
-
-    def _columns(self) -> tuple[str, ...]:
-        try:
-            return tuple(self._table.fieldnames or ())
-        except csv.Error:
-            return ()
-
-    def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
-        """Yield the place of each row and its fields, stripped; a text for a malformed one."""
-        while True:
-            where = f"{self._name}, line {self._table.line_num + 1}"
-            try:
-                row = next(self._table, None)
-            except csv.Error as error:
-                yield f"{where}: malformed: {error}"
-                continue
-            if row is None:
-                return
-            if "" in row or None in row.values():
-                yield f"{where}: malformed: expected {len(self.columns)} fields"
-                continue
-            yield where, {name: text.strip() for name, text in row.items()}
-
-
-def write_csv(
-    path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]], encoding: str = "utf-8"
-) -> None:
-    """Write a table by atomic rename; what is no Unicode text stands as `?`."""
-    text = StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(columns)
-    table.writerows(rows)
-    with AtomicFile(path) as file:
-        file.write(text.getvalue().encode(encoding, "replace"))

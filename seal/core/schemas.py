@@ -11,12 +11,9 @@ of the rest nothing is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import shortened
 from seal.core.plain import nested_deeper
 from seal.core.types import JSON
 
@@ -28,9 +25,7 @@ MAX_DEPTH = 50
 MAX_SCHEMA_DEPTH = 64
 """Levels of lists and maps of which a schema may consist."""
 
-_LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
-_DATA = frozenset({"const", "default", "enum", "example", "examples"})
-_TYPES: dict[str, type | tuple[type, ...]] = {
+TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "boolean": bool,
     "integer": int,
@@ -41,13 +36,6 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 _ELSEWHERE = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
 """Keywords that may declare names outside of `properties`."""
-_WANTED = {
-    "type": "one of " + ", ".join(_TYPES),
-    "enum": "a list of values",
-    "required": "a list of names",
-    "properties": "an object that maps names to schemas",
-}
-"""Keyword to what the standard wants of it, for messages."""
 _PLAIN = frozenset({"type", "properties", "required", "additionalProperties", "description"})
 """Keywords of a map with declared names; `CallValidator` takes no others, said or not."""
 
@@ -79,47 +67,10 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     usable: dict[str, JSON] = {name: _copied(value) for name, value in schema.items()}
     if is_sound(usable):
         return usable
-    _drop_useless(usable)
-    while faults := list(_meta_validator().iter_errors(usable)):  # each round takes something out
-        for path, is_schema in _places(faults):
-            _replace(usable, path, is_schema)
+    from seal.core.schema_faults import mend
+
+    mend(usable)
     return usable
-
-
-class SchemaFault(NamedTuple):
-    """What makes a place of a schema accept anything, though it was meant to say something."""
-
-    path: str
-    """`properties.city.type`"""
-    text: str
-    """What stands there, and what was expected."""
-
-
-def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
-    """Yield what is wrong with the schema of an argument map, which `usable_schema` leaves out.
-
-    A name that is required and not declared is a fault too, unless further names are admitted.
-    """
-    if nested_deeper(schema, MAX_SCHEMA_DEPTH):
-        yield SchemaFault("", f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels; flatten it")
-        return
-    if not is_sound(schema):
-        for fault in sorted(_meta_validator().iter_errors(schema), key=lambda f: f.json_path):
-            place = [str(part) for part in fault.absolute_path]
-            is_schema = fault.validator_value == ["object", "boolean"]
-            wanted = "a schema" if is_schema else _WANTED.get(place[-1] if place else "")
-            told = f"expected {wanted}, got {shortened(fault.instance)}"
-            yield SchemaFault(".".join(place), told if wanted else fault.message[:200])
-    for path, part in _maps(schema):
-        names = part.get("properties")
-        if part.get("enum") == []:
-            yield SchemaFault(".".join((*path, "enum")), "no value is right; name some")
-        if not isinstance(names, dict) or is_open(part):
-            continue
-        for name in required_names(part):
-            if name not in names:
-                told = f"{name!r} is no property; declare it, or leave it out"
-                yield SchemaFault(".".join((*path, "required")), told)
 
 
 def _copied(value: Any) -> Any:
@@ -175,7 +126,7 @@ def _is_pattern(value: Any) -> bool:
 
 
 _SOUND: dict[str, Callable[[Any], bool]] = {
-    "type": lambda value: isinstance(value, str) and value in _TYPES,
+    "type": lambda value: isinstance(value, str) and value in TYPES,
     "description": _is_text,
     "title": _is_text,
     "default": lambda value: True,
@@ -191,109 +142,6 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(("minItems", "maxItems", "minLength", "maxLength"), _is_count),
 }
-
-
-@cache
-def _meta_validator() -> Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(
-        Draft202012Validator.META_SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
-
-
-def _places(faults: list[Any]) -> list[tuple[list[str | int], bool]]:
-    """Return where the faults are, later and deeper places first, and which should be schemas."""
-    places = {
-        tuple(fault.absolute_path): fault.validator_value == ["object", "boolean"]
-        for fault in faults
-    }
-    ordered = sorted(places.items(), key=lambda place: [_rank(part) for part in place[0]])
-    return [(list(path), is_schema) for path, is_schema in reversed(ordered)]
-
-
-def _rank(part: str | int) -> tuple[int, str]:
-    return (part, "") if isinstance(part, int) else (0, part)
-
-
-def _replace(schema: Any, path: list[str | int], is_schema: bool) -> None:
-    """Put `true` where a schema should be, and take anything else out."""
-    for part in path[:-1]:
-        schema = schema[part]
-    if is_schema:
-        schema[path[-1]] = True
-    else:
-        del schema[path[-1]]
-
-
-def _drop_useless(root: dict[str, Any]) -> None:
-    """Take out what the standard allows but no value can meet, or what would ask for a document."""
-    for _, schema in _maps(root):
-        if schema.get("enum") == []:
-            del schema["enum"]
-        for name in ("$id", "$schema", "$dynamicRef"):
-            if isinstance(schema.get(name), str):
-                del schema[name]
-        reference = schema.get("$ref")
-        if isinstance(reference, str) and not _resolves(reference, root):
-            del schema["$ref"]
-
-
-def _maps(
-    value: Any, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each map of a schema that is no data, with the path to it."""
-    if isinstance(value, dict):
-        yield path, value
-        for name, inner in value.items():
-            if name not in _DATA:
-                yield from _maps(inner, (*path, name))
-    elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from _maps(inner, (*path, str(place)))
-
-
-def _resolves(reference: str, root: dict[str, Any]) -> bool:
-    """Tell whether a reference names a schema of the document that does not lead back to it.
-
-    Back means: for the same value. A list whose items are such lists is no loop.
-    """
-    target = _target(reference, root)
-    if not isinstance(target, (dict, bool)):
-        return False
-    seen, todo = set(), [target]
-    while todo:
-        schema = todo.pop()
-        following = schema.get("$ref") if isinstance(schema, dict) else None
-        if following == reference:
-            return False
-        if isinstance(following, str) and following not in seen:
-            seen.add(following)
-            todo.append(_target(following, root))
-        todo += _for_the_same_value(schema)
-    return True
-
-
-def _for_the_same_value(schema: Any) -> list[Any]:
-    """Return the schemas within one that apply to the value itself, not to a part of it."""
-    if not isinstance(schema, dict):
-        return []
-    found = [schema.get(name) for name in ("not", "if", "then", "else")]
-    for name in ("allOf", "anyOf", "oneOf"):
-        branches = schema.get(name)
-        found += branches if isinstance(branches, list) else []
-    dependent = schema.get("dependentSchemas")
-    return found + (list(dependent.values()) if isinstance(dependent, dict) else [])
-
-
-def _target(reference: str, root: dict[str, Any]) -> Any:
-    if not _LOCAL.fullmatch(reference):
-        return None
-    found: Any = root
-    for part in reference.split("/")[1:]:
-        name = unquote(part).replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
 
 
 def surely_accepts(schema: Mapping[str, JSON], arguments: Mapping[str, JSON]) -> bool:
@@ -360,4 +208,4 @@ def _is_of_type(wanted: JSON, value: JSON) -> bool:
         return any(_is_of_type(kind, value) for kind in wanted if isinstance(kind, str))
     if isinstance(value, bool):
         return bool(wanted == "boolean")
-    return isinstance(wanted, str) and wanted in _TYPES and isinstance(value, _TYPES[wanted])
+    return isinstance(wanted, str) and wanted in TYPES and isinstance(value, TYPES[wanted])

@@ -21,8 +21,8 @@ from pathlib import Path
 from random import Random
 
 from seal.core.canonical import derive_seed, digest
+from seal.core.csv_tables import CsvRows, write_csv
 from seal.core.errors import DataError, OptionError, shortened
-from seal.core.records import CsvRows, write_csv
 from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS

@@ -14,7 +14,8 @@ from typing import Any
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, nearest, shortened
-from seal.core.schemas import required_names, schema_faults
+from seal.core.schema_faults import schema_faults
+from seal.core.schemas import required_names
 from seal.core.signatures import checked
 from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools

@@ -22,7 +22,9 @@ from seal.report.grids import Estimate, Grid, counted, drawn
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.pages import table
 from seal.report.printable import one_line, printable
+from seal.runs.journal import spent_on
 from seal.runs.run_folder import RunFolder
+from seal.runs.spending.budget import Prices, dollars_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -332,3 +334,17 @@ def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
 def _brief(run: RunFolder) -> str:
     user = (run.manifest().get("measure") or {}).get("user")
     return str(user.get("brief") or "") if isinstance(user, dict) else ""
+
+
+def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
+    """Yield what each role took, and what the run spent, where models used tokens."""
+    for row in folder.summary()["usage"].get("roles", ()):
+        yield printable(
+            f"{row['role']} ({row['model']}): {row['requests']:,} requests, "
+            f"{row['tokens_in']:,} tokens in, {row['tokens_out']:,} out"
+        )
+    spent = spent_on(folder)
+    if spent.tokens:
+        dollars = dollars_of(spent.asked, prices)
+        cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
+        yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"

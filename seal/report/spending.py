@@ -1,4 +1,4 @@
-"""What a run would cost, and what it did cost, for a person."""
+"""What a run would cost, for a person."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Any
 from seal.core.plain import json_text
 from seal.report.grids import Grid, drawn
 from seal.report.printable import printable
-from seal.runs.journal import spent_on
-from seal.runs.run_folder import RunFolder
-from seal.runs.spending.budget import Prices, dollars_of
 
 _PLACES = {
     "flag": "from the command line",
@@ -78,20 +75,6 @@ def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if values:
             yield printable(f"{place}: {', '.join(values)}")
     yield "every other setting has its default"
-
-
-def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
-    """Yield what each role took, and what the run spent, where models used tokens."""
-    for row in folder.summary()["usage"].get("roles", ()):
-        yield printable(
-            f"{row['role']} ({row['model']}): {row['requests']:,} requests, "
-            f"{row['tokens_in']:,} tokens in, {row['tokens_out']:,} out"
-        )
-    spent = spent_on(folder)
-    if spent.tokens:
-        dollars = dollars_of(spent.asked, prices)
-        cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
-        yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"
 
 
 def _total(plan: Mapping[str, Any]) -> str:

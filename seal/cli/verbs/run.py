@@ -121,8 +121,7 @@ def _plan(settings: RunSettings, json: bool) -> int:
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.agents.autogen import import_without_clients
     from seal.report.html import write_report
-    from seal.report.run_results import result_tables
-    from seal.report.spending import spent_lines
+    from seal.report.run_results import result_tables, spent_lines
     from seal.runs.agent_settings import has_own_code
     from seal.runs.run import budget_of, run
 

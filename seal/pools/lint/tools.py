@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seal.core.errors import shortened
-from seal.core.schemas import schema_faults
+from seal.core.schema_faults import schema_faults
 from seal.core.text import words
 from seal.core.types import Tool
 from seal.pools.lint.findings import Finding
