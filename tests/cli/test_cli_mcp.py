@@ -82,6 +82,20 @@ def repository(folder: Path) -> Path:
     return folder
 
 
+def filesystem_server(folder: Path) -> str | None:
+    """Return the reference server of files, from npm if need be; None: there is none."""
+    known = shutil.which("mcp-server-filesystem")
+    npm = shutil.which("npm")
+    if known is not None or npm is None:
+        return known
+    install = [npm, "install", "--prefix", str(folder), "@modelcontextprotocol/server-filesystem"]
+    try:
+        subprocess.run(install, check=True, capture_output=True, timeout=120)
+    except (subprocess.SubprocessError, OSError):
+        return None
+    return str(folder / "node_modules" / ".bin" / "mcp-server-filesystem")
+
+
 @pytest.mark.slow
 def test_reference_servers_are_played_and_played_again_without_them(seal, tmp_path: Path) -> None:
     for name in ("mcp_server_time", "mcp_server_git"):
@@ -105,7 +119,7 @@ def test_reference_servers_are_played_and_played_again_without_them(seal, tmp_pa
             in_order=True,
         ),
     ]
-    files = shutil.which("mcp-server-filesystem")
+    files = filesystem_server(tmp_path / "npm")
     if files is not None:
         servers["files"] = {"command": files, "args": [str(changed)]}
         path = str(changed / "notes.txt")

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp_servers import line
 from small_pools import many, weather_task, write_pool
 
 pytest.importorskip("mcp")
@@ -19,6 +20,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 import seal
 from seal.core.errors import UnknownNameError, UsageError
+from seal.core.records import read_records
 from seal.core.types import Task, Tool, Trajectory
 from seal.environments.world import World, Worlds, toolbox
 from seal.runs.run import RunResult
@@ -266,6 +268,22 @@ def by_stdio(play: Callable[[Client], Awaitable[Any]], *where: Any) -> None:
             await play(client)
 
     anyio.run(main)
+
+
+def test_a_client_may_call_live_servers_through_us(tmp_path: Path) -> None:
+    seal.import_benchmark("mcp", None, tmp_path / "tools", servers={"shop": line()})
+    tools = list(read_records(tmp_path / "tools" / "tools.jsonl", Tool))
+    bench = seal.Benchmark("shop", tools=tools, tasks=[seal.ask("Count.")], environment="mcp")
+
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"]) as client:
+            assert (await client.call_tool("count", {})).structured_content == {"total": 1}
+            assert (await client.call_tool("fail", {})).is_error
+            await client.call_tool("submit", {"answer": "1"})
+
+    for number, more in enumerate([{"servers": {"shop": line()}}, {"cache": "replay"}]):
+        (chat,) = chats(served(play, bench, tmp_path / f"run-{number}", **more))
+        assert [call.call.name for call, _ in chat.calls()] == ["count", "fail"]
 
 
 @pytest.mark.slow
