@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mcp_servers import line
+from small_pools import write_pool
 
 pytest.importorskip("mcp")
 
@@ -82,22 +83,43 @@ def repository(folder: Path) -> Path:
     return folder
 
 
-def filesystem_server(folder: Path) -> str | None:
-    """Return the reference server of files, from npm if need be; None: there is none."""
-    known = shutil.which("mcp-server-filesystem")
-    npm = shutil.which("npm")
-    if known is not None or npm is None:
-        return known
-    install = [npm, "install", "--prefix", str(folder), "@modelcontextprotocol/server-filesystem"]
+@pytest.fixture(scope="module")
+def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """Packages of npm: the reference server of files, and the SDK. None: they cannot be had."""
+    npm, folder = shutil.which("npm"), tmp_path_factory.mktemp("npm")
+    if npm is None:
+        return None
+    names = ["server-filesystem", "sdk"]
+    install = [npm, "install", "--prefix", str(folder)]
+    install += [f"@modelcontextprotocol/{name}" for name in names]
     try:
         subprocess.run(install, check=True, capture_output=True, timeout=120)
     except (subprocess.SubprocessError, OSError):
         return None
-    return str(folder / "node_modules" / ".bin" / "mcp-server-filesystem")
+    return folder / "node_modules"
 
 
 @pytest.mark.slow
-def test_reference_servers_are_played_and_played_again_without_them(seal, tmp_path: Path) -> None:
+def test_a_client_in_another_language_is_scored(
+    seal, node_modules: Path | None, tmp_path: Path
+) -> None:
+    if node_modules is None:
+        pytest.skip("npm cannot install the SDK of another language")
+    (tmp_path / "node_modules").symlink_to(node_modules)
+    client = shutil.copy(Path(__file__).parents[1] / "fixtures" / "mcp_client.mjs", tmp_path)
+    pool = write_pool(tmp_path / "pool")
+    words = ["stdio", sys.executable, "-m", "seal", "mcp", str(pool), "--out", "run"]
+    for _ in range(2):
+        subprocess.run(["node", str(client), *words], cwd=tmp_path, check=True, timeout=120)
+    summary = json.loads(seal("score", "run", "--json").stdout)
+    assert summary["metrics"]["call_f1"]["mean"] == 1.0
+    assert summary["metrics"]["call_f1"]["n"] == 2
+
+
+@pytest.mark.slow
+def test_reference_servers_are_played_and_played_again_without_them(
+    seal, node_modules: Path | None, tmp_path: Path
+) -> None:
     for name in ("mcp_server_time", "mcp_server_git"):
         pytest.importorskip(name)
     changed = repository(tmp_path / "repository")
@@ -119,9 +141,9 @@ def test_reference_servers_are_played_and_played_again_without_them(seal, tmp_pa
             in_order=True,
         ),
     ]
-    files = filesystem_server(tmp_path / "npm")
-    if files is not None:
-        servers["files"] = {"command": files, "args": [str(changed)]}
+    if node_modules is not None:
+        files = node_modules / ".bin" / "mcp-server-filesystem"
+        servers["files"] = {"command": str(files), "args": [str(changed)]}
         path = str(changed / "notes.txt")
         tasks.append(api.ask("What do the notes say?", api.called("read_text_file", path=path)))
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
@@ -137,7 +159,7 @@ def test_reference_servers_are_played_and_played_again_without_them(seal, tmp_pa
     assert again.returncode == 0, again.stderr
     chats = [(tmp_path / run / "trajectories.jsonl").read_text() for run in ("live", "again")]
     assert chats[0] == chats[1]
-    for said in ("00:00", "committed", *(["two"] if files else [])):
+    for said in ("00:00", "committed", *(["two"] if node_modules else [])):
         assert said in chats[0]
     scores = json.loads((tmp_path / "live" / "summary.json").read_bytes())["metrics"]
     assert scores["call_f1"]["mean"] == 1.0
