@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -104,15 +105,11 @@ class Tail(Generic[Record]):
         Raises:
             DataError: A complete line is no record; the text names file and line.
         """
-        return (record for _, record in self.placed())
-
-    def placed(self) -> Iterator[tuple[int, Record]]:
-        """Yield them with where their lines begin; errors as `read`."""
         for line in self._lines.read():
             if self._saying and not self._may_say(line):
                 continue
             try:
-                yield self._lines.offset - len(line), self._decode(line)
+                yield self._decode(line)
             except DataError as error:
                 if not line.endswith(b"\n"):
                     self.torn = True
@@ -130,7 +127,8 @@ class Tail(Generic[Record]):
 class RecordLookup(Generic[Record]):
     """The records of a file of JSON lines; memory holds where they stand, not what they say.
 
-    A file that does not exist has no records.
+    A file that does not exist has no records. Of scores that begin alike, so that they are of one
+    goal, only the first is read before they are asked for.
 
     Args:
         path: The file; it must not change meanwhile.
@@ -151,37 +149,61 @@ class RecordLookup(Generic[Record]):
     ) -> None:
         self.path = path
         self._decode = _decoder(kind)
-        self._places: dict[Any, list[list[int]]] = {}
-        """Key to where lines of it begin, and how many follow each other."""
-        tail = Tail(path, kind, whole=whole)
-        last: Hashable = None
-        for place, record in tail.placed():
-            found = key(record)
-            spans = self._places.setdefault(found, [])
-            if spans and found == last:
-                spans[-1][1] += 1
-            else:
-                spans.append([place, 1])
-            last = found
-        self.torn = tail.torn
+        self._places: dict[Any, list[_Span]] = {}
+        self.torn = False
         """As of `Tail`."""
+        lines = LineTail(path, whole)
+        span, last, begins = _Span(0, 0, 0), None, b""
+        for line in lines.read():
+            place = line.partition(_METRIC)[0] if kind is Score else b""
+            if not place or place != begins or not line.endswith(b"\n"):
+                try:
+                    found = key(self._decode(line))
+                except DataError as error:
+                    self.torn = not line.endswith(b"\n")
+                    if self.torn:
+                        return
+                    raise DataError(f"{lines}: {error}") from error
+                if found != last or not span.count:
+                    span = _Span(lines.offset - len(line), lines.number, 0)
+                    self._places.setdefault(found, []).append(span)
+                last, begins = found, place
+            span.count += 1
 
     def __iter__(self) -> Iterator[Any]:
         """Return the keys, in the order of the file."""
         return iter(self._places)
 
     def get(self, key: Hashable) -> list[Record]:
-        """Return the records of a key, in the order of the file."""
+        """Return the records of a key, in the order of the file.
+
+        Raises:
+            DataError: A line is no record; the text names the line.
+        """
         spans = self._places.get(key)
-        if not spans:
-            return []
-        found = []
+        return list(self._read(spans)) if spans else []
+
+    def _read(self, spans: Iterable[_Span]) -> Iterator[Record]:
         with self.path.open("rb") as file:
-            for place, count in spans:
-                file.seek(place)
+            for span in spans:
+                file.seek(span.start)
                 lines = filter(bytes.strip, file)
-                found += [self._decode(line) for line in islice(lines, count)]
-        return found
+                for number, line in enumerate(islice(lines, span.count), span.number):
+                    try:
+                        yield self._decode(line)
+                    except DataError as error:
+                        raise DataError(f"{self.path}, line {number}: {error}") from error
+
+
+@dataclass(slots=True)
+class _Span:
+    """Lines of one key that follow each other."""
+
+    start: int
+    """Where the first one begins."""
+    number: int
+    """Of the first one, from 1."""
+    count: int
 
 
 def _decoder(kind: type[Record]) -> Callable[[bytes], Any]:

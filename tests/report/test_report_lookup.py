@@ -112,3 +112,29 @@ def test_only_scores_of_the_wanted_metrics_are_read(make_run):
     run = make_run("run", scores=scores)
 
     assert list(scores_so_far(run, ["pass_rate", 'x"'])) == [scores[0], scores[2]]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_scores_of_a_goal_are_found_and_a_damaged_one_is_named_when_asked_for(tmp_path, whole):
+    scores = [Score(task, 0, goal, name, 1.0) for task in "ab" for goal in (0, 1) for name in "mn"]
+    path = tmp_path / "scores.jsonl"
+    write_records(path, scores)
+
+    found = RecordLookup(path, Score, lambda score: score.task_id, whole)
+    assert [found.get(task) for task in "ab"] == [scores[:4], scores[4:]]
+    assert (list(found), found.torn) == (["a", "b"], False)
+
+    path.write_bytes(path.read_bytes().replace(b'"metric":"n","value":1.0', b'"metric":"n"', 1))
+    with pytest.raises(DataError, match=r"scores\.jsonl, line 2"):
+        RecordLookup(path, Score, lambda score: score.task_id, whole).get("a")
+
+
+def test_a_torn_score_of_a_goal_is_told(tmp_path):
+    path = tmp_path / "scores.jsonl"
+    write_records(path, [Score("a", 0, 0, name, 1.0) for name in "mn"])
+    path.write_bytes(path.read_bytes()[:-10])
+
+    found = RecordLookup(path, Score, lambda score: score.task_id, whole=True)
+
+    assert [score.metric for score in found.get("a")] == ["m"]
+    assert found.torn
