@@ -139,7 +139,7 @@ def judge_answer(goal: Goal, answer: str | None) -> Verdict:
     reference = _reference_reply(goal)
     if reference is not None and read(answer).values == read(reference).values:
         return Verdict("solved", "the answer is the reference reply")
-    for values in _expected(goal):
+    for values in expected_values(goal):
         if values and all(statement(answer, value) == "stated" for value in values):
             return Verdict("solved", f"the answer states {_listed(values)}")
     if _only_refuses(answer) and not _needs_no_tool(goal):
@@ -188,8 +188,8 @@ def _reference_reply(goal: Goal) -> str | None:
     return replies[-1] if replies and read(replies[-1]).tokens else None
 
 
-def _expected(goal: Goal) -> list[tuple[str, ...]]:
-    """Return sets of values of which one must be stated in full."""
+def expected_values(goal: Goal) -> list[tuple[str, ...]]:
+    """Return sets of values of which one must be stated in full; one may be empty."""
     if goal.any_answer:
         return [(answer,) for answer in goal.answers]
     if goal.answers:

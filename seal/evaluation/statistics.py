@@ -248,26 +248,6 @@ class Summariser:
         return entry
 
 
-def summarise(
-    scores: Iterable[Score],
-    groups: Mapping[str, Iterable[str]],
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> dict[str, dict[str, Any]]:
-    """Return the `metrics` part of summary.json (`Summariser.metrics`).
-
-    Args:
-        scores: Read once, one by one.
-        groups: Task id to its groups (`groups_of`).
-        seed: Of the intervals.
-        resamples: Of each interval.
-    """
-    summariser = Summariser(groups, seed, resamples)
-    for score in scores:
-        summariser.add(score)
-    return summariser.metrics()
-
-
 def rounded(value: float | None) -> float | None:
     """Return a number of a summary with `DIGITS` decimals; None stays None."""
     return None if value is None else round(value, DIGITS)

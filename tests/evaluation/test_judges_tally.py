@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.types import JSON, Score
-from seal.evaluation.judges.agreement import FleissKappa, SelfAgreement, audit
+from seal.evaluation.judges.agreement import FleissKappa, audit
 from seal.evaluation.judges.panel import (
     half_credit,
     majority,
@@ -70,9 +70,11 @@ def test_kappa_is_of_the_number_of_votes_that_most_subjects_have() -> None:
 
 
 def test_self_agreement_is_the_share_of_equal_pairs_of_one_judge() -> None:
-    same = SelfAgreement()
-    same.add({"x": ["a", "a", "b"], "y": ["a"]})
-    assert same.values == {"x": pytest.approx(1 / 3)}
+    summary = JudgingSummary()
+    said = [("x", "solved"), ("x", "solved"), ("x", "unsolved"), ("y", "solved")]
+    votes: list[JSON] = [{"judge": judge, "label": label} for judge, label in said]
+    summary.add(Score("t", 0, 0, "sopr", 1.0, details={"votes": votes}))
+    assert summary.result()["sopr"]["agreement"] == {"x": pytest.approx(1 / 3, abs=1e-6)}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Intervals and summaries."""
 
 import tracemalloc
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core.types import Score, Task
-from seal.evaluation.statistics import Summariser, bootstrap_interval, groups_of, summarise
+from seal.evaluation.statistics import Summariser, bootstrap_interval, groups_of
 
 
 def score(task: str, value: float | None, **fields: Any) -> Score:
     return Score(task, fields.pop("trial", 0), fields.pop("goal", 0), "m", value, **fields)
+
+
+def summarise(scores: Iterable[Score], groups: Mapping[str, list[str]]) -> dict[str, Any]:
+    summariser = Summariser(groups)
+    for one in scores:
+        summariser.add(one)
+    return summariser.metrics()
 
 
 @pytest.mark.parametrize("values", [[], [0.5]])

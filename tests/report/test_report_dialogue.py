@@ -8,7 +8,7 @@ from rich.console import Console
 from seal.benchmarks.dialogtool.report.dialogue import counted, dialogue_tables
 from seal.benchmarks.dialogtool.report.section import DialogueSection, api_rows, dialogue_breakdown
 from seal.core.types import Goal, Score, Task, Tool
-from seal.evaluation.statistics import groups_of, summarise
+from seal.evaluation.statistics import Summariser, groups_of
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.runs.run_folder import RunFolder
@@ -63,8 +63,10 @@ def dialogues(make_run):
     """Write a run of these scores, offered APIs as told."""
 
     def write(name="run", apps="flat", model="lexical"):
-        metrics = summarise(SCORES, {task.id: groups_of(task) for task in TASKS}, resamples=50)
-        run = make_run(name, TASKS, [], SCORES, metrics, model)
+        summariser = Summariser({task.id: groups_of(task) for task in TASKS}, resamples=50)
+        for score in SCORES:
+            summariser.add(score)
+        run = make_run(name, TASKS, [], SCORES, summariser.metrics(), model)
         from seal.core.records import write_records
 
         write_records(run.path / "tools.jsonl", [TOOL])

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from seal.core.conditions import Asked, Replied
+from seal.core.conditions import Asked
 from seal.core.plain import leaves
 from seal.core.stated import statement
-from seal.core.types import Goal, Score, Task, Tool, Trajectory
+from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.attribution.evidence import (
     OMITS,
     Attribution,
@@ -30,7 +30,7 @@ from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
 from seal.evaluation.goals import Chat, failed, no_gold
 from seal.evaluation.milestones.metrics import applies
-from seal.evaluation.rule_judge import judge_trajectory
+from seal.evaluation.rule_judge import expected_values, judge_trajectory
 from seal.evaluation.user_audit import NAMES
 
 Decided = tuple[Decision, Attribution | None]
@@ -237,7 +237,7 @@ def _omits(evidence: Evidence) -> Cause | None:
     if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
         return None
     unsure = evidence.decision.state == "unsure"
-    for values in _expected(evidence.goal):
+    for values in expected_values(evidence.goal):
         lacking = [v for v in values if statement(evidence.said, v) == "absent"]
         if not lacking or (unsure and len(lacking) < len(values)):
             continue
@@ -246,18 +246,6 @@ def _omits(evidence: Evidence) -> Cause | None:
             said = f"the answer does not state {names}"
             return in_answer(evidence, OMITS, said, name=names, expected=names)
     return None
-
-
-def _expected(goal: Goal) -> list[tuple[str, ...]]:
-    """Return sets of values, one for each way in which the answer may be right."""
-    if goal.answers:
-        return [goal.answers]
-    return [
-        states
-        for plan in goal.plans or ()
-        for milestone in plan.milestones
-        if isinstance(milestone.condition, Replied) and (states := milestone.condition.states)
-    ]
 
 
 def _states_results(evidence: Evidence) -> bool:

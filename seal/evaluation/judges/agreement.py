@@ -64,26 +64,6 @@ class FleissKappa:
         return (same / (votes * (votes - 1)) / subjects - by_chance) / (1 - by_chance)
 
 
-class SelfAgreement:
-    """Share of pairs of votes of one judge on one subject that are the same, over all subjects."""
-
-    def __init__(self) -> None:
-        self._same: Counter[str] = Counter()
-        self._pairs: Counter[str] = Counter()
-
-    def add(self, votes: Mapping[str, Sequence[str]]) -> None:
-        """Take the votes on one subject in, by judge."""
-        for judge, labels in votes.items():
-            for left, right in combinations(labels, 2):
-                self._pairs[judge] += 1
-                self._same[judge] += left == right
-
-    @property
-    def values(self) -> dict[str, float]:
-        """Judge to its agreement with itself, in [0, 1]; of judges that voted more than once."""
-        return {judge: self._same[judge] / pairs for judge, pairs in sorted(self._pairs.items())}
-
-
 class Judged:
     """What the judges of one metric did.
 
@@ -99,7 +79,9 @@ class Judged:
         self._unusable = 0
         self._judges: set[str] = set()
         self._kappa = FleissKappa()
-        self._self = SelfAgreement()
+        self._same: Counter[str] = Counter()
+        self._pairs: Counter[str] = Counter()
+        """Of each judge its pairs of votes on one goal, and those that are the same."""
         self._solved: Counter[int] = Counter()
         """Of each vote what it counts, in halves; what is no verdict counts nowhere."""
         self._usable: Counter[int] = Counter()
@@ -117,7 +99,10 @@ class Judged:
                 by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
                 self._solved[number] += round(2 * half_credit(str(vote["label"])))
                 self._usable[number] += 1
-        self._self.add(by_judge)
+        for judge, labels in by_judge.items():
+            for left, right in combinations(labels, 2):
+                self._pairs[judge] += 1
+                self._same[judge] += left == right
         self._kappa.add([label for labels in by_judge.values() for label in labels])
 
     def result(self, name: str) -> dict[str, JSON]:
@@ -127,7 +112,10 @@ class Judged:
             "judges": sorted(self._judges),
             "unusable": self._unusable + self.lost * max(1, self.seats),
             "lost": self.lost,
-            "agreement": {judge: rounded(same) for judge, same in self._self.values.items()},
+            "agreement": {
+                judge: share(self._same[judge], pairs)
+                for judge, pairs in sorted(self._pairs.items())
+            },
             "kappa": rounded(self._kappa.value),
             "kappa_n": self._kappa.subjects,
             "kappa_votes": self._kappa.votes,

@@ -77,7 +77,7 @@ class PassRate(GoalMetric):
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""
         if applies(goal.task, goal.goal):
-            from seal.evaluation.milestones.measuring import measure_goal
+            from seal.evaluation.milestones.plans import measure_goal
 
             try:
                 match = self.match or match_of(goal.task)

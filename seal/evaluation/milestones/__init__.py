@@ -1,6 +1,6 @@
 """How well a chat keeps to milestones and off minefields.
 
 `plans` shows a trajectory as milestones see it and makes one number of a plan, `matching` finds the
-best match, `metrics` the scores of a run (worked out in `measuring`), `faults` what is missing.
+best match, `metrics` the scores of a run, `faults` what is missing.
 `checks` is for whoever writes plans.
 """

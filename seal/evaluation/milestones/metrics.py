@@ -47,7 +47,7 @@ class Milestones(GoalMetric):
         if not applies(goal.task, goal.goal):
             return dict.fromkeys(NAMES, undefined("no milestones of the world"))
         # Of worlds alone: other runs do not load what measures milestones.
-        from seal.evaluation.milestones.measuring import measure_goal, values_of
+        from seal.evaluation.milestones.plans import measure_goal, values_of
 
         try:
             match = self.match or match_of(goal.task)

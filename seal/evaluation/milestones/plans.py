@@ -46,8 +46,9 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.conditions.rows import Keys, Version
-from seal.core.types import Milestone, Plan, Step, Tables, Trajectory
-from seal.evaluation.goals import WHOLLY
+from seal.core.types import JSON, Milestone, Plan, Step, Tables, Trajectory
+from seal.evaluation.goals import WHOLLY, GoalChat, Value
+from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.matching import Assigned, Similarities, best_match
 
 
@@ -81,6 +82,58 @@ class PlanResult:
     def similarity(self) -> float:
         """The milestones' similarity; 0 where a minefield was hit."""
         return 0.0 if self.minefield_similarity else self.milestone_similarity
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The plan of a goal that was kept best."""
+
+    plan: int
+    """Its position among the goal's plans."""
+    result: PlanResult
+    turns: int
+    """Messages between user, agent and executor."""
+
+
+def measure_goal(goal: GoalChat, match: Match) -> Best:
+    """Return how well the best of a goal's plans was kept, of equally good ones the first.
+
+    Args:
+        goal: One that is measured so (`applies`), and what was done for it.
+        match: By which rules.
+
+    Raises:
+        DataError: A plan cannot be measured.
+    """
+    plans = goal.goal.plans or ()
+    for plan in plans:
+        check_plan(plan, measured=True)
+    steps = view(goal.trajectory, goal.position, goal.task.initial_state, match)
+    results = [measure_plan(plan, steps, match) for plan in plans]
+    best = max(range(len(results)), key=lambda plan: results[plan].similarity)
+    return Best(best, results[best], turn_count(steps))
+
+
+def values_of(best: Best, match: Match) -> dict[str, Value]:
+    """Return the metrics of a goal by name."""
+    result = best.result
+    return {
+        "similarity": Value(result.similarity, details={"plan": best.plan, "match": match}),
+        "milestone_similarity": Value(
+            result.milestone_similarity, details=_details(result.milestones)
+        ),
+        "minefield_similarity": Value(
+            result.minefield_similarity, details=_details(result.minefields)
+        ),
+        "turn_count": Value(float(best.turns)),
+    }
+
+
+def _details(found: Sequence[Reached]) -> dict[str, JSON]:
+    return {
+        "mapping": [[one.node, one.index, one.similarity] for one in found],
+        "conditions": [list(one.conditions) for one in found],
+    }
 
 
 def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> PlanResult:
