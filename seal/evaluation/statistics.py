@@ -58,6 +58,9 @@ def bootstrap_interval(
     import numpy as np
 
     numbers = np.asarray(values, dtype=np.float64)
+    if len(numbers) > 1 and (numbers == numbers[0]).all():  # so is the mean of any resample
+        alone = clusters is not None and len(np.unique(np.asarray(clusters))) < 2
+        return Interval(None, None) if alone else Interval(float(numbers[0]), float(numbers[0]))
     counts = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
     sums = numbers * counts
     if clusters is not None:
@@ -100,8 +103,6 @@ def _resampled_means(
 
     size = len(sums)
     single = bool((counts == 1).all())
-    if bool((sums == sums[0]).all() and (counts == counts[0]).all()):
-        return np.full(resamples, sums[0] / counts[0])  # whatever is drawn
     rows, frequency = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
     few = len(rows) * _BINOMIAL_COST < size
     step = max(1, _CHUNK // (len(rows) if few else size))
@@ -225,13 +226,13 @@ class Summariser:
         """Return the entry of a metric in one group; empty: in all."""
         import numpy as np
 
-        members = [place for names, place in self._sets.items() if not group or group in names]
+        member = np.array([not group or group in names for names in self._sets])
         tasks = np.asarray(column.tasks)
-        inside = np.isin(np.asarray(self._set_of_task)[tasks], members)
+        inside = member[np.asarray(self._set_of_task)[tasks]]
         values, weights = np.asarray(column.values)[inside], np.asarray(column.weights)[inside]
         reasons: Counter[str] = Counter()
         for (where, reason), count in column.undefined.items():
-            if where in members:
+            if member[where]:
                 reasons[reason] += count
         entry: dict[str, Any] = {"mean": None, "n": len(values), "undefined": reasons.total()}
         seed = derive_seed(self._seed, name, group)
