@@ -40,10 +40,14 @@ class GroupGuest(Guest):
         """Return a manager for a group chat that has none."""
         return self.autogen.GroupChatManager(
             groupchat=self._group,
-            llm_config={"config_list": [{**OUR_CONFIG}]},
+            llm_config={"config_list": [{**OUR_CONFIG}]} if self._chooses() else False,
             silent=True,
             is_termination_msg=_is_last,
         )
+
+    def _chooses(self) -> bool:
+        """Tell whether AutoGen may ask a model who speaks next."""
+        return self._group.speaker_selection_method not in ("manual", "random", "round_robin")
 
     def answer(self, chat: Chat) -> Any:
         """Return the last words of the group about what it is asked."""

@@ -11,10 +11,11 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from functools import wraps
+from functools import cache, wraps
 from types import SimpleNamespace
 from typing import Any
 
+from seal.agents.autogen import library
 from seal.agents.teams import USER
 from seal.core.plain import json_text
 from seal.core.protocols import Message
@@ -181,6 +182,12 @@ def text_of(content: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+
+
+@cache
+def our_wrapper() -> Any:
+    """Return what an agent asks that has no model of its own; it takes a while to make."""
+    return library().OpenAIWrapper(config_list=[{**OUR_CONFIG}])
 
 
 def route(autogen: Any) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from seal.agents import is_guest, makes_guest
 from seal.agents.autogen import Silent, library
-from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, arguments_text, route, text_of
+from seal.agents.guest_models import SPEAKING, Desk, arguments_text, our_wrapper, route, text_of
 from seal.agents.own import OwnRole
 from seal.agents.own_code import OwnCode
 from seal.agents.personas import brief
@@ -181,7 +181,7 @@ class Guest(OwnRole):
         self._before = [(one, one.client, one._code_execution_config) for one in self._agents]
         for one in self._agents:
             if self._wants_model(one):
-                one.client = self.autogen.OpenAIWrapper(config_list=[{**OUR_CONFIG}])
+                one.client = our_wrapper()
 
     def _wants_model(self, agent: Any) -> bool:
         """Tell whether an agent that has no model replies by one: it has no other reply."""

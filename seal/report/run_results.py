@@ -94,6 +94,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *_users(run),
         *judging_notes(summary),
         *_pools_own(run),
+        *_own_models(summary),
         *_errors(run, summary),
     ]
     return [printable(line) for line in lines]
@@ -149,6 +150,12 @@ def _users(run: RunFolder) -> Iterator[str]:
             f"user of {counted(row.conversations, 'conversation')}: hallucination "
             f"{percent(row.hallucination)}, instruction-following errors {percent(row.instruction)}"
         )
+
+
+def _own_models(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which roles asked models by themselves."""
+    for role, model in sorted((summary.get("own_models") or {}).items()):
+        yield f"{role} asked {model} by itself: no replay of this run can answer for it"
 
 
 def error_notes(

@@ -59,6 +59,8 @@ class _Totals:
     """Message to the number of trajectories that failed for it."""
     crashes: Counter[str] = field(default_factory=Counter)
     """What own roles raised to the number of trajectories in which they did."""
+    own_models: dict[str, Any] = field(default_factory=dict)
+    """Role to the model that it asked by itself."""
     stops: Counter[str] = field(default_factory=Counter)
     chats: Counter[str] = field(default_factory=Counter)
     """Task to the number of its trajectories."""
@@ -78,6 +80,7 @@ class _Totals:
         self.stops.update(stop.reason for stop in trajectory.stops)
         crashes = (s.error for s in trajectory.stops if s.error and s.reason == "crashed")
         self.crashes.update({text.partition("\n")[0] for text in crashes})
+        self.own_models |= trajectory.provenance.get("own_models", {})
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
             self.calls += step.call is not None and step.author != USER
@@ -231,6 +234,7 @@ def _summary(
         "errors": totals.errors,
         "error_reasons": dict(sorted(totals.reasons.items())),
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
+        **({"own_models": totals.own_models} if totals.own_models else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,

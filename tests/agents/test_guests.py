@@ -12,6 +12,7 @@ from seal.agents.autogen import library
 from seal.cli import main
 from seal.core.protocols import Completion, Request
 from seal.core.types import ToolCall, Usage
+from seal.report.run_results import result_tables
 from seal.runs.run_folder import RunFolder
 
 autogen = library()
@@ -308,7 +309,11 @@ def test_a_client_of_ones_own_is_counted_and_marked_as_beyond_replay(tmp_path):
     run = played(tmp_path, Script(), talk, agent=agent)
 
     assert run.summary["usage"]["tokens_in"] == 60
-    assert next(run.folder.trajectories()).provenance["own_models"] == {"execution_manager": "mine"}
+    assert run.summary["own_models"] == {"execution_manager": "mine"}
+    lines = map(str, result_tables(run.folder))
+    assert (
+        "execution_manager asked mine by itself: no replay of this run can answer for it" in lines
+    )
     assert [
         step.usage.tokens_out for c in run.folder.trajectories() for step in c.steps if step.usage
     ] == [4, 4]

@@ -72,6 +72,27 @@ def test_its_calls_are_calls_of_the_chat_and_its_answer_is_judged(agent, turns, 
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
 
 
+def one_wrong(request, tools):
+    return f"{tools[0](order_id='7')} and {tools[0](order_id='8', in_words=False)}"
+
+
+async def one_wrong_at_once(request, tools):
+    wanted = [{"order_id": "7"}, {"order_id": "8", "in_words": False}]
+    return " and ".join(await asyncio.gather(*(tools[0](**one) for one in wanted)))
+
+
+def one_wrong_in_steps(request, tools):
+    yield one_wrong(request, tools)
+
+
+@pytest.mark.parametrize("agent", [one_wrong, one_wrong_at_once, one_wrong_in_steps])
+def test_a_wrong_call_is_scored_as_wrong_whatever_it_answers(agent, tmp_path):
+    run = played(agent, tmp_path)
+    assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+    assert run["param_acc_gold"].mean == 0.5
+    assert run["mission_accuracy"].mean == 0.0
+
+
 def test_its_tools_have_the_names_signatures_and_texts_of_the_documents(tmp_path):
     told = []
 
