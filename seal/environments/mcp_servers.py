@@ -21,6 +21,7 @@ import orjson
 
 from seal.core.canonical import digest
 from seal.core.errors import DataError, UsageError, shortened
+from seal.core.plain import json_text
 from seal.core.secrets import SHORTEST_KEY, check_url, public_url
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
@@ -72,10 +73,10 @@ class Server:
         )
 
     def masked(self, text: str) -> str:
-        """Return a text in which the values of `env` and `headers` are `***`."""
+        """Return a text, or JSON, in which the values of `env` and `headers` are `***`."""
         for value in (*self.env.values(), *self.headers.values()):
             if len(value) >= SHORTEST_KEY:
-                text = text.replace(value, "***")
+                text = text.replace(value, "***").replace(json_text(value)[1:-1], "***")
         return text
 
 

@@ -6,6 +6,7 @@ a server that cannot be begun is a failure of the infrastructure.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
@@ -115,6 +116,9 @@ class Sessions:
             raise MissingExtraError("mcp", "mcp") from error
         from anyio.from_thread import start_blocking_portal
 
+        sdk = logging.getLogger("mcp")
+        if not sdk.handlers:  # else it prints tracebacks of lines that are no messages
+            sdk.addHandler(logging.NullHandler())
         if self._portal is None:
             self._portal = self._stack.enter_context(start_blocking_portal())
         file = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - the stack closes it
@@ -122,13 +126,8 @@ class Sessions:
         opened = _opened(server, self._timeout, said)
         try:
             client = self._stack.enter_context(self._portal.wrap_async_context_manager(opened))
-            session = Session(name, server, client, self._portal, self._timeout)
-            session.list_tools()
-            return session
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
             raise UsageError(f"{server.label(name)}: there is no such command") from error
-        except DataError:
-            raise
         except Exception as error:  # whatever the SDK, the network or the server raises
             said.seek(0)
             last = server.masked(said.read()[-_TOLD:].strip())
@@ -138,6 +137,9 @@ class Sessions:
             raise InfrastructureError(
                 f"{server.label(name)} cannot be begun: {why}; check {place}{told}"
             ) from error
+        session = Session(name, server, client, self._portal, self._timeout)
+        session.list_tools()
+        return session
 
 
 class Session:
@@ -151,32 +153,33 @@ class Session:
         self._client = client
         self._portal = portal
         self._timeout = timeout
+        self._tools: list[dict[str, JSON]] = []
 
     def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
         """Return what a call brought; a server's failure is an answer."""
         from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+        from mcp_types import CONNECTION_CLOSED
 
         try:
             result = self._portal.call(self._asked, tool, arguments)
-        except MCPError as error:
-            if error.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT):
-                return self._told(Answer.failed("api", error.message))
-            result = None if error.code == REQUEST_TIMEOUT else error
-        except (RuntimeError, ValueError) as error:  # an answer against the protocol or its schema
-            return self._told(Answer.failed("invalid_answer", _words(error)[:_TOLD]))
-        except Exception as error:  # whatever the network raises
-            result = error
-        if result is None:
+        except TimeoutError:
             said = f"{self._name} gave no answer for {self._timeout:g} s."
             return Answer.failed("timeout", said)
-        if isinstance(result, Exception):
+        except (RuntimeError, ValueError) as error:  # an answer against the protocol or its schema
+            return self._told(Answer.failed("invalid_answer", _words(error)[:_TOLD]))
+        except Exception as error:  # an error of the protocol, or whatever the network raises
+            if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+                return self._told(Answer.failed("api", error.message))
             return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
         return self._told(_answer(tool, result))
 
-    def list_tools(self) -> list[dict[str, JSON]]:
-        """Return all tools, from as many pages as there are."""
-        return self._listed(self._client.list_tools, "tools")
+    def list_tools(self) -> None:
+        """Read all tools, from as many pages as there are: the client checks answers by them.
+
+        Raises:
+            DataError: The list has no end.
+        """
+        self._tools = self._listed(self._client.list_tools, "tools")
 
     def listing(self) -> Listing:
         """Return all that the server offers.
@@ -185,18 +188,19 @@ class Session:
             DataError: A list has no end.
         """
         client, offered = self._client, self._client.server_capabilities
-        info = client.server_info
-        others: dict[str, list[str]] = {}
+        asked: dict[str, tuple[Callable[..., Any], str]] = {}
         if offered.resources is not None:
-            found = self._listed(client.list_resources, "resources")
-            others["resources"] = [str(one["uri"]) for one in found]
-            found = self._listed(client.list_resource_templates, "resource_templates")
-            others["resource_templates"] = [str(one["uriTemplate"]) for one in found]
+            asked["resources"] = client.list_resources, "uri"
+            asked["resource_templates"] = client.list_resource_templates, "uriTemplate"
         if offered.prompts is not None:
-            prompts = self._listed(client.list_prompts, "prompts")
-            others["prompts"] = [str(one["name"]) for one in prompts]
+            asked["prompts"] = client.list_prompts, "name"
+        others = {
+            part: [str(one[name]) for one in self._listed(ask, part)]
+            for part, (ask, name) in asked.items()
+        }
+        info = client.server_info
         told = {} if info is None else {"name": info.name, "version": info.version}
-        return Listing(told, self.list_tools(), others)
+        return Listing(told, self._tools, others)
 
     def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
         found: list[dict[str, JSON]] = []
@@ -204,7 +208,7 @@ class Session:
         cursor = None
         while cursor not in seen and len(found) <= _MOST_LISTED:
             seen.add(cursor)
-            page = self._portal.call(partial(ask, cursor=cursor))
+            page = self._page(partial(ask, cursor=cursor), part)
             found += [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
                 for one in getattr(page, part)
@@ -213,12 +217,27 @@ class Session:
             if not cursor:
                 told: list[dict[str, JSON]] = orjson.loads(self._server.masked(json_text(found)))
                 return told
-        raise DataError(
-            f"MCP server {self._name!r}: its list of {part} has no end; {len(found)} were read"
-        )
+        raise DataError(f"{self._server.label(self._name)}: its list of {part} has no end")
+
+    def _page(self, ask: Callable[[], Awaitable[Any]], part: str) -> Any:
+        """Return a page of a list.
+
+        Raises:
+            InfrastructureError: The server does not give it.
+        """
+        try:
+            return self._portal.call(ask)
+        except Exception as error:  # whatever the SDK or the network raises
+            why = self._server.masked(_words(error))
+            label = self._server.label(self._name)
+            raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
 
     async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
-        """Return the result of a call; None after too long a silence."""
+        """Return the result of a call.
+
+        Raises:
+            TimeoutError: The server was silent for too long.
+        """
         import anyio
 
         begun = anyio.current_time()
@@ -232,7 +251,7 @@ class Session:
             return await self._client.call_tool(
                 tool, arguments, read_timeout_seconds=inf, progress_callback=heard
             )
-        return None
+        raise TimeoutError
 
     def _told(self, answer: Answer) -> Answer:
         """Return an answer without keys, and without a text that no model could read."""
