@@ -94,6 +94,53 @@ def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
     return levels > 0 and any(loses_number(item, levels - 1) for item in inner)
 
 
+def loss_of(value: Any, within: tuple[int, ...] = ()) -> str:
+    """Return what of JSON values, or dataclasses of such, JSON cannot hold as it is; "": nothing.
+
+    Args:
+        value: What would be written.
+        within: The `id` of each list or map that it lies in, the outermost first.
+    """
+    if isinstance(value, bool):
+        return ""
+    if isinstance(value, float):
+        return "" if isfinite(value) else f"the number {value}"
+    if isinstance(value, int):
+        return "" if -(2**63) <= value < 2**64 else "a whole number of more than 64 bits"
+    if isinstance(value, dict):
+        inner = list(value.values())
+    elif is_dataclass(value) and not isinstance(value, type):
+        inner = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, (list, tuple)):
+        inner = list(value)
+    else:
+        return ""
+    if id(value) in within:
+        return "a list or map that holds itself"
+    if len(within) == MAX_DEPTH:
+        return f"lists or maps nested deeper than {MAX_DEPTH} levels"
+    found = (loss_of(item, (*within, id(value))) for item in inner)
+    return next(filter(None, found), "")
+
+
+def exact_json(value: Any) -> Any:
+    """Return JSON values, or dataclasses of such, as a file would give them back.
+
+    Raises:
+        TypeError: A value that is no JSON, such as a set.
+        ValueError: Writing would change it; names what.
+    """
+    try:
+        written = orjson.dumps(value)
+        lost = loss_of(value) if b"null" in written else ""
+    except TypeError:
+        lost = loss_of(value)
+        written = b"" if lost else json_bytes(value)
+    if lost:
+        raise ValueError(f"{lost}, which JSON cannot hold")
+    return orjson.loads(written)
+
+
 def _holdable(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return well_formed(value)

@@ -14,7 +14,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from seal.core.errors import UsageError
+from seal.core.errors import UsageError, shortened
+from seal.core.plain import exact_json
 from seal.core.specs import name_of
 from seal.core.types import JSON, Tool
 
@@ -127,8 +128,8 @@ def function_tool(tool_id: str, function: Callable[..., Any], category: str = ""
     """Return the document of a plain function: what a model is told of it.
 
     Raises:
-        UsageError: An argument has no type, or one that JSON has no word for, or cannot be given by
-            name; or the docstring describes an argument that is none.
+        UsageError: An argument has no type, or a type or default that JSON has no word for, or
+            cannot be given by name; or the docstring describes an argument that is none.
     """
     return _document(tool_id, function, category, *_arguments(function, skipped=0))
 
@@ -179,8 +180,8 @@ def _document(
             )
         if name in texts:
             schema["description"] = texts[name]
-        if defaults.get(name) not in (None, NOT_GIVEN):
-            schema["default"] = defaults[name]
+        if defaults.get(name) is not None and defaults[name] is not NOT_GIVEN:
+            schema["default"] = _default(function, name, defaults[name])
         properties[name] = schema
     return Tool(
         tool_id,
@@ -194,6 +195,16 @@ def _document(
         category,
         described.get("Returns"),
     )
+
+
+def _default(function: Callable[..., Any], name: str, value: Any) -> JSON:
+    try:
+        return exact_json(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"{name_of(function)}: the default {shortened(value)} of the argument {name!r}: "
+            f"{error}; write None, or a value that a call can have"
+        ) from error
 
 
 def fits(value: JSON, annotation: Any) -> bool:

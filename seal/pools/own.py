@@ -14,6 +14,7 @@ from typing import Any
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, nearest, shortened
+from seal.core.plain import exact_json
 from seal.core.schema_faults import schema_faults
 from seal.core.schemas import required_names
 from seal.core.signatures import checked
@@ -141,7 +142,12 @@ def _of_schema(benchmark: str, schema: Mapping[str, Any]) -> Tool:
             f"benchmark {benchmark!r}: parameters of {name!r}: expected a JSON Schema, "
             f"got {shortened(found)}"
         )
-    parameters = {"type": "object", "properties": {}, **found}
+    try:
+        parameters = {"type": "object", "properties": {}, **exact_json(dict(found))}
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"benchmark {benchmark!r}: parameters of {name!r}: {error}; write a JSON Schema"
+        ) from error
     if parameters["type"] != "object" or not isinstance(parameters["properties"], Mapping):
         raise UsageError(
             f"benchmark {benchmark!r}: parameters of {name!r}: expected the schema of an object "
@@ -173,10 +179,12 @@ def called(tool: str, /, **arguments: JSON | Argument) -> Called:
     """
     if not tool:
         raise UsageError("called(''): expected the name of a tool")
-    gold = {
-        name: value if isinstance(value, Argument) else Argument((value,))
-        for name, value in arguments.items()
-    }
+    gold: dict[str, Argument] = {}
+    for name, value in arguments.items():
+        try:
+            gold[name] = value if isinstance(value, Argument) else Argument((value,))
+        except UsageError as error:
+            raise UsageError(f"called({tool!r}): {name}: {error}") from error
     return Called(tool, gold or None)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from seal.core.canonical import digest
 from seal.core.errors import InfrastructureError, SealError
+from seal.core.plain import exact_json
 from seal.core.protocols import Response, Simulator
-from seal.core.records import to_plain
 from seal.core.specs import settled, source_of
 from seal.core.types import JSON, Tool
 from seal.simulator_cache.answer_cache import keys_of_call
@@ -31,6 +31,8 @@ class OwnFunctions:
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return what the function returned; what it raises is the API's own error.
 
+        So is a value that JSON would change, such as NaN: nothing else is ever shown than it gave.
+
         Raises:
             InfrastructureError: It returned what JSON cannot say.
         """
@@ -45,7 +47,9 @@ class OwnFunctions:
             said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return Response("", said)
         try:
-            return Response(to_plain(value))
+            return Response(exact_json(value))
+        except ValueError as error:
+            return Response("", f"ValueError: the tool returned {error}")
         except TypeError as error:
             raise InfrastructureError(
                 f"the tool {tool.name} returned {type(value).__name__}, which JSON cannot say "

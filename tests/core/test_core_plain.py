@@ -14,6 +14,7 @@ from seal.core.canonical import equal
 from seal.core.plain import (
     MAX_DEPTH,
     TOO_DEEP,
+    exact_json,
     json_bytes,
     json_text,
     loses_number,
@@ -137,3 +138,34 @@ def maps(levels):
 )
 def test_a_number_that_is_written_as_null_is_found(value, lost):
     assert loses_number(value) is lost
+
+
+def looped() -> dict[str, object]:
+    found: dict[str, object] = {}
+    found |= {"a": found, "b": [found]}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([1.0, float("nan")], "the number nan"),
+        ({"a": float("-inf")}, "the number -inf"),
+        ([None, 10**60], "a whole number of more than 64 bits"),
+        (looped(), "a list or map that holds itself"),
+        (nested(300), "lists or maps nested deeper than 200 levels"),
+    ],
+)
+def test_what_json_would_change_is_refused(value: object, told: str) -> None:
+    with pytest.raises(ValueError, match=f"{told}, which JSON cannot hold"):
+        exact_json(value)
+
+
+@pytest.mark.parametrize("value", [None, 2**64 - 1, -(2**63), 0.1, {"a": [True, "é"]}, nested(150)])
+def test_what_json_holds_is_given_back_as_it_is(value: object) -> None:
+    assert exact_json(value) == value
+
+
+def test_what_is_no_json_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        exact_json({"a": {1, 2}})

@@ -16,7 +16,8 @@ from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from seal.core.canonical import equal
-from seal.core.errors import first_fault
+from seal.core.errors import UsageError, first_fault, shortened
+from seal.core.plain import exact_json
 from seal.core.signatures import checked_names
 
 if TYPE_CHECKING:
@@ -187,6 +188,23 @@ class Argument:
     given is right."""
     optional: bool = False
     """True: may be left out. An optional one without values can only be left out."""
+
+    def __post_init__(self) -> None:
+        if self.values is None:
+            return
+        if isinstance(self.values, list):
+            object.__setattr__(self, "values", tuple(self.values))
+        if not isinstance(self.values, tuple):
+            raise UsageError(
+                f"Argument({shortened(self.values)}): expected a list of right values; "
+                f"give Argument([{shortened(self.values)}])"
+            )
+        try:
+            exact_json(self.values)
+        except (TypeError, ValueError) as error:
+            raise UsageError(
+                f"Argument({shortened(self.values)}): {error}; give values that a call can have"
+            ) from error
 
     @property
     def listed(self) -> tuple[Any, ...]:

@@ -1,0 +1,78 @@
+"""Values that JSON cannot hold are refused where they are given, or are the tool's own failure."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.core.errors import UsageError
+
+
+def default_of(value: object) -> Callable[[], object]:
+    def get_order(order_id: list = value) -> str:  # type: ignore[assignment,type-arg]
+        """Look an order up."""
+        return "7"
+
+    return lambda: seal.Benchmark("shop", tools=[get_order])
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda: seal.Argument("77"), r"Argument\('77'\): expected a list .*Argument\(\['77'\]\)"),
+        (lambda: seal.Argument({7}), r"Argument\(\{7\}\): expected a list of right values"),
+        (lambda: seal.Argument([float("nan")]), "the number nan, which JSON cannot hold"),
+        (lambda: seal.called("f", a=float("nan")), r"called\('f'\): a: .*the number nan"),
+        (lambda: seal.called("f", a={7}), r"called\('f'\): a: .*set"),
+        (lambda: seal.called("f", a=10**60), "more than 64 bits, which JSON cannot hold"),
+        (default_of({7}), r"default \{7\} of the argument 'order_id': .*set"),
+        (default_of([float("inf")]), "the number inf, which JSON cannot hold"),
+        (
+            lambda: seal.Benchmark(
+                "b", tools=[{"name": "f", "parameters": {"properties": {"a": {"enum": {7}}}}}]
+            ),
+            "parameters of 'f': .*set",
+        ),
+    ],
+)
+def test_a_value_that_no_call_can_have_is_refused_when_it_is_made(
+    made: Callable[[], object], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        made()
+
+
+def test_right_values_may_be_a_list() -> None:
+    assert seal.Argument([1, 2]) == seal.Argument((1, 2))  # type: ignore[arg-type]
+
+
+def looped() -> dict[str, object]:
+    found: dict[str, object] = {}
+    found |= {"a": found, "b": [found]}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"price": float("nan")}, "the number nan"),
+        ([10**60], "a whole number of more than 64 bits"),
+        (looped(), "a list or map that holds itself"),
+    ],
+)
+def test_what_a_function_returns_and_json_would_change_is_the_tools_failure(
+    value: object, told: str, tmp_path: Path
+) -> None:
+    def get_order(order_id: str) -> object:
+        """Look an order up."""
+        return value
+
+    task = seal.ask("Where is order 7?", seal.called("get_order", order_id="7"))
+    settings = {"model": "oracle", "baselines": False, "cache_dir": tmp_path / "cache"}
+    run = seal.run([task], tools=[get_order], out=tmp_path / "run", **settings)
+
+    ((_, answer),) = next(run.folder.trajectories()).calls()
+    message = f"ValueError: the tool returned {told}, which JSON cannot hold"
+    assert answer.result.error == {"kind": "api", "message": message}
+    assert run.summary["errors"] == 0
