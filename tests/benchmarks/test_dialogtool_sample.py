@@ -132,7 +132,7 @@ def test_a_value_that_no_text_says_is_a_day_told_otherwise() -> None:
     said = {finding.evidence["argument"] for finding in report.findings}
     assert said <= {"date", "dropoff_date", "arrival_date", "pickup_date", "time"}
     times = [f.evidence["values"] for f in report.findings if f.evidence["argument"] == "time"]
-    assert times == [["12:00"]]  # at noon
+    assert times == []  # "at noon" says 12:00
 
 
 # --- The library asks for a login
