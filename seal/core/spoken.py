@@ -33,7 +33,9 @@ _TO_19 = words(
     " sixteen seventeen eighteen nineteen"
 )
 _TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
-NUMBER_WORDS = dict(zip(_TO_19 + _TENS, [*range(20), *range(20, 100, 10)], strict=True))
+NUMBER_WORDS: dict[str, int] = dict(
+    zip(_TO_19 + _TENS, [*range(20), *range(20, 100, 10)], strict=True)
+)
 _NTH = words(
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
     " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth"
@@ -72,8 +74,7 @@ _COUNT = re.compile(
 )
 """A number with words in it: "minus five", "2.5 million dollars", "thirty-third"; not "AB-five"."""
 
-_ORDINAL = rf"(?:\d\d?(?:st|nd|rd|th)|(?:(?:twenty|thirty)[- ])?{_any_of(_NTH)})"
-_NUMBERED = rf"(?:{_ORDINAL}|\d\d?)"
+_NUMBERED = rf"(?:\d\d?(?:st|nd|rd|th)?\b|(?:(?:twenty|thirty)[- ])?{_any_of(_NTH)})"
 DAY = re.compile(
     r"\b(?=\w)(?:(?<![./-])(?:\d{4}-\d\d-\d\d(?=t\d\d:\d\d(?::00)?z?(?![\w:]|\.\d))"
     r"|(?:\d{4}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?|\d\d?(?:/\d\d?/|\.\d\d?\.)\d{4})(?![\w/-]))"
@@ -83,7 +84,7 @@ DAY = re.compile(
 )
 """A day as it is written: "May 1st, 2024", "1-May-2024", "3/22/2024"; also without its year."""
 _AHEAD = {"day after tomorrow": 2, "today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1}
-_NEAR = re.compile(rf"\b(?:{_any_of([*_AHEAD, *WEEKDAYS])}|{_ORDINAL})\b")
+_NEAR = re.compile(rf"\b(?:{_any_of([*_AHEAD, *WEEKDAYS])}|\d\d?(?:st|nd|rd|th))\b")
 """What names a day to those who know today's."""
 _HOUR = rf"(?:\d\d?|{_any_of(_TO_19[1:13])})"
 _PART = r" (?:in the (?:morning|afternoon|evening|night)|at night)\b"
@@ -243,7 +244,7 @@ def _near(said: str, today: date) -> Day:
     elif said in _AHEAD:
         ahead = _AHEAD[said]
     else:
-        return Day(None, None, int(_count(said)))
+        return Day(None, None, int(said[:-2]))
     day = today + timedelta(ahead)
     return Day(day.year, day.month, day.day)
 

@@ -7,21 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from seal.core.spoken import DAY, MONTH, NUMBER_WORDS, day_of
 from seal.core.text import words
 from seal.core.types import JSON
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 
-_MONTHS = words(
-    "january february march april may june july august september october november december"
-)
-_MONTH = "|".join(f"{month}|{month[:3]}" for month in _MONTHS)
 _DAY_WORD = (
     r"today|tomorrow|tonight|yesterday|(?:next |this )?"
     r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|week|weekend|month)"
 )
-_NUMBER_WORDS = words("two three four five six seven eight nine ten eleven twelve")
-_NUMBER_WORD = "|".join(_NUMBER_WORDS)
+_NUMBER_WORD = "|".join(word for word, number in NUMBER_WORDS.items() if number > 1)
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w'’&-]*"
 _JOINT = "and|in|at|to|from|with"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
@@ -29,8 +25,8 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://[^\s<>\"]*[\w/]")),
     ("date", re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")),
-    ("date", re.compile(rf"(?i)\b(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b")),
-    ("date", re.compile(rf"(?i)\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})(?:,? \d{{4}})?\b")),
+    ("date", re.compile(rf"(?i)\b{MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b")),
+    ("date", re.compile(rf"(?i)\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTH}(?:,? \d{{4}})?\b")),
     ("date", re.compile(rf"(?i)\b(?:{_DAY_WORD})\b")),
     ("time", re.compile(r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b")),
     ("code", re.compile(r"\b[A-Z][A-Za-z]*-?\d[\w-]*\b|\b\d+(?:-\d+){2,}\b")),
@@ -63,8 +59,8 @@ class Span:
     @property
     def number(self) -> int | float | None:
         """The value of a number's text; None for other texts."""
-        if self.text.lower() in _NUMBER_WORDS:
-            return _NUMBER_WORDS.index(self.text.lower()) + 2
+        if self.text.lower() in NUMBER_WORDS:
+            return NUMBER_WORDS[self.text.lower()]
         try:
             value = float(self.text.replace(",", ""))
         except ValueError:
@@ -76,15 +72,9 @@ class Span:
     @property
     def iso_date(self) -> str | None:
         """The date as YYYY-MM-DD where the text gives day, month and year in a clear order."""
-        found = re.search(r"\d{4}-\d{2}-\d{2}", self.text)
-        if found:
-            return found.group()
-        month = re.search(rf"(?i)\b({_MONTH})\b", self.text)
-        day, year = re.search(r"\b\d{1,2}(?!\d)", self.text), re.search(r"\b\d{4}\b", self.text)
-        if not (month and day and year):
-            return None
-        number = next(n for n, m in enumerate(_MONTHS, 1) if m[:3] == month[0].lower()[:3])
-        return f"{year[0]}-{number:02d}-{int(day[0]):02d}"
+        found = DAY.search(self.text)
+        day = day_of(found[0]) if found else None
+        return day.calendar.isoformat() if day and day.year else None
 
 
 def spans(text: str) -> list[Span]:

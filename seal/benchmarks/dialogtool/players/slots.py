@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from contextlib import suppress
+from datetime import date
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -18,35 +20,12 @@ import orjson
 
 from seal.benchmarks.dialogtool.tool_life import TODAY
 from seal.core.protocols import Message
+from seal.core.spoken import Time, days, read
 from seal.core.text import words
 from seal.core.types import JSON, Tool
 from seal.models.values_in_text import Span, spans
 
 _TODAY = date.fromisoformat(TODAY)
-_MONTHS = words(
-    "january february march april may june july august september october november december"
-)
-_DAYS = words("monday tuesday wednesday thursday friday saturday sunday")
-_NUMBERS = words("zero one two three four five six seven eight nine ten")
-_PART_OF_DAY = r"(?P<part>\s+in the (?:morning|afternoon|evening|night)|\s+at night)?"
-_DATE = re.compile(
-    r"\b(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.? (?P<day>\d{1,2})\b"
-    r"(?:st|nd|rd|th)?|\b(?P<only>\d{1,2})(?:st|nd|rd|th)\b(?: of (?P<later>[a-z]+))?"
-    r"|\b(?P<near>today|tonight|tomorrow|day after tomorrow)\b"
-    r"|\b(?P<next>next )?(?P<weekday>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    r"\b(?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?:\s*o'?clock)?\s*(?P<half>[ap]\.?m\b)?"
-    + _PART_OF_DAY,
-    re.IGNORECASE,
-)
-_WORD_TIME = re.compile(
-    r"\b(?P<half>half|quarter) (?P<side>past|to) (?P<hour>\d{1,2}|[a-z]+)" + _PART_OF_DAY,
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(rf"(?<![\w:.])(\d+|{'|'.join(_NUMBERS)})(?![\w:]|\.\d)", re.IGNORECASE)
-_NAMED_TIMES = {"morning": "10:00", "noon": "12:00", "midnight": "00:00"}
 _PLACES = frozenset({"city", "location", "area", "destination", "place", "where"})
 _FROM = frozenset({"from", "origin", "departure", "leaving", "source", "pickup", "start"})
 _TO = frozenset({"to", "destination", "arrival", "going"})
@@ -192,53 +171,18 @@ def _marks(values: tuple[str, ...]) -> dict[str, frozenset[str]]:
 
 
 def _date(said: str) -> str | None:
-    match = _DATE.search(said)
-    if match is None:
-        return None
-    if match["near"]:
-        days = {"today": 0, "tonight": 0, "tomorrow": 1}.get(match["near"].lower(), 2)
-        return (_TODAY + timedelta(days)).isoformat()
-    if match["weekday"]:
-        ahead = (_DAYS.index(match["weekday"].lower()) - _TODAY.weekday()) % 7
-        return (_TODAY + timedelta(ahead or 7)).isoformat()
-    month = (match["month"] or match["later"] or "march").lower()[:3]
-    number = next((n for n, m in enumerate(_MONTHS, 1) if m[:3] == month), 3)
-    try:
-        return date(2019, number, int(match["day"] or match["only"])).isoformat()
-    except ValueError:
-        return None
+    """Return the first day that a text names; a month or year that it does not tell is today's."""
+    for day, *_ in days(read(said), _TODAY):
+        with suppress(ValueError):
+            return date(day.year or _TODAY.year, day.month or _TODAY.month, day.day).isoformat()
+    return None
 
 
 def _time(said: str) -> str | None:
-    spoken = _WORD_TIME.search(said)
-    if spoken:
-        hour = _number(spoken["hour"])
-        if hour is not None:
-            minutes = 30 if spoken["half"].lower() == "half" else 15
-            total = hour * 60 + (minutes if spoken["side"].lower() == "past" else -minutes)
-            return _clock(total // 60, total % 60, spoken["part"] or "")
-    for match in _TIME.finditer(said):
-        if match["minute"] or match["half"] or match["part"] or "clock" in match[0]:
-            half = (match["half"] or match["part"] or "").lower()
-            return _clock(int(match["hour"]), int(match["minute"] or 0), half)
-    folded = said.lower()
-    return next((time for word, time in _NAMED_TIMES.items() if word in folded), None)
-
-
-def _clock(hour: int, minute: int, half: str) -> str | None:
-    late = half.strip().startswith("p") or any(w in half for w in ("noon", "evening", "night"))
-    if late and hour < 12:
-        hour += 12
-    if half.strip().startswith("a") and "m" in half and hour == 12:
-        hour = 0
-    return f"{hour:02d}:{minute:02d}" if hour < 24 and minute < 60 else None
-
-
-def _number(text: str) -> int | None:
-    folded = text.lower()
-    if folded.isdigit():
-        return int(folded)
-    return _NUMBERS.index(folded) if folded in _NUMBERS else None
+    whole = read(said)
+    times = (value for value in whole.values if isinstance(value, Time))
+    named = (f"{time.hour:02d}:{time.minute:02d}" for time in times)
+    return next(named, "10:00" if "morning" in whole.plain else None)
 
 
 def _integer(
@@ -247,19 +191,21 @@ def _integer(
     """Return the number that stands beside the argument's words, or answers a question for it."""
     allowed = schema.get("enum")
     people = bool(named & {"guests", "riders", "people", "passengers", "seats", "party", "size"})
-    for match in _NUMBER.finditer(said):
-        value = _number(match[1])
-        if value is None or (allowed and value not in allowed):
+    whole = read(said)
+    for value, start, end in whole.tokens:
+        if not isinstance(value, Decimal) or value != value.to_integral_value():
             continue
-        after = set(words(said[match.end() : match.end() + 30])[:2])
-        before = set(words(said[max(0, match.start() - 20) : match.start()])[-2:])
+        if allowed and value not in allowed:
+            continue
+        after = set(words(whole.plain[end : end + 30])[:2])
+        before = set(words(whole.plain[max(0, start - 20) : start])[-2:])
         beside = {word.rstrip("s") for word in after}
         fits = bool(beside & {word.rstrip("s") for word in named if len(word) > 2})
         of_people = people and bool(
             beside & {"people", "person", "guest", "passenger", "of", "ticket"} or "for" in before
         )
         if asked or fits or of_people:
-            return value
+            return int(value)
     if people and re.search(r"\b(?:just (?:me|myself)|by myself|alone|only me)\b", said, re.I):
         return 1
     return None
