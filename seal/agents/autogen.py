@@ -142,7 +142,7 @@ class Group:
     def __init__(self, conversation: Conversation) -> None:
         autogen = library()
         self.conversation = conversation
-        self.agents = {role: _seat(autogen, role, conversation) for role in conversation.seats}
+        self.agents = {role: self._seat(autogen, role) for role in conversation.seats}
         """Role to its agent, whose replies are those of the role."""
         self.chat = autogen.GroupChat(
             agents=list(self.agents.values()),
@@ -162,9 +162,34 @@ class Group:
 
             conversation.choose = Choice(autogen, self.chat, self.agents)
 
+    def _seat(self, autogen: Any, role: str) -> Any:
+        agent = autogen.ConversableAgent(
+            role,
+            llm_config=False,
+            human_input_mode="NEVER",
+            code_execution_config=False,
+            is_termination_msg=lambda message: False,
+            description=DESCRIPTIONS.get(role, role),
+        )
+
+        def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
+            *earlier, said = _messages(self.conversation.speak(role))
+            sender.groupchat.messages += earlier
+            return True, said
+
+        # The manager is a ConversableAgent. Checks against `Agent`, a protocol, take ten times as
+        # long, and so does looking through the replies of AutoGen's own that come after ours.
+        agent.register_reply(autogen.ConversableAgent, speak, remove_other_reply_funcs=True)
+        return agent
+
     def _follow(self, last: Any, chat: Any) -> Any:
         role = self.conversation.next_role
         return None if role is None else self.agents[role]
+
+    def reset(self) -> None:
+        """Forget what was said."""
+        for agent in (*self.agents.values(), self.manager):
+            agent.reset()
 
     def open(self) -> dict[str, Any]:
         """Let the user speak first. Returns the message, with which the user's agent begins.
@@ -186,37 +211,40 @@ class Group:
             self.agents[USER].initiate_chat(self.manager, message=opening, silent=True)
 
 
-def play(conversation: Conversation) -> None:
-    """Hold the chat until it ends.
+class Groups:
+    """Groups that hold one chat after another: to make one costs as much as a model's request.
 
-    A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
-    other exception is a fault of the program or of a plug-in and is raised.
+    Safe in threads. No two chats share a group at a time, and AutoGen resets it between them.
     """
-    try:
-        Group(conversation).hold()
-    except InfrastructureError as error:
-        conversation.fail(str(error))
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[str, ...], list[Group]] = {}
+
+    def play(self, conversation: Conversation) -> None:
+        """Hold the chat until it ends.
+
+        A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
+        other exception is a fault of the program or of a plug-in and is raised.
+        """
+        free = self._free.setdefault(tuple(conversation.seats), [])
+        shared = conversation.options.speaker_selection != "auto"  # which seats agents of one chat
+        try:
+            group = free.pop() if shared else Group(conversation)
+        except IndexError:
+            group = Group(conversation)
+        group.conversation = conversation
+        try:
+            group.hold()
+        except InfrastructureError as error:
+            conversation.fail(str(error))
+        else:
+            group.reset()
+            free += [group] if shared else []
 
 
-def _seat(autogen: Any, role: str, conversation: Conversation) -> Any:
-    agent = autogen.ConversableAgent(
-        role,
-        llm_config=False,
-        human_input_mode="NEVER",
-        code_execution_config=False,
-        is_termination_msg=lambda message: False,
-        description=DESCRIPTIONS.get(role, role),
-    )
-
-    def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
-        *earlier, said = _messages(conversation.speak(role))
-        sender.groupchat.messages += earlier
-        return True, said
-
-    # The manager is a ConversableAgent. Checks against `Agent`, a protocol, take ten times as long,
-    # and so does looking through the replies of AutoGen's own that come after ours.
-    agent.register_reply(autogen.ConversableAgent, speak, remove_other_reply_funcs=True)
-    return agent
+def play(conversation: Conversation) -> None:
+    """Hold a chat whose group serves no other (`Groups.play`)."""
+    Groups().play(conversation)
 
 
 def _messages(steps: list[Step]) -> list[dict[str, Any]]:

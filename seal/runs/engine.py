@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
 from seal.agents import PlayedAnew, build_agent
-from seal.agents.autogen import play
+from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, SPEAKER_SELECTION, USER, Team, build_team
@@ -92,6 +92,7 @@ class Engine:
 
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
+        self._groups = Groups()
         self._built_retriever: Retriever | None = None
         self._building = threading.Lock()
 
@@ -187,7 +188,7 @@ class Engine:
         parts = []
         for goals in self._goals_of_chats(task):
             with self.chat(task, trial, goals, rankings) as conversation:
-                play(conversation)
+                self._groups.play(conversation)
             parts.append(conversation.trajectory())
         merged = merge_goals(task, trial, parts)
         return replace(merged, provenance={**self._facts(task), **merged.provenance})

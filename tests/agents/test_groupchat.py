@@ -1,9 +1,11 @@
 """The group chat of a chat, handed out to whoever wants to drive it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import seal
-from seal.agents.autogen import library
+from seal.agents.autogen import Groups, library
 from seal.api.chats import groupchat
 from seal.api.pools import load_pool
 
@@ -54,6 +56,28 @@ def test_a_group_chat_of_somebody_elses_may_take_its_agents():
             "execution_manager",
         ]
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["done"]
+
+
+def shared(groups: Groups, task: str, **options) -> seal.Trajectory:
+    with groupchat("sample", task, **(options or OPTIONS)) as group:
+        groups.play(group.conversation)
+        return group.conversation.trajectory()
+
+
+def test_chats_that_share_agents_hear_nothing_of_each_other():
+    ids = [task.id for task in load_pool("sample").tasks()][:4]
+    alone = [shared(Groups(), task) for task in ids]
+    groups = Groups()
+    assert [shared(groups, task) for task in ids] == alone
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda task: shared(groups, task), ids * 3)) == alone * 3
+
+
+def test_chats_after_one_that_failed_are_as_if_it_had_not_been():
+    groups, good = Groups(), shared(Groups(), TASK)
+    down = {"model": "openai/x,max_tries=1", "base_url": "http://127.0.0.1:9/v1"}
+    assert [stop.reason for stop in shared(groups, TASK, **down).stops] == ["error"]
+    assert shared(groups, TASK) == good
 
 
 def test_an_unknown_task_is_named():
