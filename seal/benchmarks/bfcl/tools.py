@@ -28,7 +28,7 @@ from typing import Any, Literal
 import orjson
 
 from seal.core.canonical import digest
-from seal.core.errors import DataError, located, shortened
+from seal.core.errors import located
 from seal.core.types import JSON, Tool
 from seal.pools.reading.records import expect, field, refuse_deep, tool_id
 from seal.pools.reading.tables import ToolTable
@@ -66,12 +66,8 @@ def json_schema(parameters: Any, variables: bool = False) -> tuple[dict[str, JSO
         DataError: It is no object, or `properties` or `required` are not what they must be.
     """
     expect(parameters, dict, "parameters")
-    if not isinstance(parameters.get("properties", {}), dict):
-        got = shortened(parameters["properties"])
-        raise DataError(f"parameters.properties: expected an object, got {got}")
-    if not isinstance(parameters.get("required", []), list):
-        got = shortened(parameters["required"])
-        raise DataError(f"parameters.required: expected a list, got {got}")
+    expect(parameters.get("properties", {}), dict, "parameters.properties")
+    expect(parameters.get("required", []), list, "parameters.required")
     conversion = _Conversion(variables)
     schema = {"properties": {}, **conversion.schema(parameters, "")}
     return {**schema, "type": "object"}, conversion.words
