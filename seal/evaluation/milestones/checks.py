@@ -68,12 +68,15 @@ def _faults(
 
 
 def ancestors(position: int, nodes: Sequence[Milestone]) -> set[int]:
-    """Return the nodes that must come before one; itself where there is a cycle."""
+    """Return the nodes that must come before one; itself where there is a cycle.
+
+    An edge to nowhere is passed over.
+    """
     found: set[int] = set()
     waiting = list(nodes[position].after)
     while waiting:
         earlier = waiting.pop()
-        if earlier not in found:
+        if earlier not in found and 0 <= earlier < len(nodes):
             found.add(earlier)
             waiting.extend(nodes[earlier].after)
     return found

@@ -24,6 +24,7 @@ from seal.core.spoken import Day, Time, read
 from seal.core.stated import Sense, leaves, statement
 from seal.core.text import words
 from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
+from seal.evaluation.milestones.checks import ancestors
 from seal.pools.lint.findings import Finding
 
 
@@ -83,21 +84,10 @@ def _calls(plan: Plan, earlier: list[str]) -> Iterator[tuple[Called, Said]]:
     for position, milestone in enumerate(plan.milestones):
         if not isinstance(milestone.condition, Called):
             continue
-        before = [plan.milestones[index] for index in _before(plan, position)]
+        before = [plan.milestones[index] for index in ancestors(position, plan.milestones)]
         known = [m.result for m in before if isinstance(m.condition, Called)]
         if None not in known:
             yield milestone.condition, Said([*earlier, *_texts(known)])
-
-
-def _before(plan: Plan, position: int) -> set[int]:
-    found: set[int] = set()
-    open_ = list(plan.milestones[position].after)
-    while open_:
-        index = open_.pop()
-        if index not in found and 0 <= index < len(plan.milestones):
-            found.add(index)
-            open_ += plan.milestones[index].after
-    return found
 
 
 def _ungrounded(
