@@ -26,25 +26,17 @@
   }
 
   // A block lists the numbers of its pieces; a block of parts has the number of its first.
-  const parts = [];
-  for (const node of document.querySelectorAll("script[data-parts]")) parts.push({ node, first: Number(node.dataset.parts) });
+  const parts = [...document.querySelectorAll("script[data-parts]")].map((node) => ({ node, first: Number(node.dataset.parts) }));
 
   function piece(number) {
-    let low = 0;
-    let high = parts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if (parts[middle].first <= number) low = middle;
-      else high = middle - 1;
-    }
-    const found = parts[low];
+    const found = parts.findLast((part) => part.first <= number);
     found.values = found.values || read(found.node);
     return found.values[number - found.first];
   }
 
   const blocks = new Map();
-  for (const node of document.querySelectorAll("script[data-task], script[data-chat]")) {
-    blocks.set(node.dataset.chat === undefined ? `task ${node.dataset.task}` : `chat ${node.dataset.chat}`, node);
+  for (const kind of ["task", "chat"]) {
+    for (const node of document.querySelectorAll(`script[data-${kind}]`)) blocks.set(`${kind} ${node.dataset[kind]}`, node);
   }
 
   // Appends what a block shows; false where the page has no such block.
