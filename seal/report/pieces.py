@@ -38,7 +38,7 @@ FOLD = 500
 """Characters of a text that is not folded."""
 _START = 160
 """Characters that stand for a folded text."""
-_KEPT = 2_000
+_SCORES, _TABLES = 2_000, 64
 """Scores and tables, most of which many chats share, that are not drawn anew."""
 
 
@@ -90,7 +90,7 @@ def _score(score: Score, several: bool) -> str:
     return _score_row(score.metric, goal, score.value, reason_of(score), json_bytes(score.details))
 
 
-@lru_cache(_KEPT)
+@lru_cache(_SCORES)
 def _score_row(
     metric: str, goal: int | None, value: float | None, reason: str, details: bytes
 ) -> str:
@@ -100,7 +100,7 @@ def _score_row(
     return row
 
 
-@lru_cache(_KEPT)
+@lru_cache(_TABLES)
 def _table(name: str, rows: bytes) -> str:
     table: str = _made().table(name, *_cells(orjson.loads(rows)))
     return table
