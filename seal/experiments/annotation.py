@@ -117,12 +117,8 @@ def items_of(run: RunFolder) -> Iterator[Item]:
     rated = part_of(run.benchmark(), "rated")
     if rated is None:
         return
-    tasks = {task.id: task for task in run.tasks()}
-    for trajectory in run.trajectories():
-        task = tasks.get(trajectory.task_id)
-        if task is None or trajectory.failed:
-            continue
-        for goal, character, text in rated(task, trajectory):
+    for task, trajectory in run.chats():
+        for goal, character, text in () if trajectory.failed else rated(task, trajectory):
             # What was said is part of the id, so that no rating goes to another run's words.
             name = digest([task.id, trajectory.trial, goal, text])[:12]
             yield Item(name, character, task.goals[goal].text, text)

@@ -107,7 +107,7 @@ def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
         raise OptionError(f"--n {n}: expected 1 or more")
     strata: defaultdict[str, list[Case]] = defaultdict(list)
     verdicts = _verdicts(run)
-    for task, trajectory in _chats(run):
+    for task, trajectory in _played(run):
         for position in range(len(task.goals)):
             case = (task.id, trajectory.trial, position)
             strata[verdicts.get(case, "")].append(case)
@@ -264,17 +264,13 @@ def _verdicts(run: RunFolder) -> dict[Case, str]:
     return next((found[name] for name in METRICS.values() if name in found), {})
 
 
-def _chats(run: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
-    tasks = {task.id: task for task in run.tasks()}
-    for trajectory in run.trajectories():
-        task = tasks.get(trajectory.task_id)
-        if task is not None and not trajectory.failed:
-            yield task, trajectory
+def _played(run: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
+    return (chat for chat in run.chats() if not chat[1].failed)
 
 
 def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
     """Yield each goal with its row, in the order of `COLUMNS`."""
-    for task, trajectory in _chats(run):
+    for task, trajectory in _played(run):
         before = [_said(step) for step in task.history if step.content.strip()]
         for position, goal in enumerate(task.goals):
             steps, answer = goal_steps(trajectory, position), answer_of(trajectory, position) or ""

@@ -87,11 +87,10 @@ def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]
 
 def _rules(folder: RunFolder) -> dict[Case, bool]:
     """Return what rules decide: goals that they leave unsure are left out."""
-    tasks = {task.id: task for task in folder.tasks()}
     found: dict[Case, bool] = {}
-    for trajectory in folder.trajectories():
+    for task, trajectory in folder.chats():
         if not trajectory.failed:
-            found |= _decided(tasks[trajectory.task_id], trajectory)
+            found |= _decided(task, trajectory)
     return found
 
 

@@ -9,10 +9,8 @@ from seal.runs.run_folder import RunFolder
 def work_of(run: RunFolder) -> dict[str, Work]:
     """Return what each role did in the chats of a run's tasks, its tokens as metered."""
     work = RoleWork()
-    tasks = {task.id: task for task in run.tasks()}
-    for trajectory in run.trajectories():
-        if trajectory.task_id in tasks:
-            work.add(tasks[trajectory.task_id], trajectory)
+    for task, trajectory in run.chats():
+        work.add(task, trajectory)
     usage = run.summary().get("usage") or {}
     metered = {row["role"]: row for row in usage.get("roles", ())}
     for role in work.roles.keys() & metered.keys():

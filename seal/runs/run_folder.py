@@ -147,6 +147,13 @@ class RunFolder:
         """Yield what was said and done; of a running run, as far as it is written."""
         return read_records(self.trajectories_path, Trajectory)
 
+    def chats(self) -> Iterator[tuple[Task, Trajectory]]:
+        """Yield what was said and done with its task; chats of tasks that are gone are left out."""
+        tasks = {task.id: task for task in self.tasks()}
+        for trajectory in self.trajectories():
+            if trajectory.task_id in tasks:
+                yield tasks[trajectory.task_id], trajectory
+
     def scores(self) -> Iterator[Score]:
         """Yield the scores."""
         return read_records(self.scores_path, Score)
