@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from os import PathLike
 from pathlib import Path
@@ -155,13 +155,30 @@ def check_types(
     for name, value in values.items():
         if not fits(value, hints[name]):
             repair = "give that" if name in needed else f"give that, or leave {name} out"
+            place, wrong, kind = _misfit(name, value, hints[name])
             raise UsageError(
-                f"{name}: expected {expected(hints[name])}, got {_got(name, value)}; {repair}"
+                f"{place}: expected {expected(kind)}, got {_got(name, wrong)}; {repair}"
             )
         if _may_be_path(hints[name]):
             for each in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(each, str | PathLike):
                     check_path(name, each)
+
+
+def _misfit(place: str, value: Any, kind: Any) -> tuple[str, Any, Any]:
+    """Return what is wrong in a value: its place, itself, and the type that it should be of."""
+    choices = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    for choice in choices:
+        origin, inner = get_origin(choice), get_args(choice)
+        items: Iterable[tuple[Any, Any]] = ()
+        if origin is Mapping and isinstance(value, Mapping):
+            items = value.items()
+        elif origin is Sequence and isinstance(value, list | tuple):
+            items = enumerate(value)
+        for key, item in items:
+            if not fits(item, inner[-1]):
+                return _misfit(f"{place}[{key!r}]", item, inner[-1])
+    return place, value, kind
 
 
 def fits(value: Any, kind: Any) -> bool:

@@ -17,7 +17,7 @@ from seal.evaluation.guarded import Guarded, told
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
-    "goal, or a list of seal.Score"
+    "goal, or a list of seal.Score; NaN, infinity and an empty map are none of these"
 )
 
 
@@ -57,8 +57,10 @@ class FunctionMetric:
 
     def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
         named = said if isinstance(said, Mapping) else {self.name: said}
+        if not named:
+            raise self._unusable(said)
         for name, value in named.items():
-            if not isinstance(name, str) or not isinstance(value, Real):
+            if not isinstance(name, str) or not isinstance(value, Real) or not math.isfinite(value):
                 raise self._unusable(said)
         return [
             Score(task.id, trajectory.trial, goal, name, float(value))

@@ -257,6 +257,9 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
     [
         (lambda task, trajectory: "good", "returned 'good'; expected a number"),
         (lambda task, trajectory: None, "returned None; expected a number"),
+        (lambda task, trajectory: float("nan"), "returned nan; expected .*NaN, infinity and an"),
+        (lambda task, trajectory: {"a": float("inf")}, r"returned \{'a': inf\}; expected a number"),
+        (lambda task, trajectory: {}, r"returned \{\}; expected .* an empty map are none of these"),
         (lambda task, trajectory: 1 / 0, "ZeroDivisionError: division by zero; mend it"),
         (lambda task, trajectory: {"a": "x"}, "expected a number, True or False, a map"),
         (lambda task, trajectory: {"pass_rate": 1}, "two metrics give the score 'pass_rate'"),
