@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 
 from seal.core.text import sentences
-from seal.core.types import Goal
 from seal.evaluation.goals import GoalChat, GoalMetric, Value
 
 NAMES = ("abstained", "no_call", "says_cannot")
@@ -65,14 +64,6 @@ class Abstention(GoalMetric):
             "no_call": Value(float(silent), details={"calls": calls}),
             "says_cannot": Value(float(said)),
         }
-
-
-def unserved(goal: Goal) -> bool:
-    """Tell whether a goal says that no tool serves it: its label `action` is `abstain`.
-
-    A plan without calls alone says less: that goal may be small talk, which asks for no refusal.
-    """
-    return goal.labels.get("action") == "abstain"
 
 
 def says_cannot(answer: str) -> bool:

@@ -217,6 +217,14 @@ def asks_of_world(plan: Plan) -> bool:
     return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
 
 
+def unserved(goal: Goal) -> bool:
+    """Tell whether a goal says that no tool serves it: its label `action` is `abstain`.
+
+    A plan without calls alone says less: that goal may be small talk, which asks for no refusal.
+    """
+    return goal.labels.get("action") == "abstain"
+
+
 def no_gold(goal: Goal) -> str:
     """Return why a goal has no gold calls; empty where it has."""
     if goal.plans is None:

@@ -1,6 +1,6 @@
 """A judge without a model: it says what results and answer prove, else unsure.
 
-Of a goal that no tool serves (`abstention.unserved`) it asks first whether a call was made:
+Of a goal that no tool serves (`goals.unserved`) it asks first whether a call was made:
 unsolved; else whether the answer says that it cannot be done: solved.
 
 What it can tell, in this order. From the answer alone (stage 1):
@@ -43,8 +43,7 @@ from seal.core.spoken import normalise, numbers, read
 from seal.core.stated import statement
 from seal.core.text import sentences
 from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
-from seal.evaluation.abstention import says_cannot, unserved
-from seal.evaluation.goals import asks_of_world, failed, made_calls
+from seal.evaluation.goals import asks_of_world, failed, made_calls, unserved
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -120,6 +119,9 @@ def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> V
     if calls:
         told = "a call was" if calls == 1 else f"{calls} calls were"
         return Verdict("unsolved", f"{told} made, but no tool serves the request", 2)
+    # Of such goals alone: other runs do not load the words of a refusal.
+    from seal.evaluation.abstention import says_cannot
+
     if says_cannot(answer or ""):
         return Verdict("solved", "no tool serves the request: no call, and the answer says so", 2)
     return None

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from seal.api.pools import load_pool
 from seal.core.types import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
-from seal.evaluation.abstention import Abstention, says_cannot, unserved
+from seal.evaluation.abstention import Abstention, says_cannot
+from seal.evaluation.goals import unserved
 
 REFUSALS = (
     "None of the tools at hand fits this request.",
