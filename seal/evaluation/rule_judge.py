@@ -31,7 +31,7 @@ other languages than English. Then it says unsure; a solved or unsolved is meant
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -157,10 +157,12 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
         return Verdict("unsolved", f"every call failed ({len(outcomes)})", 2)
     if not outcomes and goal.plans and all(plan.calls() for plan in goal.plans):
         return Verdict("unsolved", "no call was made, but every plan needs one", 2)
-    contradiction = _contradiction(goal, answer, successes)
+    seen = _result_numbers(successes)
+    strangers = _strangers(goal, answer, seen)
+    contradiction = _contradiction(goal, answer, seen, strangers)
     if contradiction:
         return Verdict("unsolved", contradiction, 2)
-    if not goal.answers and _grounded(goal, answer, successes):
+    if not goal.answers and not strangers and _grounded(goal, answer, successes):
         return Verdict("solved", "the answer states values of every result that was needed", 2)
     if not goal.answers:
         return Verdict("unsure", "results and answer do not prove it", 2)
@@ -263,9 +265,9 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
     }
 
 
-def _strangers(goal: Goal, answer: str, successes: Sequence[Outcome]) -> list[Decimal]:
+def _strangers(goal: Goal, answer: str, seen: Set[Decimal]) -> list[Decimal]:
     """Return the answer's numbers of more than one digit that neither request nor result has."""
-    known = _result_numbers(successes) | set(numbers(goal.text))
+    known = seen | set(numbers(goal.text))
     return [
         number
         for number in numbers(answer)
@@ -273,10 +275,10 @@ def _strangers(goal: Goal, answer: str, successes: Sequence[Outcome]) -> list[De
     ]
 
 
-def _contradiction(goal: Goal, answer: str, successes: Sequence[Outcome]) -> str:
+def _contradiction(
+    goal: Goal, answer: str, seen: Set[Decimal], strangers: Sequence[Decimal]
+) -> str:
     """Return how the answer contradicts a result in an expected number; empty: it does not."""
-    seen = _result_numbers(successes)
-    strangers = _strangers(goal, answer, successes)
     for value in () if goal.any_answer else goal.answers:
         wanted = numbers(value)
         if len(wanted) != 1 or len(read(value).tokens) != 1 or wanted[0] not in seen:
@@ -295,8 +297,6 @@ def _rounds_to(exact: Decimal, shown: Decimal) -> bool:
 
 def _grounded(goal: Goal, answer: str, successes: Sequence[Outcome]) -> bool:
     if any(_REFUSAL.search(normalise(part)) for part in sentences(answer)):
-        return False
-    if _strangers(goal, answer, successes):
         return False
     plans = [plan.calls() for plan in goal.plans or ()]
     return any(_all_told(goal, answer, calls, successes) for calls in plans if calls)
