@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from forked import run
@@ -21,6 +22,11 @@ PACKAGES = {"mcp": ["mcp"], "frameworks": ["langgraph", "agents", "pydantic_ai"]
 """Page to what it needs besides SEAL; without it the page is skipped."""
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 PIP = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
+
+
+def tried(page: Path) -> Any:
+    """Return a page as a parameter of a test; that of servers starts a dozen processes."""
+    return pytest.param(page, marks=pytest.mark.slow) if page.stem == "mcp" else page
 
 
 class Reader:
@@ -66,7 +72,7 @@ class Reader:
         return bool(re.fullmatch("".join(parts), "".join(line + "\n" for line in lines)))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", list(map(tried, PAGES)), ids=lambda page: page.stem)
 def test_what_a_page_says_happens(page: Path, tmp_path: Path) -> None:
     for package in PACKAGES.get(page.stem, ()):
         pytest.importorskip(package)

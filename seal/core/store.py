@@ -62,7 +62,7 @@ class Entry:
 
     key: str
     kind: str
-    """`simulator`, `model` or `embedding`."""
+    """`simulator`, `model`, `embedding` or `mcp`."""
     value: dict[str, Any] | None
     """None: damaged, what is stored does not match its checksum."""
     created: str
@@ -139,7 +139,7 @@ class Store:
         Args:
             key: Digest of everything that shapes the answer.
             entry: JSON values; kept with the order of its keys.
-            kind: `simulator`, `model` or `embedding`.
+            kind: `simulator`, `model`, `embedding` or `mcp`.
             created: When it was made, ISO 8601; None: now.
 
         Raises:
