@@ -16,17 +16,14 @@ Micro means weigh a goal by the number of its relevant tools.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from math import log2
-from pathlib import Path
 from typing import NamedTuple
 
-from seal.core.records import AtomicFile
 from seal.core.types import Goal, Ranking, Task
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
@@ -35,8 +32,6 @@ Key = tuple[str, int]
 Qrels = Mapping[Key, Collection[str]]
 """Goal to the ids of its relevant tools: all are wanted, or one of `Alternatives`."""
 MEASURES = ("recall", "mrr", "ndcg", "all_found")
-_ENCODED = re.compile(r"[\s%]")
-"""Characters that no word of a TREC file may have."""
 
 
 class Alternatives(tuple[str, ...]):
@@ -151,7 +146,7 @@ def measure_rankings(
     Returns:
         Goal to its metrics in the order of `metric_names`; goals stand in the order of `qrels`.
     """
-    by_goal = _by_goal(rankings)
+    by_goal = by_goal_of(rankings)
     return {
         key: tuple(_measured(_outcome(merge(by_goal[key]), relevant, max(ks)), tuple(ks)).values())
         for key, relevant in qrels.items()
@@ -174,65 +169,9 @@ def _relevant(goal: Goal) -> tuple[str, ...]:
     return Alternatives(goal.relevant) if goal.any_relevant else goal.relevant
 
 
-def _by_goal(rankings: Iterable[Ranking]) -> dict[Key, list[Ranking]]:
+def by_goal_of(rankings: Iterable[Ranking]) -> dict[Key, list[Ranking]]:
+    """Return the rankings of each goal, in order."""
     grouped: dict[Key, list[Ranking]] = defaultdict(list)
     for ranking in rankings:
         grouped[ranking.task_id, ranking.goal].append(ranking)
     return dict(grouped)
-
-
-def write_trec_run(
-    path: Path, rankings: Iterable[Ranking], tag: str = "seal", qrels: Qrels | None = None
-) -> int:
-    """Write rankings as a TREC run file. Returns the number of goals.
-
-    Query ids are `task:goal`. The score column counts down to 1, so that every TREC tool, whatever
-    it does with equal scores, sees our order. Blanks and % in ids are percent-encoded.
-
-    Args:
-        path: Of the file.
-        rankings: Several of one goal are merged (`merge`).
-        tag: Name of the run.
-        qrels: Whose `Alternatives` stand as one tool (`collapse`), as they do in the qrels file;
-            None: every tool stands for itself.
-    """
-    goals = _by_goal(rankings)
-    with AtomicFile(path) as out:
-        for key, group in goals.items():
-            tools = collapse(merge(group), (qrels or {}).get(key, ()))
-            head, end = f"{query_id(key)} Q0 ", f" {_word(tag)}\n"
-            lines = (
-                f"{head}{_word(tool)} {rank + 1} {len(tools) - rank}{end}"
-                for rank, tool in enumerate(tools)
-            )
-            out.write("".join(lines).encode())
-    return len(goals)
-
-
-def write_trec_qrels(path: Path, qrels: Qrels) -> int:
-    """Write relevant tools as a TREC qrels file, `Alternatives` as their first.
-
-    Returns:
-        The number of lines.
-    """
-    lines = 0
-    with AtomicFile(path) as out:
-        for key, relevant in qrels.items():
-            for tool in wanted(relevant):
-                out.write(f"{query_id(key)} 0 {_word(tool)} 1\n".encode())
-                lines += 1
-    return lines
-
-
-def query_id(key: Key) -> str:
-    """Return the id of a goal in TREC files."""
-    return f"{_word(key[0])}:{key[1]}"
-
-
-def _word(text: str) -> str:
-    """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
-    if _ENCODED.search(text) is None:
-        return text
-    from urllib.parse import quote
-
-    return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)

@@ -24,7 +24,7 @@ from seal.report.pages import table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import RunFolder
-from seal.runs.spending.budget import Prices, dollars_of
+from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -343,7 +343,7 @@ def _brief(run: RunFolder) -> str:
     return str(user.get("brief") or "") if isinstance(user, dict) else ""
 
 
-def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
+def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
     """Yield what each role took, and what the run spent, where models used tokens."""
     for row in folder.summary()["usage"].get("roles", ()):
         yield printable(
@@ -352,6 +352,6 @@ def spent_lines(folder: RunFolder, prices: Prices) -> Iterator[str]:
         )
     spent = spent_on(folder)
     if spent.tokens:
-        dollars = dollars_of(spent.asked, prices)
+        dollars = budget.dollars(spent.asked)
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
         yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"

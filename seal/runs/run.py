@@ -31,7 +31,7 @@ from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings, changed
-from seal.runs.spending.budget import Budget, Prices, check_priced
+from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
 from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
 
@@ -127,6 +127,8 @@ def _run(
         if not (folder.path / "run.json").is_file():
             engine.check()
         if budget.max_dollars is not None:
+            from seal.runs.spending.prices import check_priced
+
             check_priced(budget.prices, engine.cast.accounts)
         for line in engine.cast.asked():
             tell(line)
@@ -167,7 +169,7 @@ def budget_of(settings: RunSettings) -> Budget:
     Raises:
         DataError: The file of prices holds none.
     """
-    prices = Prices.load(None if settings.prices is None else Path(settings.prices))
+    prices = None if settings.prices is None else Path(settings.prices)
     return Budget(prices, settings.max_total_tokens, settings.max_dollars)
 
 

@@ -22,9 +22,8 @@ from seal.evaluation.retrieval import (
     merge,
     metric_names,
     qrels_of,
-    write_trec_qrels,
-    write_trec_run,
 )
+from seal.evaluation.trec import write_trec_qrels, write_trec_run
 
 
 def measured_alone(

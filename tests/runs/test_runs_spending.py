@@ -25,9 +25,9 @@ from seal.runs.journal import spending_of
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.spending.budget import Prices
 from seal.runs.spending.ledger import Meter, ledger_record, merged, read_ledger
 from seal.runs.spending.plan import plan
+from seal.runs.spending.prices import Prices
 
 Start = Callable[..., ModelServer]
 

@@ -134,7 +134,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(*result_tables(folder), *spent_lines(folder, budget_of(settings).prices))
+    result.show(*result_tables(folder), *spent_lines(folder, budget_of(settings)))
     result.show(f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 

@@ -27,7 +27,8 @@ from seal.core.folders import LOCK, Lock
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.types import Ranking
-from seal.evaluation.retrieval import qrels_of, query_id, write_trec_qrels, write_trec_run
+from seal.evaluation.retrieval import qrels_of
+from seal.evaluation.trec import query_id, write_trec_qrels, write_trec_run
 from seal.experiments.result_files import write_json, write_table
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 

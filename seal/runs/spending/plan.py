@@ -41,8 +41,8 @@ from seal.runs.run_folder import RunFolder
 from seal.runs.run_model import with_roles
 from seal.runs.score import Scorer
 from seal.runs.settings import SIMULATOR, RunSettings
-from seal.runs.spending.budget import Prices, check_priced
 from seal.runs.spending.ledger import Ledger, merged
+from seal.runs.spending.prices import Prices, check_priced
 
 REHEARSED = 40
 """Tasks that are rehearsed at most, evenly from all."""

@@ -1,0 +1,71 @@
+"""Rankings and relevant tools as files of TREC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from seal.core.records import AtomicFile
+from seal.core.types import Ranking
+from seal.evaluation.retrieval import Key, Qrels, by_goal_of, collapse, merge, wanted
+
+_ENCODED = re.compile(r"[\s%]")
+"""Characters that no word of a TREC file may have."""
+
+
+def write_trec_run(
+    path: Path, rankings: Iterable[Ranking], tag: str = "seal", qrels: Qrels | None = None
+) -> int:
+    """Write rankings as a TREC run file. Returns the number of goals.
+
+    Query ids are `task:goal`. The score column counts down to 1, so that every TREC tool, whatever
+    it does with equal scores, sees our order. Blanks and % in ids are percent-encoded.
+
+    Args:
+        path: Of the file.
+        rankings: Several of one goal are merged (`merge`).
+        tag: Name of the run.
+        qrels: Whose `Alternatives` stand as one tool (`collapse`), as they do in the qrels file;
+            None: every tool stands for itself.
+    """
+    goals = by_goal_of(rankings)
+    with AtomicFile(path) as out:
+        for key, group in goals.items():
+            tools = collapse(merge(group), (qrels or {}).get(key, ()))
+            head, end = f"{query_id(key)} Q0 ", f" {_word(tag)}\n"
+            lines = (
+                f"{head}{_word(tool)} {rank + 1} {len(tools) - rank}{end}"
+                for rank, tool in enumerate(tools)
+            )
+            out.write("".join(lines).encode())
+    return len(goals)
+
+
+def write_trec_qrels(path: Path, qrels: Qrels) -> int:
+    """Write relevant tools as a TREC qrels file, `Alternatives` as their first.
+
+    Returns:
+        The number of lines.
+    """
+    lines = 0
+    with AtomicFile(path) as out:
+        for key, relevant in qrels.items():
+            for tool in wanted(relevant):
+                out.write(f"{query_id(key)} 0 {_word(tool)} 1\n".encode())
+                lines += 1
+    return lines
+
+
+def query_id(key: Key) -> str:
+    """Return the id of a goal in TREC files."""
+    return f"{_word(key[0])}:{key[1]}"
+
+
+def _word(text: str) -> str:
+    """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
+    if _ENCODED.search(text) is None:
+        return text
+    from urllib.parse import quote
+
+    return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)
