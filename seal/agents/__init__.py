@@ -72,6 +72,28 @@ def build_agent(what: Any) -> Agent:
     )
 
 
+def seat_of(what: Any) -> Agent | type:
+    """Return who sits in a role for all chats of a run; a class of ours is made for each chat.
+
+    Raises:
+        UnknownNameError: As `build_agent`.
+        UsageError: As `build_agent`.
+    """
+    one = what if isinstance(what, type) and not is_guest(what) else build_agent(what)
+    if isinstance(one, PlayedAnew) or not is_own(one):
+        return one
+    from seal.agents.own import ObjectAgent
+
+    return ObjectAgent(one)
+
+
+def is_own(agent: Any) -> bool:
+    """Tell whether a role is a user's own: its class is none of ours, or plays what is theirs."""
+    kind = agent if isinstance(agent, type) else type(agent)
+    is_ours = kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not is_ours or getattr(agent, "plays_own_code", False)
+
+
 def is_guest(what: Any) -> bool:
     """Tell whether something is an agent or a group chat of AutoGen, or a class of one."""
     kind = what if isinstance(what, type) else type(what)

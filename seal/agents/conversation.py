@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
 from seal.agents.faults import (
     FAULTS,
@@ -249,11 +250,11 @@ class Conversation:
         except OverdueError:
             return _NO_REPLY, Stop("max_seconds")
         except FAULTS as error:  # a plug-in's fault costs its task alone
-            if isinstance(error, SealError) and (not _is_own(agent) or is_of_the_chat(error)):
+            if isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
                 raise
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
                 return _NO_REPLY, None
-            if role in (USER, EXECUTOR) or not _is_own(agent) or is_outage(error):
+            if role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
                 raise PluginError(f"role {role!r}: {fault(error)}") from error
             return _NO_REPLY, Stop("crashed", f"role {role!r}: {crash(error)}")
         checked = checked_reply(role, reply)
@@ -444,9 +445,3 @@ class Conversation:
         )
         last = next(said, "")
         return last if last.strip() else None
-
-
-def _is_own(agent: Any) -> bool:
-    """Tell whether a role is a user's own: its class is none of ours, or plays what is theirs."""
-    is_ours = type(agent).__module__.partition(".")[0] == __name__.partition(".")[0]
-    return not is_ours or getattr(agent, "plays_own_code", False)

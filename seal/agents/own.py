@@ -16,8 +16,8 @@ what it returns or, of an async one, what it yielded last. When it has ended, it
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 from seal.agents.own_code import Inbox, OwnCode
@@ -25,7 +25,7 @@ from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.tool_functions import Together, ToolError, plain_tools
 from seal.core.canonical import digest
 from seal.core.errors import UsageError
-from seal.core.protocols import Chat, Completion, Reply, Request
+from seal.core.protocols import Agent, Chat, Completion, Reply, Request
 from seal.core.signatures import places_of
 from seal.core.specs import name_of, source_of
 from seal.core.types import Step
@@ -96,16 +96,22 @@ class OwnRole:
             OverdueError: It takes longer than the chat may last.
             TypeError: It says no text.
         """
-        with self.code.watched() as printed:
-            try:
-                said = self.said(chat)
-            finally:
-                chat.note(printed.getvalue())
+        with self.heeded(chat):
+            said = self.said(chat)
         if isinstance(said, str):
             return Reply(said)
         if isinstance(said, Reply):
             return said
         raise TypeError(f"the agent returned {type(said).__name__}; expected the answer as a text")
+
+    @contextmanager
+    def heeded(self, chat: Chat) -> Iterator[None]:
+        """Run the code within the block, and keep what it prints."""
+        with self.code.watched() as printed:
+            try:
+                yield
+            finally:
+                chat.note(printed.getvalue())
 
     def said(self, chat: Chat) -> Any:
         """Return a text, or a reply."""
@@ -189,6 +195,62 @@ class FunctionRole(OwnRole):
             inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
             for one in (function, called)
         )
+
+
+class ObjectAgent:
+    """An object with `reply(chat)`, or a class of such, in the place of a role of a run.
+
+    Args:
+        role: The object serves every chat; a class is made for each.
+    """
+
+    plays_own_code = True
+
+    def __init__(self, role: Agent | type) -> None:
+        self.identity = str(name_of(role))
+        self._role = role
+        self._code = OwnCode()
+
+    def for_chat(self) -> ObjectRole:
+        """Return what plays the role in one chat."""
+        return ObjectRole(self._code, self.made())
+
+    def made(self) -> Agent:
+        """Return the object, of a class a new one."""
+        return self._role() if isinstance(self._role, type) else self._role
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the object replies."""
+        return self.for_chat().reply(chat)
+
+    def close(self) -> None:
+        """End what async objects share."""
+        self._code.close()
+
+
+class ObjectRole(OwnRole):
+    """An object with `reply(chat)`, plain or async, in one chat.
+
+    Args:
+        code: Where it runs.
+        role: The object.
+    """
+
+    def __init__(self, code: OwnCode, role: Agent) -> None:
+        super().__init__(code)
+        self._role = role
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the object replies.
+
+        Raises:
+            OverdueError: It takes longer than the chat may last.
+        """
+        with self.heeded(chat):
+            said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
+            if inspect.isawaitable(said):
+                said = self.code.wait(said, chat.seconds_left, Inbox(chat.role))
+        return said  # type: ignore[no-any-return]
 
 
 class _Now:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
-from seal.agents import PlayedAnew, build_agent
+from seal.agents import PlayedAnew, build_agent, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
@@ -79,10 +79,7 @@ class Engine:
             )
         )
         self._seats = {
-            team.lead: {
-                role: agent if isinstance(agent, type) else build_agent(agent)
-                for role, agent in team.roles.items()
-            }
+            team.lead: {role: seat_of(agent) for role, agent in team.roles.items()}
             for team in (self.team, *self.team.variants.values())
         }
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""
@@ -133,7 +130,10 @@ class Engine:
         for seats in self._seats.values():
             for role, agent in seats.items():
                 try:
-                    build_agent(agent)
+                    if isinstance(agent, type):
+                        build_agent(agent)
+                    elif isinstance(agent, PlayedAnew) and hasattr(agent, "made"):
+                        agent.made()
                 except SealError:
                     raise
                 except (Exception, SystemExit) as error:  # whatever a user's class raises

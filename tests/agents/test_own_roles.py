@@ -4,8 +4,10 @@ import asyncio
 import importlib
 import json
 import linecache
+import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -274,3 +276,40 @@ def test_what_a_function_asks_from_another_thread_counts_for_its_chat(tmp_path):
     assert next(run.folder.trajectories()).provenance == {
         "own_models": {"execution_manager": "lab/own"}
     }
+
+
+class Slow:
+    def reply(self, chat):
+        time.sleep(4)
+
+
+class Async:
+    async def reply(self, chat):
+        await asyncio.sleep(0)
+        print("I wait.")
+        return seal.Reply(chat.request)
+
+
+class Wandering:
+    def reply(self, chat):
+        os.chdir("/")
+        return seal.Reply(chat.request)
+
+
+def test_an_object_that_takes_too_long_ends_the_goal(tmp_path):
+    run = played(tmp_path, {"planner": Slow()}, max_seconds=0.2)
+    assert run.summary["stop_reasons"] == {"max_seconds": 1}
+
+
+@pytest.mark.parametrize("role", [Async, Async()])
+def test_an_object_may_reply_as_a_coroutine(role, tmp_path):
+    run = played(tmp_path, {"planner": role})
+    assert words(run, "planner") == ["When do orders 7 and 8 ship?"]
+    (told,) = next(run.folder.trajectories()).provenance["printed"]
+    assert told["text"] == "I wait.\n"
+
+
+def test_an_object_that_changes_the_working_folder_changes_nothing_else(tmp_path):
+    before = Path.cwd()
+    run = played(tmp_path, {"planner": Wandering()})
+    assert (Path.cwd(), run["call_f1"].mean) == (before, 1.0)

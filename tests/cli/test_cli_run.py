@@ -10,6 +10,8 @@ import pytest
 from forked import Forked
 from servers import ModelServer, text
 
+from seal.runs.run_folder import RunFolder
+
 SHORT = ("--limit", "4", "--no-baselines")
 SUMMARY = {"errors", "metrics", "run", "stop_reasons", "tasks", "usage"}
 
@@ -60,10 +62,12 @@ def test_json_is_one_object_with_the_run(seal, tmp_path: Path) -> None:
 
 def test_nothing_but_json_reaches_stdout_when_roles_print(seal, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(SLOW.replace("time.sleep(0.2)", "print('LOUD')"))
-    done = seal("run", *SHORT, "--planner", "loud:Slow", "--json")
+    done = seal("run", *SHORT, "--planner", "loud:Slow", "--json", "--out", "r")
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
-    assert "LOUD" in done.stderr
+    assert "LOUD" not in done.stderr
+    chats = RunFolder.open(tmp_path / "r").trajectories()
+    assert {chat.provenance["printed"][0]["text"] for chat in chats} == {"LOUD\n"}
 
 
 def test_the_settings_of_the_file_are_played(called, tmp_path: Path) -> None:
