@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
 from seal.core.consent import affirms, calls_off, clauses, holds, plain, spoken_in
-from seal.core.stated import PHONE, Sense, leaves, said, states
+from seal.core.stated import Sense, is_phone, leaves, said, spelled, states
 from seal.core.text import CJK, HANGUL, sentences, words
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable
 def _with_marks(told: str, values: Iterable[str]) -> str:
     """Return what was told with `_VALUE` for each value, and without other quotations."""
     for value in sorted(values, key=len, reverse=True):
-        pattern = _spelled(value)
+        pattern = spelled(value)
         if pattern:
             told = re.sub(pattern, f" {_VALUE} ", told, flags=re.IGNORECASE)
     return _QUOTED.sub(lambda quoted: f" {_VALUE if _VALUE in quoted[0] else 'it'} ", told)
@@ -267,18 +267,9 @@ def _asks_about_values(marked: str) -> bool:
     return not new or bool(new & {*words(rest)}) or _REFERRING.search(plain(part)) is not None
 
 
-def _spelled(value: str) -> str:
-    """Return a regex of a value's words, or of the digits of a number, however they are parted."""
-    digits = re.sub(r"\D", "", value)
-    if len(digits) > 4 and not _NAME.search(value):
-        return r"\+?" + r"[\s().-]*".join(digits)
-    spaced = r"\W+".join(map(re.escape, re.findall(r"\w+", value)))
-    return rf"(?<!\w){spaced}(?!\w)" if spaced else ""
-
-
 def _named(answer: str, value: str) -> bool:
     """Tell whether an answer has a value, or its number."""
-    pattern = _spelled(value)
+    pattern = spelled(value)
     return bool(pattern) and re.search(pattern, answer, re.IGNORECASE) is not None
 
 
@@ -417,7 +408,7 @@ def _same(value: str, cell: Any) -> bool:
     if cell == value:
         return True
     digits = (re.sub(r"\D", "", number) for number in (value, cell))
-    return all(map(PHONE.fullmatch, (value, cell))) and len(set(digits)) == 1
+    return all(map(is_phone, (value, cell))) and len(set(digits)) == 1
 
 
 def _is_name(cell: Any) -> bool:

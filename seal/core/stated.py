@@ -31,13 +31,12 @@ from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core.spoken import MONTHS, Day, Text, Time, Token, Value, days, normalise, read
-from seal.core.text import split_identifiers, words
+from seal.core.text import words
 
 Statement = Literal["stated", "doubtful", "absent"]
 
 _SYMBOLS = frozenset("%$€£¥₹")
-PHONE = re.compile(r"\+?[\d\s().-]{5,}")
-"""A phone number, as people part it."""
+_PHONE = re.compile(r"\+?(?:[\s().-]*\d){5,19}[\s().-]*")
 _TRUTH = re.compile(
     r"\b(?:turn|switch|flip|toggle)\w*(?:[ '-]{1,9}\w+){0,3}? {1,9}(?:on|off)\b"
     r"(?! {1,9}(?:(?:the +)?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
@@ -250,8 +249,9 @@ def _of_text(whole: Text, value: str, sense: Sense) -> Iterator[tuple[int, int]]
         yield from _of_moment(whole, wanted.values[0], sense)
     yield from _runs(whole.tokens, wanted.values)
     yield from _runs(whole.written, [token.value for token in wanted.written])
-    if spelled := _spelled(value):
-        yield from (match.span() for match in re.finditer(spelled, whole.plain))
+    if is_phone(value) or any(map(str.isalpha, value)) or not words(value):
+        pattern = spelled(value) or re.escape(normalise(value).strip())
+        yield from (match.span() for match in re.finditer(pattern, whole.plain))
 
 
 def _runs(held: Sequence[Token], wanted: Sequence[Value]) -> Iterator[tuple[int, int]]:
@@ -278,17 +278,19 @@ def _key(value: Value) -> str:
     return value if isinstance(value, str) else f"@{value}"
 
 
-def _spelled(value: str) -> str:
+def is_phone(value: str) -> bool:
+    """Tell whether a text is a phone number, or another with as many digits, as people part it."""
+    return _PHONE.fullmatch(value.strip()) is not None
+
+
+def spelled(value: str) -> str:
     """Return a regex of a phone number's digits, or of a text's words, however they are parted."""
-    digits = re.sub(r"\D", "", value)
-    if PHONE.fullmatch(value.strip()) and 4 < len(digits) < 20:
-        parted = r"[\s().-]*".join(digits)
+    if is_phone(value):
+        parted = r"[\s().-]*".join(re.findall(r"\d", value))
         return rf"(?<!\d)(?:\+|00)?{parted}(?!\d)"
-    parts = words(normalise(split_identifiers(value)))
-    if all(part.isdigit() for part in parts):
-        return "" if parts else re.escape(normalise(value).strip())
-    spaced = r"[\W_]+".join(map(re.escape, parts))
-    return rf"(?<![^\W_])(?<!\d[.,:/-]){spaced}(?![^\W_])(?![.,:/-]\d)"
+    pieces = (words(part) for part in re.findall(r"[^\W_]+", value))
+    spaced = r"[\W_]+".join(r"[\W_]*".join(map(re.escape, piece)) for piece in pieces)
+    return rf"(?<![^\W_])(?<!\d[.,:/-]){spaced}(?![^\W_])(?![.,:/-]\d)" if spaced else ""
 
 
 def _truth(whole: Text, value: bool, name: str) -> Iterator[_Place]:

@@ -23,16 +23,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 
 from seal.benchmarks.mmtb.dialogues import Mission
 from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Scene
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
-from seal.core.spoken import MONTHS, WEEKDAYS, numbers
+from seal.core.spoken import MONTHS, WEEKDAYS
 from seal.core.stated import Sense, states
 from seal.core.types import JSON, Goal, Task, Tool
-from seal.experiments.generation.sources import Leaf, leaves
+from seal.experiments.generation.sources import Heard, Leaf, leaves
 from seal.experiments.generation.writers import shipped_text
 
 _COUNTS = 31
@@ -62,17 +61,12 @@ def edges(scene: Scene) -> tuple[tuple[int, ...], ...]:
         news.append({*given} - {*leaves(node.action.arguments)})
     texts = [*(text for mission in scene.past for text in texts_of(mission)), scene.request]
     texts += [asked.answer for asked in scene.questions]
-    said_numbers = set().union(*map(numbers, texts))
-    said_codes = {*leaves(texts)}
+    heard = Heard(texts)
     earlier_nodes = (node for mission in scene.past for node in mission.nodes)
     known = {leaf for node in earlier_nodes for leaf in leaves(node.observation)}
 
     def is_evidence(leaf: Leaf) -> bool:
-        if leaf in known or leaf in said_codes:
-            return False
-        if isinstance(leaf, float):
-            return not _is_count(leaf) and Decimal(repr(leaf)) not in said_numbers
-        return not any(states(text, leaf) for text in texts)
+        return not (leaf in known or _is_count(leaf) or heard.has(leaf))
 
     found = []
     for node in nodes:

@@ -13,15 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
-from seal.core.spoken import numbers
 from seal.core.stated import states
 from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.evaluation.milestones.faults import TableChange, table_change
-from seal.experiments.generation.sources import Leaf, leaves
+from seal.experiments.generation.sources import Heard, Leaf, leaves
 
 _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")
 
@@ -165,22 +163,14 @@ class _News:
     """
 
     def __init__(self, steps: Sequence[Step], place: int) -> None:
-        self._said = [
-            step.content for step in steps[:place] if step.author == USER and step.call is None
-        ]
-        self._numbers = set().union(*map(numbers, self._said))
-        self._codes = {*leaves(self._said)}
+        said = (s.content for s in steps[:place] if s.author == USER and s.call is None)
+        self._heard = Heard(said)
 
     def of(self, one: Made) -> set[Leaf]:
         """Return those that a call brought and was not given."""
-        return {leaf for leaf in leaves(one.result) if not self._known(leaf)} - set(
+        return {leaf for leaf in leaves(one.result) if not self._heard.has(leaf)} - set(
             leaves(one.arguments)
         )
-
-    def _known(self, leaf: Leaf) -> bool:
-        if isinstance(leaf, float):
-            return Decimal(repr(leaf)) in self._numbers
-        return leaf in self._codes or any(states(text, leaf) for text in self._said)
 
 
 def messages(steps: Sequence[Step]) -> list[int]:
