@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, TextIO, cast
 
-from seal.agents.faults import OverdueError, PluginError
+from seal.agents.faults import CallsSpentError, OverdueError, PluginError
 
 PRINTED = 20_000
 """Characters of what is printed within one reply that are kept."""
@@ -94,6 +94,7 @@ class OwnCode:
 
         Raises:
             OverdueError: It takes longer.
+            CallsSpentError: The work was a call beyond the budget.
         """
         loop = self._running()
 
@@ -109,7 +110,7 @@ class OwnCode:
         task.add_done_callback(lambda done: work.close())
         try:
             work.serve(seconds)
-        except OverdueError:
+        except (OverdueError, CallsSpentError):
             task.cancel()
             self._leave_blocked(loop)
             raise

@@ -52,6 +52,8 @@ class Together:
         self._chat = chat
         self._hand_over = hand_over
         self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
+        self._over = False
+        """Whether the budget of calls is spent: nothing is answered any more."""
 
     def tools(self) -> list[Callable[..., Any]]:
         """Return the tools that are offered now as coroutine functions."""
@@ -61,6 +63,10 @@ class Together:
         async def call(*given: Any, **named: Any) -> JSON:
             loop = asyncio.get_running_loop()
             answered: asyncio.Future[ToolResult] = loop.create_future()
+            if self._over:
+                await (
+                    answered
+                )  # for ever: who goes on calling in vain must not use up the processor
             self._waiting.append((_call(tool, given, named), answered))
             if len(self._waiting) == 1:
                 loop.call_soon(self._ask, loop)
@@ -86,7 +92,10 @@ class Together:
             failure: BaseException | None = None
             try:
                 results = self._chat.execute([call for call, _ in waiting])
-            except (Exception, CallsSpentError) as error:
+            except CallsSpentError:  # ends the reply here: the function may catch every error
+                self._over = True
+                raise
+            except Exception as error:
                 failure = error
             loop.call_soon_threadsafe(settle, results, failure)
 

@@ -1,6 +1,7 @@
 """A function in the place of the agent: what it is given, what it may do, what it is told."""
 
 import asyncio
+import contextlib
 import os
 import threading
 import time
@@ -427,6 +428,23 @@ def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
             tools[0](order_id="7")
 
     run = played(loop, tmp_path, max_calls=3)
+    assert (run.exit_code, list(run.tasks["stop"])) == (0, ["max_calls"])
+
+
+async def keeps_together(request, tools):
+    while True:
+        await asyncio.gather(tools[0](order_id="7"), return_exceptions=True)
+
+
+async def keeps_all(request, tools):
+    while True:
+        with contextlib.suppress(BaseException):
+            await tools[0](order_id="7")
+
+
+@pytest.mark.parametrize("agent", [keeps_together, keeps_all])
+def test_an_async_agent_that_keeps_every_error_is_ended_by_its_budget(tmp_path, agent):
+    run = played(agent, tmp_path, max_calls=3)
     assert (run.exit_code, list(run.tasks["stop"])) == (0, ["max_calls"])
 
 

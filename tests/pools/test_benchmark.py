@@ -414,7 +414,7 @@ async def late(task, trajectory):
         ({"headline": "pass_rate"}, "headline: expected a list, each item a text"),
         ({"success": ["polite"]}, "success: expected a text, got a list"),
         ({"metrics": polite}, "metrics: expected a list"),
-        ({"published": [{"title": "x"}]}, "published: expected a list, each item a Published"),
+        ({"published": [{"title": "x"}]}, r"published\[0\]: expected a Published"),
         ({"tool": [get_order]}, "no setting 'tool'.*Did you mean 'tools'"),
     ],
 )
@@ -447,7 +447,7 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
         (lambda: seal.ask("Hi", id=7), "id: expected a text, got 7"),
         (lambda: seal.ask("Hi", tags=["easy"]), "tags: expected a mapping"),
         (lambda: seal.ask("Hi", tools="get_order"), "tools: expected a list, each item a text"),
-        (lambda: seal.ask("Hi", tools=[get_order]), "tools: expected a list, each item a text"),
+        (lambda: seal.ask("Hi", tools=[get_order]), r"tools\[0\]: expected a text, got a function"),
         (lambda: seal.ask("Hi", anser="7"), "no setting 'anser'.*Did you mean 'answer'"),
         (lambda: seal.ask(""), "expected the text of a request"),
         (lambda: seal.ask("Hi", "get_order"), "'get_order' is no gold step"),
