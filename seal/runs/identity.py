@@ -140,9 +140,11 @@ def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: A
             if not _same(key, old.get(key), new.get(key)):
                 differing.append(f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}")
     if differing:
+        judged = any(each.startswith("measure.judge:") for each in differing)
+        scored = f"Let the judge of now score it (seal score {folder}), resume"
         raise UsageError(
             f"{folder} holds a run of other settings; " + "; ".join(differing) + ". "
-            "Resume with the settings of then, or give another --out"
+            f"{scored if judged else 'Resume'} with the settings of then, or give another --out"
         )
 
 
