@@ -43,7 +43,7 @@ def test_a_world_that_is_code_is_opened_only_where_it_is_allowed(tmp_path, monke
 
     with pytest.raises(CodeRefusedError, match="task 't0' names the world 'harbour_of_a_stranger"):
         seal.generate("queries", pool, tmp_path / "out")
-    with pytest.raises(RuntimeError, match="imported"):
+    with pytest.raises(seal.SealError, match="fails to import: RuntimeError: imported"):
         seal.generate("queries", pool, tmp_path / "out", allow_code=("harbour_of_a_stranger",))
 
 

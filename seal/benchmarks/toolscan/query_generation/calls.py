@@ -9,7 +9,7 @@ from seal.benchmarks.toolscan.query_generation.candidates import GoldCall
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Called
 from seal.core.environment import EnvironmentFactory
-from seal.core.errors import CodeRefusedError, SealError
+from seal.core.errors import SealError
 from seal.core.plain import json_text
 from seal.core.protocols import Simulator
 from seal.core.text import words
@@ -61,19 +61,18 @@ class Bench:
 
         Raises:
             CallFailedError: A call brings an error.
-            CodeRefusedError: The task's world is code that is not allowed.
+            UsageError: The task's world is code that is not allowed, or does not load.
         """
+        worlds = self._places(task)
         values = []
         try:
-            environment = self._places(task).open(task, 0, ())
+            environment = worlds.open(task, 0, ())
             for place, (tool, arguments) in enumerate(calls):
                 call = ToolCall(f"call_{place}", self._tools[tool].name, arguments, tool=tool)
                 (result,) = environment.call([call])
                 if result.error is not None:
                     raise CallFailedError(str(result.error.get("message", result.content)))
                 values.append(result.value)
-        except CodeRefusedError:
-            raise
         except SealError as error:
             raise CallFailedError(str(error)) from error
         return values
