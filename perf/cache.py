@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from seal.core import Tool
 from seal.core.canonical import digest
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.template import Template
 

@@ -30,8 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core.protocols import Completion, Request
-from seal.core.types import Task, ToolCall
+from seal.core import Completion, Request, Task, ToolCall
 from seal.runs.engine import Engine
 from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder

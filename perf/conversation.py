@@ -24,8 +24,8 @@ from typing import Any
 import autogen
 
 from seal.benchmarks.toolsandbox.phone import tools
+from seal.core import Goal, Task
 from seal.core.records import write_records
-from seal.core.types import Goal, Task
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.runs.engine import Engine

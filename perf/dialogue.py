@@ -23,8 +23,8 @@ from pathlib import Path
 from seal.api.pools import import_benchmark, load_pool
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
 from seal.benchmarks.dialogtool.tool_life import AWARENESS, REQUESTER, RESPONDER, write_act
+from seal.core import Step, Stop, Task, Tool, ToolCall, Trajectory
 from seal.core.records import encode
-from seal.core.types import Step, Stop, Task, Tool, ToolCall, Trajectory
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 BUDGET_S, DIALOGUES = 20.0, 2_921

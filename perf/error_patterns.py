@@ -19,8 +19,8 @@ from pathlib import Path
 
 from timing import seconds_of
 
+from seal.core import Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import read_records, write_records
-from seal.core.types import Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.error_patterns import diagnose, repairs
 from seal.pools.importer import import_benchmark
 

@@ -19,8 +19,8 @@ from timing import seconds_of
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
+from seal.core import Milestone, Plan, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import AllOf, Match, StateHas, StateUnchanged
-from seal.core.types import Milestone, Plan, Step, Task, ToolCall, Trajectory
 from seal.environments.world import WorldSetup
 from seal.evaluation.milestones.plans import measure_plan, view
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz, process
 from timing import seconds_of
 
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.pools.lint.tools import COMPARED, THRESHOLD, near_duplicates, plain
 from seal.retrievers.documents import documents, shortened
 

@@ -24,9 +24,9 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 
+from seal.core import Task, Tool, ToolCall
 from seal.core.environment import Environment, Held
 from seal.core.store import Store
-from seal.core.types import Task, Tool, ToolCall
 from seal.environments.mcp import McpWorld, Origin
 from seal.environments.mcp_servers import Server
 

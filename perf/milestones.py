@@ -22,8 +22,8 @@ from typing import NamedTuple
 from timing import seconds_of
 
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
+from seal.core import Milestone, Plan, Step, Task, Trajectory
 from seal.core.conditions import FIRST, LAST, MESSAGE, AllOf, Column, StateHas, StateUnchanged
-from seal.core.types import Milestone, Plan, Step, Task, Trajectory
 from seal.evaluation.milestones.plans import measure_plan, under, view
 from seal.pools.importer import Notes, Recorded
 

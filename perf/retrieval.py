@@ -22,9 +22,8 @@ import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from threadpoolctl import threadpool_limits
 
-from seal.core.protocols import Pool
+from seal.core import Pool, Query, Tool
 from seal.core.text import words
-from seal.core.types import Query, Tool
 from seal.retrievers import RetrieverSpec, build_retriever, rank
 from seal.retrievers.vector_index import VectorIndex
 

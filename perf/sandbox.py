@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.sandbox import Case
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.functions import function_name

@@ -18,9 +18,7 @@ from pathlib import Path
 
 from timing import seconds_of
 
-from seal.core.conditions import Argument, Called
-from seal.core.records import read_records, write_records
-from seal.core.types import (
+from seal.core import (
     Goal,
     Milestone,
     Plan,
@@ -32,6 +30,8 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Argument, Called
+from seal.core.records import read_records, write_records
 from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.statistics import Summariser, groups_of
 

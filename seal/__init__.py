@@ -15,18 +15,25 @@ if TYPE_CHECKING:
     from seal.api.results import compare, explain, report, score
     from seal.api.retrieval import retrieve, train_retriever
     from seal.api.runs import ablate, plan_run, run, sweep
-    from seal.core.conditions import Argument, Called
-    from seal.core.errors import SealError
-    from seal.core.protocols import (
+    from seal.core import (
         Agent,
         Chat,
         ChatModel,
         Completion,
+        Goal,
         Metric,
+        Plan,
         Reply,
         Retriever,
+        Score,
+        SealError,
+        Task,
+        Tool,
+        ToolCall,
+        ToolResult,
+        Trajectory,
     )
-    from seal.core.types import Goal, Plan, Score, Task, Tool, ToolCall, ToolResult, Trajectory
+    from seal.core.conditions import Argument, Called
     from seal.models.specs import Model
     from seal.pools import Benchmark
     from seal.pools.own import ask, called

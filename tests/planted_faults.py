@@ -7,9 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from seal.api.pools import load_pool
-from seal.core.errors import ModelError
-from seal.core.protocols import Chat, ChatModel, Completion, Pool, Query, Reply, Request
-from seal.core.types import Task, Tool, ToolCall, ToolResult
+from seal.core import (
+    Chat,
+    ChatModel,
+    Completion,
+    ModelError,
+    Pool,
+    Query,
+    Reply,
+    Request,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from seal.models.oracle import Oracle
 
 ORCHESTRATOR = "orchestrator"

@@ -8,11 +8,22 @@ from typing import Any
 
 from servers import Answer, Received, calls, text
 
+from seal.core import (
+    Completion,
+    Goal,
+    Milestone,
+    Plan,
+    Request,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+from seal.core import Trajectory as Played
 from seal.core.conditions import Argument, Called
-from seal.core.protocols import Completion, Request
 from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Tool, ToolCall, ToolResult
-from seal.core.types import Trajectory as Played
 from seal.runs.run import RunResult, run
 from seal.runs.settings import RunSettings
 

@@ -12,7 +12,7 @@ import pytest
 import seal
 from seal.api.plugins import REGISTRIES, register
 from seal.api.pools import catalogue, count, load_pool
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 
 PLUGIN = Path(__file__).parent / "fixtures" / "plugin"

@@ -22,7 +22,7 @@ from seal.benchmarks.mmtb.generation.settings import MissionSettings
 from seal.benchmarks.mmtb.generator import MissionOptions
 from seal.benchmarks.toolscan.generators import QueryOptions
 from seal.benchmarks.toolscan.query_generation.candidates import QuerySettings
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.experiments.pool_draws import Drawing
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.training.settings import TrainSettings

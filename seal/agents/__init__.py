@@ -10,9 +10,8 @@ import inspect
 import sys
 from typing import Any, Protocol, runtime_checkable
 
+from seal.core import Agent, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
-from seal.core.protocols import Agent
 from seal.core.registry import Registry
 from seal.core.specs import name_of, source_of
 

@@ -20,9 +20,8 @@ from typing import Any
 
 from seal.agents.conversation import Conversation
 from seal.agents.teams import DESCRIPTIONS, USER
-from seal.core.errors import InfrastructureError, UsageError
+from seal.core import InfrastructureError, Step, UsageError
 from seal.core.plain import json_text
-from seal.core.types import Step
 
 _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""

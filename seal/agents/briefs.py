@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from seal.core.errors import UsageError
-from seal.core.types import JSON
+from seal.core import JSON, UsageError
 
 Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
 WHOLE: Brief = "goal+boundary+demonstration"

@@ -26,15 +26,16 @@ from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import View, checked_reply, checked_results
-from seal.core.conditions.messages import takes_turn
-from seal.core.environment import Environment
-from seal.core.errors import SealError, UsageError, fault
-from seal.core.protocols import Agent, ChatModel, Completion, Reply
-from seal.core.types import (
+from seal.core import (
     JSON,
+    Agent,
+    ChatModel,
+    Completion,
     Goal,
     Query,
     Ranking,
+    Reply,
+    SealError,
     Step,
     Stop,
     StopReason,
@@ -45,8 +46,12 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
     Usage,
+    UsageError,
     Verdict,
+    fault,
 )
+from seal.core.conditions.messages import takes_turn
+from seal.core.environment import Environment
 
 _NO_REPLY = Reply()
 

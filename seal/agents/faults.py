@@ -7,7 +7,7 @@ import socket
 import traceback
 from pathlib import Path
 
-from seal.core.errors import InfrastructureError, SealError, fault
+from seal.core import InfrastructureError, SealError, fault
 
 _OUTAGES = (InfrastructureError, ConnectionError, socket.gaierror)
 _OURS = Path(__file__).resolve().parents[1]

@@ -13,8 +13,7 @@ from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, text_of
 from seal.agents.guests import Guest, group_of
 from seal.agents.own import asked_of
 from seal.agents.own_code import OwnCode
-from seal.core.protocols import Chat
-from seal.core.types import ToolCall, ToolResult
+from seal.core import Chat, ToolCall, ToolResult
 
 
 class GroupGuest(Guest):

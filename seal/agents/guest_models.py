@@ -17,9 +17,8 @@ from typing import Any
 
 from seal.agents.autogen import library
 from seal.agents.teams import USER
+from seal.core import Message, Tool, ToolCall, Usage
 from seal.core.plain import json_text
-from seal.core.protocols import Message
-from seal.core.types import Tool, ToolCall, Usage
 
 OURS = "SealClient"
 """What the configuration of an agent names as its client where the user names none."""

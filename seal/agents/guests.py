@@ -26,11 +26,9 @@ from seal.agents.own import OwnRole
 from seal.agents.own_code import OwnCode
 from seal.agents.personas import brief
 from seal.agents.teams import MANAGER, USER
+from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
-from seal.core.protocols import Chat, Reply
 from seal.core.specs import name_of
-from seal.core.types import JSON, Step, ToolCall
 
 ALLOWED = "autogen"
 """The module that a user allows (`allow_code`) to let agents run code that a model wrote."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.agents.teams import EXECUTOR, USER
-from seal.core.protocols import Reply
-from seal.core.types import Step, StopReason, Usage
+from seal.core import Reply, Step, StopReason, Usage
 
 REPEATS = 3
 """The manager or the lead, saying the same this many times in a row, ends the chat; so does the

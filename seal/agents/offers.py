@@ -12,10 +12,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from seal.agents.teams import EXECUTOR
+from seal.core import END_CONVERSATION, Chat, Reply, Tool, ToolCall, ToolResult
+from seal.core import FIND_TOOLS as FIND_TOOLS_ID
 from seal.core.plain import json_text
-from seal.core.protocols import Chat, Reply
-from seal.core.types import END_CONVERSATION, Tool, ToolCall, ToolResult
-from seal.core.types import FIND_TOOLS as FIND_TOOLS_ID
 
 FIND_TOOLS = Tool(
     id=FIND_TOOLS_ID,

@@ -23,12 +23,10 @@ from typing import Any
 from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.tool_functions import Together, ToolError, plain_tools
+from seal.core import Agent, Chat, Completion, Reply, Request, Step, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
-from seal.core.protocols import Agent, Chat, Completion, Reply, Request
 from seal.core.signatures import places_of
 from seal.core.specs import name_of, source_of
-from seal.core.types import Step
 
 __all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 

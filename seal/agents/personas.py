@@ -23,11 +23,9 @@ from typing import Any
 
 from seal.agents.offers import END
 from seal.agents.roles import prompt
-from seal.core.errors import DataError, shortened
+from seal.core import JSON, Chat, DataError, Message, Step, shortened
 from seal.core.plain import json_text
-from seal.core.protocols import Chat, Message
 from seal.core.text import words
-from seal.core.types import JSON, Step
 
 _NO_FACTS = ("goal", "boundary", "facts", "then", "replies", "demonstration")
 _FACT = 'expected a value, or {"value": value, "ask": [words that ask for it]}'

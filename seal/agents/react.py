@@ -13,8 +13,7 @@ import re
 from collections.abc import Sequence
 
 from seal.agents.roles import messages, prompt
-from seal.core.protocols import Chat, Completion, Message, Reply
-from seal.core.types import Step, ToolCall
+from seal.core import Chat, Completion, Message, Reply, Step, ToolCall
 
 MOST_THOUGHTS = 3
 _THOUGHT = re.compile(r"\s*(?:Thought|Think)\s*:", re.IGNORECASE)

@@ -8,10 +8,9 @@ from functools import cache
 from importlib.resources import files
 
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
+from seal.core import Chat, Message, Reply, Step, ToolCall
 from seal.core.canonical import digest
-from seal.core.protocols import Chat, Message, Reply
 from seal.core.text import plan_steps
-from seal.core.types import Step, ToolCall
 
 
 @cache

@@ -26,8 +26,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from seal.agents.personas import facts_of, replies_of, requests_of
+from seal.core import JSON
 from seal.core.speech import FAILURES, asking, reading
-from seal.core.types import JSON
 
 UNKNOWN = (
     "I don't know.",

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Reply
+from seal.core import JSON, Goal, Reply, Step, Task, UsageError
 from seal.core.registry import Registry
 from seal.core.signatures import checked_names
-from seal.core.types import JSON, Goal, Step, Task
 
 USER = "user_simulator"
 EXECUTOR = "executor"

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.agents.faults import CallsSpentError
-from seal.core.protocols import Chat
+from seal.core import JSON, Chat, Tool, ToolCall, ToolResult
 from seal.core.records import to_plain
-from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 _TYPES = {
     "string": str,

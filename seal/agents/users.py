@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from seal.agents.offers import END, leave
 from seal.agents.teams import EXECUTOR
-from seal.core.protocols import Chat, Message, Reply
+from seal.core import Chat, Message, Reply
 
 
 class UserSimulator:

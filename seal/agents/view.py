@@ -15,10 +15,25 @@ from seal.agents.faults import FAULTS, CallsSpentError, PluginError
 from seal.agents.offers import FIND_TOOLS, answered
 from seal.agents.roles import pending_calls
 from seal.agents.teams import EXECUTOR, USER
-from seal.core.errors import SealError, UsageError, fault
+from seal.core import (
+    Completion,
+    Goal,
+    Message,
+    Query,
+    Ranking,
+    Reply,
+    Request,
+    SealError,
+    Step,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UsageError,
+    Verdict,
+    fault,
+)
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Message, Reply, Request
-from seal.core.types import Goal, Query, Ranking, Step, Tool, ToolCall, ToolResult, Usage, Verdict
 
 if TYPE_CHECKING:
     from seal.agents.conversation import Conversation

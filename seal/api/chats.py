@@ -9,9 +9,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 from seal.api.settings import RunOptions, settings_of
-from seal.core.errors import UnknownNameError
+from seal.core import Task, UnknownNameError
 from seal.core.signatures import checked
-from seal.core.types import Task
 from seal.pools.lookup import Bench
 from seal.runs.agent_settings import AgentUnderTest
 

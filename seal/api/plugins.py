@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.errors import UnknownNameError
+from seal.core import UnknownNameError
 from seal.core.registry import Registry, load_dotted
 from seal.core.signatures import checked
 

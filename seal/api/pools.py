@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import UnknownNameError
+from seal.core import Task, UnknownNameError
 from seal.core.signatures import checked
-from seal.core.types import Task
 from seal.pools import REGISTRY
 from seal.pools.benchmark import loaded
 from seal.pools.lookup import Bench, bench_of, known_benchmark

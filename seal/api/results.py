@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.core.signatures import checked
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from seal.api.settings import DrawingOptions
-from seal.core.protocols import CacheMode
+from seal.core import CacheMode, Task
 from seal.core.signatures import checked
-from seal.core.types import Task
 from seal.experiments.pool_draws import Size
 from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark

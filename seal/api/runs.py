@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from seal.api.settings import DrawingOptions, RunOptions, SweepOptions, settings_of
-from seal.core.errors import UsageError
+from seal.core import Task, UsageError
 from seal.core.signatures import checked
-from seal.core.types import Task
 from seal.experiments.pool_draws import Size
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, known_benchmark

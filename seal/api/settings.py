@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
+from seal.core import CacheMode, Task
 from seal.core.formats import Format, ToolMessages
-from seal.core.protocols import CacheMode
-from seal.core.types import Task
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool

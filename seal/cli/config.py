@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.verbs import load, verbs
-from seal.core.errors import DataError, nearest
+from seal.core import DataError, nearest
 from seal.core.secrets import refuse_secret
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ def _call(verb: str, words: list[str]) -> int:
 
     from seal.cli.config import Config
     from seal.cli.failure import tell
-    from seal.core.errors import UsageError
+    from seal.core import UsageError
 
     command = get_command(app)
     config = Config.read()

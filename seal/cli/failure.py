@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from seal.core.errors import BudgetError, InfrastructureError, SealError
+from seal.core import BudgetError, InfrastructureError, SealError
 from seal.report.printable import printable
 
 INTERRUPTED = 130

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import typer
 
 from seal.cli.groups import argument, flag, option, repeated
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.core.secrets import refuse_secret
 
 CacheMode = Literal["record", "replay", "off"]

@@ -35,7 +35,7 @@ from seal.cli.options import (
     sizes,
     typed_pairs,
 )
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.runs.agent_settings import trying
 from seal.runs.settings import RunSettings
 from seal.sandbox import NAMES as SANDBOXES

@@ -21,10 +21,19 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
-from seal.core.errors import DataError, SealError, shortened
+from seal.core import (
+    JSON,
+    DataError,
+    Execution,
+    SealError,
+    Tables,
+    Task,
+    ToolCall,
+    ToolResult,
+    shortened,
+)
 from seal.core.plain import json_bytes, loses_number
 from seal.core.signatures import fits
-from seal.core.types import JSON, Execution, Tables, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator, error_result
 from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
 from seal.environments.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order

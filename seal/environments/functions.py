@@ -14,10 +14,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from seal.core.errors import UsageError, shortened
+from seal.core import JSON, Tool, UsageError, shortened
 from seal.core.plain import exact_json
 from seal.core.specs import name_of
-from seal.core.types import JSON, Tool
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tokens = Iterable[Hashable] | Callable[[Mapping[str, JSON]], Iterable[Hashable]]

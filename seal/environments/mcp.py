@@ -17,19 +17,25 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from seal.core.canonical import digest
-from seal.core.environment import Environment, Stateless, Validated
-from seal.core.errors import (
+from seal.core import (
+    JSON,
     CacheMissError,
     DataError,
+    Execution,
     InfrastructureError,
     OptionError,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
     UsageError,
     shortened,
 )
+from seal.core.canonical import digest
+from seal.core.environment import Environment, Stateless, Validated
 from seal.core.plain import json_text
 from seal.core.store import Store
-from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator
 from seal.environments.mcp_servers import Server, read_servers
 from seal.environments.mcp_sessions import TIMEOUT, Answer, Sessions

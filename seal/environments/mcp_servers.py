@@ -19,8 +19,8 @@ from typing import Any
 
 import orjson
 
+from seal.core import DataError, UsageError, shortened
 from seal.core.canonical import digest
-from seal.core.errors import DataError, UsageError, shortened
 from seal.core.plain import json_text
 from seal.core.secrets import SHORTEST_KEY, check_url, public_url
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import DataError, InfrastructureError, MissingExtraError, UsageError
+from seal.core import JSON, DataError, InfrastructureError, MissingExtraError, UsageError
 from seal.core.plain import json_text
-from seal.core.types import JSON
 from seal.environments.mcp_servers import Server
 
 if TYPE_CHECKING:

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from seal.core import JSON, Execution, OptionError, Task, ToolCall, ToolResult
 from seal.core.conditions import Called
 from seal.core.conditions.assignment import cheapest
 from seal.core.environment import Environment, Stateless, Storeless
-from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.types import JSON, Execution, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 

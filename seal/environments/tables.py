@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 
+from seal.core import JSON
 from seal.core.plain import loses_number
-from seal.core.types import JSON
 
 Row = dict[str, JSON]
 

@@ -13,13 +13,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, get_args
 
+from seal.core import (
+    JSON,
+    CacheMode,
+    DataError,
+    OptionError,
+    Simulator,
+    Tables,
+    Task,
+    Tool,
+    UsageError,
+    nearest,
+    shortened,
+)
 from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
-from seal.core.errors import DataError, OptionError, UsageError, nearest, shortened
-from seal.core.protocols import CacheMode, Simulator
 from seal.core.records import to_plain
 from seal.core.store import Store
-from seal.core.types import JSON, Tables, Task, Tool
 from seal.environments.chat_world import Circumstances, Race, World, clock_of
 from seal.environments.functions import WorldTool, fits, world_tool
 from seal.environments.tables import Row

@@ -25,9 +25,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from seal.core import Goal, Plan, ToolCall
 from seal.core.conditions import Called
 from seal.core.conditions.assignment import cheapest
-from seal.core.types import Goal, Plan, ToolCall
 from seal.evaluation.goals import (
     GoalChat,
     GoalMetric,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from seal.core import UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import UsageError
 from seal.evaluation.statistics import Interval, bootstrap_interval, cluster_sums
 
 if TYPE_CHECKING:

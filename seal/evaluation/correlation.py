@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from seal.core.conditions import Asked, Called, Replied, parts
-from seal.core.protocols import Metric
-from seal.core.types import (
+from seal.core import (
     CHAT_TOOLS,
     JSON,
     Goal,
+    Metric,
     Plan,
     Score,
     Step,
@@ -27,6 +26,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Asked, Called, Replied, parts
 
 USER = "user_simulator"
 EXECUTOR = "executor"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from seal.core.errors import SealError
-from seal.core.protocols import Metric
+from seal.core import Metric, Score, SealError
 from seal.core.secrets import without_keys
-from seal.core.types import Score
 from seal.evaluation.goals import INFRASTRUCTURE, Chat, ChatMetric, scores_of
 
 

@@ -19,10 +19,8 @@ from typing import Any, TypeVar, get_args
 
 import orjson
 
+from seal.core import ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.canonical import digest
-from seal.core.errors import NoVerdictError
-from seal.core.protocols import ChatModel, Message, Request
-from seal.core.types import Goal, Step, Tool, Verdict
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.judges import PASS_PAPER
 from seal.evaluation.judges.panel import LABELS, Solvability

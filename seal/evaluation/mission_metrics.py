@@ -31,9 +31,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from seal.core import JSON, Goal, Plan, Score, Step, Tool, ToolCall
 from seal.core.conditions import Asked, Called, Replied, party
 from seal.core.conditions.messages import AGENT
-from seal.core.types import JSON, Goal, Plan, Score, Step, Tool, ToolCall
 from seal.evaluation.goals import (
     MISSION,
     USER,

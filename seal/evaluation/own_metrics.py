@@ -10,9 +10,8 @@ from itertools import chain
 from numbers import Real
 from typing import Any
 
-from seal.core.errors import SealError, UsageError, shortened
+from seal.core import Score, SealError, Task, Tool, Trajectory, UsageError, shortened
 from seal.core.signatures import places_of
-from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.guarded import Guarded, told
 
 _EXPECTED = (

@@ -11,7 +11,7 @@ from math import comb
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.evaluation.statistics import cluster_sums
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
+from seal.core import JSON, Goal, InfrastructureError, NoVerdictError, Step
 from seal.core.canonical import derive_seed
-from seal.core.errors import InfrastructureError, NoVerdictError
-from seal.core.types import JSON, Goal, Step
 from seal.evaluation.llm_judge import LLMJudge, ask, choice, prompts_digest, repair, shown_steps
 from seal.evaluation.statistics import bootstrap_interval, rounded, share
 

@@ -24,7 +24,7 @@ from itertools import chain
 from math import log2
 from typing import NamedTuple
 
-from seal.core.types import Goal, Ranking, Task
+from seal.core import Goal, Ranking, Task
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
 Key = tuple[str, int]

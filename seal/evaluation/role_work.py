@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
+from seal.core import Goal, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import Called
-from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 from seal.evaluation.goals import goal_steps, made_calls
 from seal.evaluation.rule_judge import RuleJudge
 

@@ -36,13 +36,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from seal.core import Goal, NoVerdictError, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.core.conditions import Asked, Called, Replied
-from seal.core.errors import NoVerdictError
 from seal.core.plain import leaves
 from seal.core.spoken import normalise, numbers, read
 from seal.core.stated import statement
 from seal.core.text import sentences
-from seal.core.types import Goal, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.evaluation.goals import asks_of_world, failed, made_calls, unserved
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)

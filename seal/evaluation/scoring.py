@@ -14,11 +14,22 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
+from seal.core import (
+    CodeRefusedError,
+    DataError,
+    Goal,
+    Judge,
+    Metric,
+    Score,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 from seal.core.conditions import Match
-from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError, shortened
-from seal.core.protocols import Judge, Metric
 from seal.core.registry import Registry
-from seal.core.types import Goal, Score, Task, Tool, Trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goals import Chat, ChatMetric, scores_of

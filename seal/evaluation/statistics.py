@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seal.core import Score, Task
 from seal.core.canonical import derive_seed
-from seal.core.types import Score, Task
 
 if TYPE_CHECKING:
     import numpy as np

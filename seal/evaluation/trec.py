@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from seal.core import Ranking
 from seal.core.records import AtomicFile
-from seal.core.types import Ranking
 from seal.evaluation.retrieval import Key, Qrels, by_goal_of, collapse, merge, wanted
 
 _ENCODED = re.compile(r"[\s%]")

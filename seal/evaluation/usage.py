@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seal.core.types import Step
+from seal.core import Step
 from seal.evaluation.goals import EXECUTOR, USER, GoalChat, GoalMetric, Value, undefined
 
 NAMES = ("calls", "turns", "tokens_in", "tokens_out")

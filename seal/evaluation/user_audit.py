@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from seal.core.types import END_CONVERSATION, Score, Step
+from seal.core import END_CONVERSATION, Score, Step
 from seal.evaluation.goals import USER, Chat, GoalChat, GoalMetric, Value, undefined
 
 if TYPE_CHECKING:

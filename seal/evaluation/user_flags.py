@@ -23,9 +23,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from seal.core import Step
 from seal.core.plain import leaves
 from seal.core.speech import FAILURES, asking, reading
-from seal.core.types import Step
 from seal.evaluation.goals import USER, GoalChat
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import ends_conversation

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
+from seal.core import DataError, OptionError, shortened
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
-from seal.core.errors import DataError, OptionError, shortened
 from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human

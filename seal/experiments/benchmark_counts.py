@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from seal.core.errors import SealError, UsageError
+from seal.core import JSON, SealError, UsageError
 from seal.core.registry import load_dotted
-from seal.core.types import JSON
 from seal.pools.catalogue import Entry, by_any_name
 from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.lookup import is_shipped, open_pool

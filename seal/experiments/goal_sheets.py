@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from seal.core import JSON, DataError, OptionError, Step, Task, Trajectory, shortened
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
-from seal.core.errors import DataError, OptionError, shortened
-from seal.core.types import JSON, Step, Task, Trajectory
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case

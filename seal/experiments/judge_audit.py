@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from seal.core.errors import DataError, UsageError
-from seal.core.types import JSON, Task, Trajectory
+from seal.core import JSON, DataError, Task, Trajectory, UsageError
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case, audit, decisions

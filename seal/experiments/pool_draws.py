@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from seal.core import Pool, Query, Task, Tool, UnknownNameError, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Query, Task, Tool
 from seal.pools.samples import PoolSample, sample_pools
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents

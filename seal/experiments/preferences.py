@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from seal.core.errors import DataError
+from seal.core import JSON, DataError
 from seal.core.text import normalised
-from seal.core.types import JSON
 from seal.evaluation.judges.recorded import (
     IDENTITY,
     UNRECORDED,

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.secrets import without_keys

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from seal.core.errors import DataError, MissingExtraError
+from seal.core import DataError, MissingExtraError
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError
+from seal.core import JSON, DataError, Task, Trajectory
 from seal.core.folders import cache_folder
 from seal.core.store import Store
-from seal.core.types import JSON, Task, Trajectory
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges.recorded import Place
 from seal.evaluation.llm_judge import LLMJudge

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, OpenedPerChat
+from seal.core import JSON, ChatModel, OpenedPerChat, Task, UnknownNameError, UsageError
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
-from seal.core.types import JSON, Task
 from seal.models.settings import OFFLINE, ModelSettings, options_of
 from seal.models.specs import Model, bare_name, settings_of
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import orjson
 
+from seal.core import JSON
 from seal.core.plain import json_bytes
 from seal.core.schemas import is_sound, meets, required_names
 from seal.core.text import words
-from seal.core.types import JSON
 from seal.models.values_in_text import Kind, Span, as_json, spans
 
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {

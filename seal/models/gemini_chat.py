@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from seal.core import Completion, Message, Request, ToolCall, Usage
 from seal.core.formats.forms import parse_object
 from seal.core.function_calls import parse_call
 from seal.core.plain import well_formed
-from seal.core.protocols import Completion, Message, Request
 from seal.core.providers import GeminiServer
-from seal.core.types import ToolCall, Usage
 from seal.models.settings import ModelSettings
 from seal.models.wire import (
     MalformedAnswerError,

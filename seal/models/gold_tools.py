@@ -12,9 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Completion, Request
-from seal.core.types import JSON, Goal, Task, Tool, ToolCall
+from seal.core import JSON, Completion, Goal, Request, Task, Tool, ToolCall, UsageError
 from seal.models.fill import fill
 from seal.models.oracle import Oracle
 from seal.models.scene import find_scene

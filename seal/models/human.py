@@ -7,11 +7,9 @@ import threading
 from collections.abc import Sequence
 from typing import TextIO
 
-from seal.core.errors import ModelError
+from seal.core import END_CONVERSATION, Completion, Message, ModelError, Request, Tool, ToolCall
 from seal.core.formats.forms import parse_object
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import END_CONVERSATION, Tool, ToolCall
 from seal.models.settings import ModelSettings
 
 _HELP = 'Type a text, or /call NAME {"argument": value}; an empty line sends the calls so far.'

@@ -8,11 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from seal.core import (
+    JSON,
+    CacheMissError,
+    CacheMode,
+    ChatModel,
+    Completion,
+    InfrastructureError,
+    Message,
+    Request,
+    Tool,
+    ToolCall,
+    Usage,
+    UsageError,
+)
 from seal.core.canonical import digest
-from seal.core.errors import CacheMissError, InfrastructureError, UsageError
-from seal.core.protocols import CacheMode, ChatModel, Completion, Message, Request
 from seal.core.store import Store
-from seal.core.types import JSON, Tool, ToolCall, Usage
 
 KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""

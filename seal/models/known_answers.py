@@ -15,11 +15,23 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, ModelError, NotRecordedError, UsageError
+from seal.core import (
+    Completion,
+    DataError,
+    Lookup,
+    ModelError,
+    NotRecordedError,
+    Request,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    Usage,
+    UsageError,
+)
 from seal.core.function_calls import parse_call
 from seal.core.plain import json_bytes
-from seal.core.protocols import Completion, Lookup, Request
-from seal.core.types import Step, Task, Tool, ToolCall, Trajectory, Usage
 from seal.models.scene import Scene, find_scene, offered_names
 from seal.models.settings import ModelSettings
 

@@ -16,11 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from seal.core import FIND_TOOLS, Completion, Message, OptionError, Request, Tool, ToolCall
 from seal.core.canonical import canonical_json
-from seal.core.errors import OptionError
-from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.types import FIND_TOOLS, Tool, ToolCall
 from seal.models.fill import fill
 from seal.models.scene import in_words, offered_names, without_author
 from seal.models.settings import ModelSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core.protocols import Completion, Request
+from seal.core import Completion, Request
 from seal.core.providers import OpenAIServer
 from seal.models.settings import ModelSettings
 from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request

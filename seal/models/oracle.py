@@ -15,13 +15,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from seal.core import (
+    FIND_TOOLS,
+    JSON,
+    Completion,
+    Goal,
+    Message,
+    NotRecordedError,
+    Plan,
+    Request,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+)
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.core.errors import NotRecordedError
 from seal.core.order import levels
-from seal.core.protocols import Completion, Message, Request
 from seal.core.text import clauses, words
-from seal.core.types import FIND_TOOLS, JSON, Goal, Plan, Step, Task, Tool, ToolCall
 from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names, value_of
 from seal.models.settings import ModelSettings
 

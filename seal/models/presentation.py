@@ -12,10 +12,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from seal.core import JSON, ChatModel, ToolCall
 from seal.core.canonical import digest
 from seal.core.formats import Format, ToolMessages, check_presentation, form_of
-from seal.core.protocols import ChatModel
-from seal.core.types import JSON, ToolCall
 from seal.models.build import is_offline, split_name
 
 MANAGER = "execution_manager"

@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from seal.core.errors import RequestError, UsageError, shortened
+from seal.core import (
+    ChatModel,
+    Completion,
+    Message,
+    Request,
+    RequestError,
+    Tool,
+    ToolCall,
+    UsageError,
+    shortened,
+)
 from seal.core.formats import Format, ToolMessages, repairs_of
 from seal.core.plain import json_text
-from seal.core.protocols import ChatModel, Completion, Message, Request
-from seal.core.types import Tool, ToolCall
 from seal.models.presentation import MANAGER, Presentation, presented
 
 Answer = Literal["yes", "no", "refused"]

@@ -7,9 +7,8 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from seal.core import JSON, Completion, Request, ToolCall
 from seal.core.canonical import derive_seed
-from seal.core.protocols import Completion, Request
-from seal.core.types import JSON, ToolCall
 from seal.models.lexical_calls import current_exchange, speak_plainly, stated_results
 from seal.models.settings import ModelSettings
 

@@ -25,9 +25,8 @@ from dataclasses import dataclass
 
 import orjson
 
+from seal.core import JSON, Message, Request, Tool, ToolCall
 from seal.core.plain import json_text, literal_value
-from seal.core.protocols import Message, Request
-from seal.core.types import JSON, Tool, ToolCall
 
 _AUTHOR = re.compile(r"\[(\w+)\] ")
 

@@ -6,10 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Lookup
+from seal.core import JSON, Lookup, UsageError
 from seal.core.secrets import ServerSettings, check_url
-from seal.core.types import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

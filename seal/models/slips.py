@@ -22,9 +22,9 @@ from dataclasses import replace
 
 import orjson
 
+from seal.core import JSON, Tool, ToolCall
 from seal.core.canonical import derive_seed
 from seal.core.plain import json_text
-from seal.core.types import JSON, Tool, ToolCall
 
 _MARK = "_value"
 """Ends a name that there is not."""

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from seal.core import Lookup, OptionError, UnknownNameError, UsageError
 from seal.core.canonical import normalise
-from seal.core.errors import OptionError, UnknownNameError, UsageError
-from seal.core.protocols import Lookup
 from seal.core.secrets import BASE_URL, check_url, public_url, refuse_secret
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from seal.core import ChatModel, Completion, Message, Request, Tool, ToolCall
 from seal.core.formats import form_of
 from seal.core.formats.forms import TextForm
 from seal.core.plain import json_text
-from seal.core.protocols import ChatModel, Completion, Message, Request
-from seal.core.types import Tool, ToolCall
 from seal.models.presentation import MANAGER, Example, Presentation, form_prompt
 
 

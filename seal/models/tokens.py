@@ -15,9 +15,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from seal.core import Completion, Request, ToolCall, Usage
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Request
-from seal.core.types import ToolCall, Usage
 
 Counter = Callable[[str], int]
 BYTES_PER_TOKEN = 4

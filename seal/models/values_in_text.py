@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from seal.core import JSON
 from seal.core.spoken import DAY, MONTH, NUMBER_WORDS, day_of
 from seal.core.text import words
-from seal.core.types import JSON
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import UsageError
+from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage, UsageError
 from seal.core.function_calls import parse_call, wire_name, wire_names
 from seal.core.plain import well_formed
-from seal.core.protocols import Completion, Message, Request
 from seal.core.secrets import public_url
-from seal.core.types import JSON, Tool, ToolCall, Usage
 from seal.models.settings import ModelSettings
 from seal.models.tokens import estimate_usage
 

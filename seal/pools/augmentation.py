@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Goal, Task, Tool
+from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
 from seal.pools.distraction import Distractors
 from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web
 from seal.pools.named_tools import named_tools

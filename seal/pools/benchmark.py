@@ -11,12 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
-from seal.core.errors import DataError, UsageError, first_fault, shortened
+from seal.core import JSON, DataError, Task, Tool, UsageError, first_fault, shortened
 from seal.core.records import to_plain
 from seal.core.registry import load_dotted
 from seal.core.signatures import check_types, checked, checked_names
 from seal.core.specs import name_of
-from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.pool import StoredPool, load_pool

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import UnknownNameError
+from seal.core import UnknownNameError
 
 STAGES = ("retrieval", "calls", "arguments", "state", "conversation", "final answer")
 """What can be scored, in the order of a chat."""

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from seal.core import Goal, Task, Tool
 from seal.core.conditions import Asked, Called, Replied
-from seal.core.types import Goal, Task, Tool
 from seal.evaluation.name_similarity import name_similarity
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool

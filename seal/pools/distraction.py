@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from seal.core.types import Tool
+from seal.core import Tool
 
 if TYPE_CHECKING:
     import numpy as np

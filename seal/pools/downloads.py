@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from seal.core.errors import DataError, InfrastructureError, UsageError
+from seal.core import DataError, InfrastructureError, UsageError
 from seal.pools.catalogue import Entry, catalogue, find_entry
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from seal.core import JSON, Tool, ToolCall
 from seal.core.conditions import Called
 from seal.core.schemas import meets, schema_validator, surely_accepts
-from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallError, CallValidator
 from seal.pools.reading.records import refuse_deep
 

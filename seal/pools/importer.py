@@ -18,9 +18,8 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Protocol
 
-from seal.core.errors import UsageError, check_name
+from seal.core import JSON, Task, Tool, Trajectory, UsageError, check_name
 from seal.core.registry import Registry, load_dotted
-from seal.core.types import JSON, Task, Tool, Trajectory
 
 REGISTRY = Registry("benchmark", "seal.benchmarks", {})
 """Benchmarks by name, each a `seal.Benchmark` or an importer alone."""

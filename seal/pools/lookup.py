@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from seal.core.errors import UsageError, check_name, shortened
+from seal.core import Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
-from seal.core.types import Task
 from seal.pools.benchmark import Benchmark, Code, loaded
 from seal.pools.importer import REGISTRY, TOOLS
 from seal.pools.own_parts import OwnTool

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seal.core import CHAT_TOOLS, Milestone, Step, Task
 from seal.core.conditions import Called
-from seal.core.types import CHAT_TOOLS, Milestone, Step, Task
 
 
 def named_tools(task: Task) -> Iterator[tuple[str, str]]:

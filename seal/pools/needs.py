@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from seal.core.types import Goal, Plan, Task
+from seal.core import Goal, Plan, Task
 from seal.pools.named_tools import called_tools, stated_tools
 
 _Choice = tuple[frozenset[str], ...]

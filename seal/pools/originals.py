@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from seal.core.types import Tool
+from seal.core import Tool
 
 FUNCTION = "function"
 ORIGINAL = "original"

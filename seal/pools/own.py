@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError, nearest, shortened
 from seal.core.conditions import Argument, Called, Condition
-from seal.core.errors import UsageError, nearest, shortened
 from seal.core.plain import exact_json
 from seal.core.schema_faults import schema_faults
 from seal.core.schemas import required_names
 from seal.core.signatures import checked
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")

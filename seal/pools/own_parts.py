@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.core.types import Tool
+from seal.core import Tool
 
 OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
 """A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or

@@ -10,9 +10,8 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, check_name
+from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
 from seal.core.records import read_records
-from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pools.importer import (
     MOBILE,
     RECORDED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from seal.core import Goal, Milestone, Plan, Step, Task, Tool
 from seal.core.conditions import AllOf, Called, Condition, Unconfirmed
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool
 
 
 def renamed(task: Task, tools: Mapping[str, Tool]) -> Task:

@@ -22,9 +22,8 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TypeVar
 
+from seal.core import DataError, Task, Tool, UsageError, check_name
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError, UsageError, check_name
-from seal.core.types import Task, Tool
 from seal.pools.named_tools import named_tools
 from seal.pools.needs import need_of, restricted
 

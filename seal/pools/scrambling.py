@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Tool
 from seal.pools.originals import FUNCTION, ORIGINAL
 from seal.pools.reading.records import function_name
 

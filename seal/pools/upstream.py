@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from seal.core import UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
 from seal.core.folders import cache_folder
 from seal.pools.catalogue import by_any_name
 from seal.pools.importer import REGISTRY, import_benchmark

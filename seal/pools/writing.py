@@ -13,9 +13,8 @@ from typing import IO, Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, Task, Tool, UsageError
 from seal.core.records import encode
-from seal.core.types import Task, Tool
 from seal.pools.importer import (
     MOBILE,
     RECORDED,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from seal.core.types import Score, Tables, Task, Trajectory
+from seal.core import Score, Tables, Task, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.metrics import applies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seal.core.types import Score, Step, Trajectory
+from seal.core import Score, Step, Trajectory
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE
 from seal.pools.benchmark import part_of
 from seal.report.chat_records import goal_label, scores_so_far

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from seal.core.types import Score, Trajectory
+from seal.core import Score, Trajectory
 from seal.evaluation.goals import WHOLLY
 from seal.runs.lines import Tail
 from seal.runs.run_folder import RunFolder

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, Score, Step, Task, Trajectory, UnknownNameError, UsageError
 from seal.core.folders import is_held
-from seal.core.types import Score, Step, Task, Trajectory
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.chat_records import (

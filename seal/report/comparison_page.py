@@ -11,9 +11,8 @@ from urllib.parse import quote
 import orjson
 from markupsafe import Markup
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, Step, Trajectory, UsageError
 from seal.core.records import AtomicFile, decode
-from seal.core.types import Step, Trajectory
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
 from seal.report.comparison_results import (

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from seal.core.types import Score, Task, Tool, Trajectory
+from seal.core import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, drawn, number

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import MissingExtraError
+from seal.core import MissingExtraError
 from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
 from seal.report.figures import save
 from seal.report.frames import retrieval_frame, sweep_frame, write_parquet

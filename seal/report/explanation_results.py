@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import MissingExtraError
+from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark

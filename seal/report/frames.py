@@ -12,9 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Trajectory, Usage
 from seal.core.canonical import canonical_json
-from seal.core.errors import DataError, MissingExtraError
-from seal.core.types import JSON, Score, Step, Task, Trajectory, Usage
 from seal.evaluation.goals import USER
 from seal.experiments.retrieval.files import COLUMNS, long_rows
 from seal.experiments.sweep import files as sweeps

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from seal.core import Goal, Plan
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.conditions.messages import OfTheStepAlone
 from seal.core.records import to_plain
-from seal.core.types import Goal, Plan
 
 
 def plan_lines(plan: Plan) -> list[str]:

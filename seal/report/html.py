@@ -19,10 +19,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seal.core.errors import UsageError
+from seal.core import Score, Task, UsageError
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
-from seal.core.types import Score, Task
 from seal.report.annotations import annotate
 from seal.report.chat_records import (
     decisive_of,

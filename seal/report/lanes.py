@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.report.grids import Estimate
 from seal.report.printable import printable

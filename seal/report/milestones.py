@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from seal.core import DataError, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.core.conditions import Match, parts
 from seal.core.conditions.messages import takes_turn
-from seal.core.errors import DataError
-from seal.core.types import Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
 from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies

@@ -15,8 +15,8 @@ from itertools import groupby, product
 from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any, get_args
 
+from seal.core import Goal, Score, Task
 from seal.core.conditions import Asked
-from seal.core.types import Goal, Score, Task
 from seal.evaluation.mission_metrics import no_missions
 from seal.evaluation.missions.judgement import ActionError
 from seal.report.chat_records import scores_so_far

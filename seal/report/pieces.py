@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from markupsafe import Markup
 
+from seal.core import Score, Task, Trajectory
 from seal.core.formats import repairs_of
 from seal.core.plain import json_bytes
-from seal.core.types import Score, Task, Trajectory
 from seal.evaluation.goals import asks_of_world
 from seal.report.annotations import Annotations
 from seal.report.chat_records import outcome_label, reason_of

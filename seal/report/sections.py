@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core.errors import SealError, UsageError, fault, shortened
+from seal.core import SealError, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from seal.core import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
-from seal.core.types import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.judges.measures import MILESTONES
 from seal.report.annotations import Annotations, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of

@@ -13,11 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core.errors import DataError, OptionError, UsageError, shortened
-from seal.core.protocols import Pool, Retriever
+from seal.core import DataError, OptionError, Pool, Query, Ranking, Retriever, UsageError, shortened
 from seal.core.registry import Registry
 from seal.core.specs import name_of
-from seal.core.types import Query, Ranking
 from seal.retrievers.contract import (
     DECIMALS,
     Hits,

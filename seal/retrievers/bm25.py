@@ -16,7 +16,7 @@ import numpy as np
 import Stemmer
 from scipy.sparse import csc_matrix, csr_matrix
 
-from seal.core.protocols import Pool
+from seal.core import Pool
 from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name

@@ -6,9 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import ClassVar
 
+from seal.core import Pool, Query
 from seal.core.canonical import derive_seed
-from seal.core.protocols import Pool
-from seal.core.types import Query
 from seal.retrievers.contract import Hits, check_k, in_order
 
 

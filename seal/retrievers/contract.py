@@ -8,12 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from seal.core.errors import DataError, OptionError, UnknownNameError, UsageError
-from seal.core.protocols import Retriever
+from seal.core import DataError, OptionError, Query, Retriever, Tool, UnknownNameError, UsageError
 from seal.core.secrets import refuse_secret
 from seal.core.specs import Notation, label_of
 from seal.core.text import sentences
-from seal.core.types import Query, Tool
 
 DECIMALS = 6
 """Scores are rounded to this many decimals: the noise of one machine's arithmetic lies below."""

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from seal.core import Pool, Query
 from seal.core.canonical import canonical_json
-from seal.core.protocols import Pool
-from seal.core.types import Query
 from seal.retrievers.contract import Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
 from seal.retrievers.embedders import (

@@ -11,9 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from seal.core.errors import UsageError
+from seal.core import Tool, UsageError
 from seal.core.registry import Registry
-from seal.core.types import Tool
 
 Template: TypeAlias = Callable[[Tool], str]
 

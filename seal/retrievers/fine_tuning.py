@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from seal.core import MissingExtraError, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import MissingExtraError, UsageError
 from seal.core.text import words
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from seal.core.errors import DataError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Goal, Query
+from seal.core import DataError, Goal, Pool, Query, UsageError
 from seal.retrievers.contract import Hits, check_k, in_order
 
 

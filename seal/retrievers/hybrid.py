@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from seal.core.errors import DataError, OptionError, UnknownNameError
-from seal.core.protocols import Pool, Retriever
-from seal.core.types import Query
+from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
 from seal.retrievers import REGISTRY, build_retriever
 from seal.retrievers.contract import (
     DECIMALS,

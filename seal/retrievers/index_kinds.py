@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
-from seal.core.errors import OptionError, UnknownNameError, UsageError
+from seal.core import OptionError, UnknownNameError, UsageError
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, issparse
 
-from seal.core.types import Query
+from seal.core import Query
 from seal.retrievers.contract import Hits, check_k
 from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
 from seal.retrievers.vector_index import VectorIndex, kept_index

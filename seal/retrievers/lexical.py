@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix, hstack
 
-from seal.core.protocols import Pool
+from seal.core import Pool, Query
 from seal.core.text import CJK, split_identifiers
-from seal.core.types import Query
 from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
 

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from seal.core import DataError
 from seal.core.canonical import digest
-from seal.core.errors import DataError
 from seal.core.records import AtomicFile
 from seal.retrievers.contract import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Sq8

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 from seal.agents import is_guest, makes_guest
 from seal.agents.teams import ArrangedTeam, Team
-from seal.core.errors import UnknownNameError, UsageError, shortened
+from seal.core import UnknownNameError, UsageError, shortened
 from seal.core.registry import load_dotted
 from seal.core.specs import name_of
 from seal.models.build import REGISTRY, split_name

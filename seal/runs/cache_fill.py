@@ -8,12 +8,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from seal.core import (
+    JSON,
+    CacheMissError,
+    DataError,
+    Simulator,
+    SimulatorError,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    UsageError,
+)
 from seal.core.canonical import canonical_json
-from seal.core.errors import CacheMissError, DataError, SimulatorError, UsageError
 from seal.core.folders import cache_folder
-from seal.core.protocols import Simulator
 from seal.core.store import FILE_NAME, Store
-from seal.core.types import JSON, Task, Tool, ToolCall, Trajectory
 from seal.core.validation import CallValidator
 from seal.pools.benchmark import loaded
 from seal.pools.lookup import answer_formats, open_pool

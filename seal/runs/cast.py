@@ -7,12 +7,24 @@ from dataclasses import replace
 from typing import Any
 
 from seal.agents.teams import USER
+from seal.core import (
+    JSON,
+    ChatModel,
+    Completion,
+    Goal,
+    Judge,
+    Message,
+    NoVerdictError,
+    Request,
+    Step,
+    Task,
+    UnknownNameError,
+    UsageError,
+    Verdict,
+)
 from seal.core.canonical import derive_seed
-from seal.core.errors import NoVerdictError, UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, Completion, Judge, Message, Request
 from seal.core.secrets import public_url
 from seal.core.store import Store
-from seal.core.types import JSON, Goal, Step, Task, Verdict
 from seal.evaluation.rule_judge import RuleJudge
 from seal.models import Flagged, Model, is_offline, open_model, split_name
 from seal.models.presentation import Example, Presentation, presentation_identity, presented

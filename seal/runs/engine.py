@@ -13,13 +13,26 @@ from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
 from seal.agents.teams import MANAGER, ORCHESTRATOR, SPEAKER_SELECTION, USER, Team, build_team
+from seal.core import (
+    JSON,
+    Agent,
+    Metric,
+    Query,
+    Ranking,
+    Retriever,
+    SealError,
+    Step,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+    fault,
+)
 from seal.core.environment import Held
-from seal.core.errors import SealError, UnknownNameError, UsageError, fault
 from seal.core.folders import cache_folder
-from seal.core.protocols import Agent, Metric, Retriever
 from seal.core.specs import name_of
 from seal.core.store import Store
-from seal.core.types import JSON, Query, Ranking, Step, Task, Tool, Trajectory
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player

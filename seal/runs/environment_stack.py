@@ -13,12 +13,10 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageError
 from seal.core.canonical import canonical_json
 from seal.core.environment import Environment, EnvironmentFactory
-from seal.core.errors import UsageError
-from seal.core.protocols import Lookup, Simulator
 from seal.core.store import Store, digest_of_entries
-from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.pools.lookup import answer_formats
 from seal.pools.originals import originals
 from seal.pools.pool import StoredPool

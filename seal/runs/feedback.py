@@ -21,11 +21,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from seal.core import JSON, Execution, SealError, SimulatorError, Tool, ToolCall, ToolResult
 from seal.core.environment import Around, Environment, Validated
-from seal.core.errors import SealError, SimulatorError
 from seal.core.formats import Format, form_of
 from seal.core.plain import json_text
-from seal.core.types import JSON, Execution, Tool, ToolCall, ToolResult
 from seal.core.validation import CallError, CallValidator, ErrorKind
 from seal.runs.settings import Feedback
 

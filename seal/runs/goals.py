@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from seal.agents.limits import REPEATS, Limits
 from seal.agents.teams import MANAGER, USER
-from seal.core.types import JSON, Goal, Step, Task, Trajectory
+from seal.core import JSON, Goal, Step, Task, Trajectory
 from seal.runs.settings import RunSettings
 
 

@@ -16,11 +16,10 @@ from seal.agents import source_digest
 from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import USER, Team
+from seal.core import JSON, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
 from seal.core.records import write_records
 from seal.core.specs import name_of
-from seal.core.types import JSON
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.run_folder import RunFolder

@@ -16,11 +16,10 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError
+from seal.core import DataError, Trajectory
 from seal.core.plain import json_bytes
 from seal.core.records import SCHEMAS, AtomicFile, repair_tail
 from seal.core.secrets import without_keys
-from seal.core.types import Trajectory
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.spending.ledger import (
     Account,

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Judge, Metric
-from seal.core.types import JSON, Task
+from seal.core import JSON, Judge, Metric, Task, UsageError
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.rule_judge import RuleJudge
 from seal.runs.cast import Cast

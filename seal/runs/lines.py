@@ -11,10 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
 
-from seal.core.errors import DataError
+from seal.core import DataError, Score
 from seal.core.plain import json_text
 from seal.core.records import SCHEMAS, Record, decode
-from seal.core.types import Score
 
 ScoredGoal = tuple[str, int, int]
 """Task id, trial, goal."""

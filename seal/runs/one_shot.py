@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from seal.core import Goal, Plan, Step, Task, Tool, ToolCall
 from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.order import levels
 from seal.core.plain import json_text
-from seal.core.types import Goal, Plan, Step, Task, Tool, ToolCall
 from seal.models.presentation import Example, Exchange
 
 _KEPT = 16

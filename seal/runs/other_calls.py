@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from seal.core import Task, Tool, ToolCall, ToolResult
 from seal.core.environment import Around, Environment
-from seal.core.types import Task, Tool, ToolCall, ToolResult
 from seal.models.gold_tools import gold_call, names_tools_alone
 from seal.models.oracle import moves
 

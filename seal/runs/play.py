@@ -11,7 +11,7 @@ from typing import Any
 
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import team_options
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.pools.benchmark import part_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool

@@ -13,13 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import (
-    BudgetError,
-    DataError,
-    InfrastructureError,
-    SealError,
-    UsageError,
-)
+from seal.core import BudgetError, DataError, InfrastructureError, SealError, UsageError
 from seal.runs.run_folder import RunFolder
 from seal.runs.workers import Job, Outcome, play_job
 

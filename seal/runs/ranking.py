@@ -9,10 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.core.errors import CacheMissError, InfrastructureError, RequestError, SealError, fault
-from seal.core.protocols import CacheMode, Pool
+from seal.core import (
+    CacheMissError,
+    CacheMode,
+    InfrastructureError,
+    Pool,
+    Query,
+    Ranking,
+    RequestError,
+    SealError,
+    Task,
+    Tool,
+    fault,
+)
 from seal.core.store import Store
-from seal.core.types import Query, Ranking, Task, Tool
 
 
 @dataclass(frozen=True, slots=True)

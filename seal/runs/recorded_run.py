@@ -6,8 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from seal.core.errors import UsageError
-from seal.core.types import JSON
+from seal.core import JSON, UsageError
 from seal.evaluation.rule_judge import RuleJudge
 from seal.pools.importer import RECORDED, RECORDINGS, ImportReport, check_options
 from seal.pools.writing import write_pool

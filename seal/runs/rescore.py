@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, shortened
+from seal.core import DataError, Metric, shortened
 from seal.core.folders import Lock, cache_folder
-from seal.core.protocols import Metric
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS

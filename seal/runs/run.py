@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import USER
-from seal.core.errors import UsageError
+from seal.core import Task, Trajectory, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
-from seal.core.types import Task, Trajectory
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.guarded import Guarded
 from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory

@@ -22,12 +22,11 @@ from typing import IO, Any
 
 import orjson
 
+from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
-from seal.core.errors import DataError
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, read_records
 from seal.core.secrets import without_keys
-from seal.core.types import JSON, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
 

@@ -13,10 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
-from seal.core.protocols import ChatModel, Completion, Lookup, Request
+from seal.core import JSON, ChatModel, Completion, Lookup, Request, Task, Trajectory, UsageError
 from seal.core.registry import load_dotted
-from seal.core.types import JSON, Task, Trajectory
 from seal.models import (
     Flagged,
     account_of,

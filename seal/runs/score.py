@@ -9,10 +9,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from seal.core.errors import DataError
-from seal.core.protocols import Metric
+from seal.core import DataError, Metric, Score, Task, Trajectory, Usage
 from seal.core.records import AtomicFile, encode
-from seal.core.types import Score, Task, Trajectory, Usage
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER

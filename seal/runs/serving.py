@@ -14,8 +14,7 @@ from seal.agents.bridges.line import Line, OverError
 from seal.agents.bridges.mcp import McpClients, mcp_server
 from seal.agents.own import OwnModel
 from seal.agents.teams import MANAGER
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.types import Task
+from seal.core import Task, UnknownNameError, UsageError
 from seal.runs.play import played
 from seal.runs.run import RunResult, run
 from seal.runs.run_folder import RunFolder

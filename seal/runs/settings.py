@@ -10,18 +10,20 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from seal.agents.briefs import WHOLE, Brief, check_brief
 from seal.agents.teams import ArrangedTeam, Team
-from seal.core.errors import OptionError, UnknownNameError, UsageError
-from seal.core.formats import Format, ToolMessages, check_presentation
-from seal.core.protocols import (
+from seal.core import (
     Agent,
     CacheMode,
     ChatModel,
     Metric,
     OpenedPerChat,
+    OptionError,
     Pool,
     Retriever,
     Simulator,
+    UnknownNameError,
+    UsageError,
 )
+from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
 from seal.core.signatures import check_fields

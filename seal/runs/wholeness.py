@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.runs.run_folder import LINES, RunFolder
 
 Pair = tuple[str, int]

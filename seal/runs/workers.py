@@ -16,15 +16,18 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from seal.core.errors import (
+from seal.core import (
     DataError,
     InfrastructureError,
     NotRecordedError,
+    Ranking,
     SealError,
+    Stop,
+    Task,
+    Trajectory,
     fault,
 )
 from seal.core.records import encode
-from seal.core.types import Ranking, Stop, Task, Trajectory
 from seal.runs.spending.ledger import Ledger, tokens_of
 
 if TYPE_CHECKING:

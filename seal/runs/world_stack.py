@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from seal.agents.teams import team_options
+from seal.core import Message, Task, Tool
 from seal.core.environment import EnvironmentFactory
-from seal.core.protocols import Message
-from seal.core.types import Task, Tool
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool

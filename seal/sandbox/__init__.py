@@ -22,7 +22,7 @@ and one that cannot be used says so and how it is installed.
 
 from __future__ import annotations
 
-from seal.core.errors import UnknownNameError
+from seal.core import UnknownNameError
 from seal.sandbox.types import Case, Limits, Outcome, Sandbox, Status
 
 NAMES = ("monty", "monty-only", "bubblewrap")

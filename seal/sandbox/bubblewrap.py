@@ -28,8 +28,7 @@ from functools import cache
 from importlib.resources import files
 from typing import IO, NamedTuple
 
-from seal.core.errors import InfrastructureError, UsageError
-from seal.core.types import JSON
+from seal.core import JSON, InfrastructureError, UsageError
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
 from seal.sandbox.outcomes import (
     Module,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import NamedTuple
 
+from seal.core import JSON, Tool
 from seal.core.canonical import digest
 from seal.core.plain import json_text
-from seal.core.types import JSON, Tool
 from seal.sandbox.types import Case, Row, Sandbox, Status
 
 CONVENTION = (

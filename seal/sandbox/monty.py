@@ -33,8 +33,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import InfrastructureError, MissingExtraError
-from seal.core.types import JSON
+from seal.core import JSON, InfrastructureError, MissingExtraError
 from seal.sandbox.outcomes import (
     SPENT,
     Module,

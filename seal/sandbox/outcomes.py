@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import NoReturn
 
+from seal.core import JSON, InfrastructureError
 from seal.core.canonical import canonical_json
-from seal.core.errors import InfrastructureError
-from seal.core.types import JSON
 from seal.sandbox.types import (
     MOST_MESSAGE,
     MOST_OUTPUT,

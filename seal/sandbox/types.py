@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from seal.core.types import JSON
+from seal.core import JSON
 
 Status = Literal[
     "pass",

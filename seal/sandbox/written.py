@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Tool
 from seal.sandbox.functions import arguments_of, columns_of, parameter, signature
 from seal.sandbox.types import Row
 

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
+from seal.core import JSON, CacheMissError, CacheMode, Response, Simulator, Tool, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import CacheMissError, UsageError
 from seal.core.plain import json_text
-from seal.core.protocols import CacheMode, Response, Simulator
 from seal.core.store import Store
-from seal.core.types import JSON, Tool
 
 KIND = "simulator"
 """Kind of our entries in the store."""

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from seal.core import (
+    JSON,
+    Execution,
+    Response,
+    Simulator,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
 from seal.core.environment import Environment, Stateless, Validated
 from seal.core.plain import json_text
-from seal.core.protocols import Response, Simulator
-from seal.core.types import JSON, Execution, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator
 from seal.simulator_cache.answer_cache import keys_of_call
 from seal.simulator_cache.simulators import parts_of

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import orjson
 
-from seal.core.errors import DataError
+from seal.core import JSON, DataError, Tool
 from seal.core.plain import literal_value
 from seal.core.records import AtomicFile
 from seal.core.schemas import schema_validator
 from seal.core.store import Store
-from seal.core.types import JSON, Tool
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,

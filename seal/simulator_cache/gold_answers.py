@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from seal.core import JSON, Response, Task, Tool
 from seal.core.canonical import equal
 from seal.core.conditions import Called
-from seal.core.protocols import Response
-from seal.core.types import JSON, Task, Tool
 
 
 class GoldAnswers:

@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 
+from seal.core import JSON, ChatModel, Message, Request, Response, Tool
 from seal.core.canonical import derive_seed, digest
 from seal.core.plain import json_text
-from seal.core.protocols import ChatModel, Message, Request, Response
-from seal.core.types import JSON, Tool
 from seal.simulator_cache.answer_cache import OfTool
 from seal.simulator_cache.recordings import RecordedAnswers, observed
 

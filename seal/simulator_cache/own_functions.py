@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from seal.core import JSON, InfrastructureError, Response, SealError, Simulator, Tool
 from seal.core.canonical import digest
-from seal.core.errors import InfrastructureError, SealError
 from seal.core.plain import exact_json
-from seal.core.protocols import Response, Simulator
 from seal.core.specs import settled, source_of
-from seal.core.types import JSON, Tool
 from seal.simulator_cache.answer_cache import keys_of_call
 
 

@@ -13,10 +13,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import SimulatorError
+from seal.core import JSON, SimulatorError, Tool
 from seal.core.schemas import meets, schema_validator
 from seal.core.text import sentences, words
-from seal.core.types import JSON, Tool
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 

@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from seal.core import JSON, Lookup, Response, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.canonical import canonical_json
 from seal.core.environment import Environment, Stateless, Storeless
-from seal.core.protocols import Lookup, Response
-from seal.core.types import JSON, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallValidator, error_result
 from seal.simulator_cache.environments import result_of
 from seal.simulator_cache.recordings import RecordedAnswers

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, get_args
 
 import orjson
 
+from seal.core import JSON, Response, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.canonical import canonical_json, digest
-from seal.core.protocols import Response
-from seal.core.types import JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import ErrorKind
 from seal.simulator_cache.gold_answers import default_values
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from seal.core.types import JSON
+from seal.core import JSON
 
 if TYPE_CHECKING:
     pass

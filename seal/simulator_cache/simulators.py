@@ -7,10 +7,19 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import SimulatorError, UnknownNameError, UsageError, shortened
-from seal.core.protocols import CacheMode, ChatModel, Response, Simulator
+from seal.core import (
+    JSON,
+    CacheMode,
+    ChatModel,
+    Response,
+    Simulator,
+    SimulatorError,
+    Tool,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
 from seal.core.store import Store
-from seal.core.types import JSON, Tool
 from seal.simulator_cache import REGISTRY
 from seal.simulator_cache.answer_cache import (
     Cached,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from seal.core import JSON, Response, Tool
 from seal.core.canonical import digest
-from seal.core.protocols import Response
-from seal.core.types import JSON, Tool
 from seal.simulator_cache.answer_cache import OfTool
 
 if TYPE_CHECKING:

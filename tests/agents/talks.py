@@ -9,8 +9,7 @@ from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, Team
-from seal.core.protocols import Completion, Request
-from seal.core.types import Goal, Task, Tool, ToolCall, ToolResult, Verdict
+from seal.core import Completion, Goal, Request, Task, Tool, ToolCall, ToolResult, Verdict
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})
 REQUEST = "How is the weather?"

@@ -10,9 +10,22 @@ from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, SINGLE, Team, build_team
-from seal.core.errors import ModelError, UnknownNameError, UsageError
-from seal.core.protocols import Completion, Reply, Request
-from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult, Usage, Verdict
+from seal.core import (
+    Completion,
+    Goal,
+    ModelError,
+    Reply,
+    Request,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    UnknownNameError,
+    Usage,
+    UsageError,
+    Verdict,
+)
 from seal.models.lexical_calls import speak_plainly
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})

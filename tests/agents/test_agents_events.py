@@ -8,7 +8,7 @@ from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, FULL, Team
-from seal.core.types import Goal, Task, Verdict
+from seal.core import Goal, Task, Verdict
 
 
 @dataclass

@@ -8,8 +8,7 @@ from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.teams import DIRECT, Team
-from seal.core.protocols import Completion
-from seal.core.types import Goal, Task, ToolResult, Verdict
+from seal.core import Completion, Goal, Task, ToolResult, Verdict
 
 
 @dataclass

@@ -17,7 +17,7 @@ from servers import ModelServer, calls, text
 import seal
 from seal.agents.bridges.http import Bridge
 from seal.cli import main
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 

@@ -8,8 +8,7 @@ import pytest
 
 import seal
 from seal.agents.autogen import library
-from seal.core.protocols import Completion, Request
-from seal.core.types import ToolCall, Usage
+from seal.core import Completion, Request, ToolCall, Usage
 
 autogen = library()
 CONFIG = {"config_list": [{"model": "gpt-4o", "api_key": "none"}]}

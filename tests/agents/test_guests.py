@@ -10,8 +10,7 @@ from servers import ModelServer, calls, text
 import seal
 from seal.agents.autogen import library
 from seal.cli import main
-from seal.core.protocols import Completion, Request
-from seal.core.types import ToolCall, Usage
+from seal.core import Completion, Request, ToolCall, Usage
 from seal.report.run_results import result_tables
 from seal.runs.run_folder import RunFolder
 
@@ -369,7 +368,7 @@ def test_an_agent_that_raises_has_crashed(tmp_path):
 def test_a_model_that_fails_is_an_error_and_no_score(tmp_path):
     class Down(Script):
         def complete(self, request):
-            raise seal.core.errors.ModelError("the server answered 500 five times")
+            raise seal.core.ModelError("the server answered 500 five times")
 
     run = played(tmp_path, Down(), agent=autogen.AssistantAgent("a"))
     assert run.summary["stop_reasons"] == {"error": 1}

@@ -13,7 +13,7 @@ import pytest
 import seal
 from seal.agents.own import ToolError
 from seal.cli import main
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 

@@ -21,9 +21,21 @@ from seal.agents.faults import PluginError
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, Team, build_team
 from seal.api.pools import load_pool
-from seal.core.errors import SimulatorError, UsageError
-from seal.core.protocols import Chat, Completion, Reply
-from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult, Usage, Verdict
+from seal.core import (
+    Chat,
+    Completion,
+    Goal,
+    Reply,
+    SimulatorError,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UsageError,
+    Verdict,
+)
 
 NEWS = Tool("b/n/now", "news", parameters={"type": "object", "properties": {}})
 Does = Callable[[Chat], Reply]

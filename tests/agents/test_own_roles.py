@@ -14,7 +14,7 @@ import pytest
 
 import seal
 from seal.cli import main
-from seal.core.types import Usage
+from seal.core import Usage
 from seal.runs.run_folder import RunFolder
 
 ORDERS = {"7": "Monday", "8": "Friday"}
@@ -118,7 +118,7 @@ def test_a_user_speaks_the_goal_and_what_it_likes(tmp_path):
 
 def test_a_function_of_the_chat_may_be_the_agent_and_ask_the_runs_model(tmp_path):
     def careful(request, chat):
-        said = chat.complete([seal.core.protocols.Message("user", request)], chat.tools)
+        said = chat.complete([seal.core.Message("user", request)], chat.tools)
         chat.execute(said.calls)
         return "Monday and Friday"
 

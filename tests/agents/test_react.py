@@ -7,7 +7,7 @@ from test_agents_chat import NEWS, call, hold
 
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, FULL, SINGLE
-from seal.core.protocols import Completion, Request
+from seal.core import Completion, Request
 
 MANAGER = "execution_manager"
 

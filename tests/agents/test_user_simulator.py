@@ -8,8 +8,7 @@ from talks import REQUEST, Completion, call, talk
 
 from seal.agents.limits import Limits
 from seal.agents.teams import DIRECT, Team
-from seal.core.protocols import Reply
-from seal.core.types import ToolCall
+from seal.core import Reply, ToolCall
 
 END = call("end_conversation")
 PERSONA = {

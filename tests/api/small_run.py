@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from seal.core.records import write_records
-from seal.core.types import (
+from seal.core import (
     Execution,
     Goal,
     Score,
@@ -16,6 +15,7 @@ from seal.core.types import (
     Trajectory,
     Usage,
 )
+from seal.core.records import write_records
 from seal.runs.run_folder import RunFolder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"

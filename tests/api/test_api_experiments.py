@@ -11,7 +11,7 @@ from small_run import HOSTILE, write_run
 import seal
 from seal.api.objects.comparison import Comparison
 from seal.api.objects.documents import Retrieval, Sweep
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, UnknownNameError, UsageError
 
 
 @pytest.fixture(scope="module")

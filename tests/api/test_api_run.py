@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from small_run import HOSTILE, damage, write_run
 
 import seal
-from seal.core.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from seal.core import DataError, MissingExtraError, UnknownNameError, UsageError
 from seal.report import frames as report_frames
 
 

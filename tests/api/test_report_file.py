@@ -3,7 +3,7 @@
 import pytest
 
 import seal
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 
 @pytest.fixture

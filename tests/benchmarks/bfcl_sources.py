@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core.types import Task, Tool
+from seal.core import Task, Tool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.importer import ImportReport
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from seal.core.types import Task
+from seal.core import Task
 from seal.pools import ImportReport, StoredPool, import_benchmark, load_pool
 
 FIND = "dialogtool/Boats_1/FindBoat"

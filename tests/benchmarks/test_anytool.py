@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from toolbench_sources import api, query
 
-from seal.core.errors import DataError, UsageError
-from seal.core.types import Tool
+from seal.core import DataError, Tool, UsageError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"

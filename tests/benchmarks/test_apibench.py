@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.apibench.importer import instruction_of, lines, properties
-from seal.core.errors import DataError, UnknownNameError
+from seal.core import DataError, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 CALL = "torch.hub.load(repo_or_dir='oban/tides', model='tide_net')"

@@ -13,10 +13,20 @@ from hypothesis import strategies as st
 
 import seal
 from seal.benchmarks.sample import SAMPLE
+from seal.core import (
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.conditions import AllOf, Argument, Called, Replied
-from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
 from seal.pools.augmentation import (
     SCRAMBLINGS,

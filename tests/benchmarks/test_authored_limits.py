@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.toolsandbox import SAMPLE
-from seal.core.errors import DataError
-from seal.core.types import Step
+from seal.core import DataError, Step
 from seal.pools import import_benchmark, load_pool
 from seal.runs.run import run
 from seal.runs.settings import RunSettings

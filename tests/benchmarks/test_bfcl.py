@@ -8,9 +8,8 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
+from seal.core import DataError, Plan, UnknownNameError
 from seal.core.conditions import Called
-from seal.core.errors import DataError, UnknownNameError
-from seal.core.types import Plan
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
 

@@ -16,9 +16,8 @@ from seal.benchmarks.bfcl.gold import (
     python_call,
 )
 from seal.benchmarks.bfcl.tools import Functions
+from seal.core import DataError, Tool
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError
-from seal.core.types import Tool
 
 
 def offer(*documents: Any, language: str = "python") -> dict[str, Tool]:

@@ -6,7 +6,7 @@ import pytest
 from bfcl_sources import HEIGHT, function
 
 from seal.benchmarks.bfcl.tools import Functions, json_schema, text_digest
-from seal.core.errors import DataError
+from seal.core import DataError
 
 
 def schema_of(described: Any, variables: bool = False) -> Any:

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.sample import SAMPLE
+from seal.core import Goal, Milestone, Plan, Task, Tool, UnknownNameError
 from seal.core.conditions import Argument, Called, Replied
-from seal.core.errors import UnknownNameError
-from seal.core.types import Goal, Milestone, Plan, Task, Tool
 from seal.pools import REGISTRY, load_pool
 from seal.pools.catalogue import (
     STAGES,

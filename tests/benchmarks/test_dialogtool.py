@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from seal.core.errors import DataError, UnknownNameError
-from seal.core.types import Tool
+from seal.core import DataError, Tool, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 FIND = "dialogtool/Boats_1/FindBoat"

@@ -15,9 +15,8 @@ from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import typed
+from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
-from seal.core.errors import DataError, UsageError
-from seal.core.types import Plan
 from seal.pools import ImportReport, StoredPool, load_pool
 from seal.pools.importer import Notes
 

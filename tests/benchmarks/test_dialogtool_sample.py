@@ -15,8 +15,7 @@ from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
 from seal.benchmarks.dialogtool.sample.compiler import App, apps_of, record_of
 from seal.benchmarks.dialogtool.sample.notation import Said, dialogues
 from seal.benchmarks.dialogtool.tool_life import ACTS
-from seal.core.errors import DataError
-from seal.core.types import Task, ToolCall, ToolResult
+from seal.core import DataError, Task, ToolCall, ToolResult
 from seal.environments.world import WorldSetup
 from seal.pools import import_benchmark, load_pool
 from seal.pools.importer import Notes

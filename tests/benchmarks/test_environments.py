@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.sample import SAMPLE
+from seal.core import Goal, Milestone, Plan, Task, Tool
 from seal.core.conditions import Called
-from seal.core.types import Goal, Milestone, Plan, Task, Tool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.counts import count_environments, environments_of
 from seal.pools.reading.records import function_name

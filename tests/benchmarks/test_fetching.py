@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from servers import Answer, ModelServer, Received
 
-from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError
+from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
 from seal.pools import downloads as fetching
 from seal.pools.catalogue import Entry, catalogue
 from seal.pools.downloads import PinnedFile, fetch, pinned_files

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
+from seal.core import DataError, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, UsageError
 from seal.core.conditions import Argument, Called, StateHas
-from seal.core.errors import DataError, UsageError
 from seal.core.records import encode, write_records
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import KINDS, Finding, LintReport, lint
 from seal.pools.lint.tools import NEAREST, description_fault, near_duplicates, pairs

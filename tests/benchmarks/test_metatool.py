@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.metatool.files import single_queries
-from seal.core.errors import DataError, UnknownNameError
-from seal.core.types import Task
+from seal.core import DataError, Task, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 MULTI = "data/multi_tool_query_golden.json"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seal.core.errors import DataError, UnknownNameError
+from seal.core import DataError, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 

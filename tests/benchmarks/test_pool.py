@@ -5,10 +5,20 @@ from pathlib import Path
 import pytest
 
 from seal import benchmarks
+from seal.core import (
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.conditions import Called
-from seal.core.errors import DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, Trajectory
 from seal.pools import Notes, Recorded, import_benchmark, load_pool
 
 

@@ -10,9 +10,20 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from seal.core import (
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    SealError,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.conditions import Called
-from seal.core.errors import DataError, SealError, UnknownNameError, UsageError
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.pools import import_benchmark, load_pool
 from seal.pools.needs import need_of
 from seal.pools.samples import DISTRACTORS, QUERIES, PoolSample, sample_pools

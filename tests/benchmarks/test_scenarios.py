@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from seal.benchmarks.toolsandbox.scenarios.cells import timed
+from seal.core import DataError, Task
 from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
-from seal.core.errors import DataError
-from seal.core.types import Task
 from seal.environments.world import World, Worlds, toolbox
 from seal.pools import import_benchmark, load_pool
 

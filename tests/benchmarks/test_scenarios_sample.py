@@ -10,8 +10,8 @@ from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.phone import TOOLS
 from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
+from seal.core import Task
 from seal.core.conditions import Called, Told, parts
-from seal.core.types import Task
 from seal.evaluation.milestones.metrics import Milestones
 from seal.pools import load_pool
 from seal.pools.writing import write_pool

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.pools.importer import Notes
 from seal.pools.reading.records import field
 from seal.pools.reading.tolerance import FileFault, usable

@@ -19,7 +19,7 @@ from toolbench_sources import (
     tree,
 )
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.benchmarks.toolbench.answer_files import _arguments
-from seal.core.errors import DataError
+from seal.core import DataError, Tool
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.pools.lookup import answer_formats
 from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator

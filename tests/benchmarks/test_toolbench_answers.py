@@ -16,7 +16,7 @@ from toolbench_sources import (
 )
 
 from seal.benchmarks.toolbench.answers import read_final_answer, read_tree
-from seal.core.errors import DataError
+from seal.core import DataError
 
 
 def test_a_valid_run_is_read_from_its_last_chain() -> None:

@@ -4,8 +4,8 @@ from seal.benchmarks.toolbench.answers import read_tree
 from seal.benchmarks.toolbench.converted import read_converted
 from seal.benchmarks.toolbench.runs import trajectory_of
 from seal.benchmarks.toolbench.tools import ApiTable
+from seal.core import Execution, Stop, ToolCall, Trajectory
 from seal.core.records import decode, encode
-from seal.core.types import Execution, Stop, ToolCall, Trajectory
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 

@@ -2,7 +2,7 @@ import pytest
 from toolbench_sources import api, function
 
 from seal.benchmarks.toolbench.tools import ApiTable
-from seal.core.errors import DataError
+from seal.core import DataError
 
 
 def only(table: ApiTable):

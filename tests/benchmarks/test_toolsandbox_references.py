@@ -6,8 +6,8 @@ import pytest
 from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
 
 from seal import run
+from seal.core import Score, Task
 from seal.core.records import read_records
-from seal.core.types import Score, Task
 from seal.pools import import_benchmark, load_pool
 
 SCRAMBLED = scrambled(

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from toolsandbox_sources import NOON, constraint, graph, scenario, scrambled, traced, write
 
 from seal.benchmarks.toolsandbox.upstream_scenarios import START, parse_clock, set_clock
-from seal.core.errors import DataError, UsageError
-from seal.core.types import Task, Tool
+from seal.core import DataError, Task, Tool, UsageError
 from seal.pools import ImportReport, StoredPool, import_benchmark, load_pool
 from seal.pools.augmentation import augment_pool, parse_augmentations
 

@@ -10,7 +10,7 @@ from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, 
 
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
 from seal.benchmarks.toolsandbox.upstream_scenarios import scenario_lines
-from seal.core.types import Step, Task, ToolCall, ToolResult, Trajectory
+from seal.core import Step, Task, ToolCall, ToolResult, Trajectory
 from seal.pools import import_benchmark, load_pool
 
 

@@ -16,8 +16,7 @@ from seal.api.pools import import_benchmark
 from seal.api.results import score
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Plan, Task, Trajectory
+from seal.core import DataError, Plan, Task, Trajectory, UnknownNameError, UsageError
 from seal.evaluation.milestones.matching import Similarities
 from seal.evaluation.milestones.plans import (
     PlanResult,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.core.schemas import schema_validator
 from seal.pools import ImportReport, import_benchmark, load_pool
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.toolscan.queries import concatenated
+from seal.core import DataError, Plan, Task
 from seal.core.conditions import Argument
-from seal.core.errors import DataError
-from seal.core.types import Plan, Task
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 TIDES = [

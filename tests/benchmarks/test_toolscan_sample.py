@@ -15,12 +15,11 @@ import seal
 from seal.benchmarks.toolscan import SAMPLE
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
 from seal.benchmarks.toolscan.sample.world import Lookup, lookups
+from seal.core import DataError, OptionError, Plan, Task, ToolCall, ToolResult
 from seal.core.conditions import Called
-from seal.core.errors import DataError, OptionError
 from seal.core.plain import leaves
 from seal.core.schemas import schema_validator
 from seal.core.text import words
-from seal.core.types import Plan, Task, ToolCall, ToolResult
 from seal.environments.world import WorldSetup
 from seal.evaluation.rule_judge import judge_answer
 from seal.pools import import_benchmark, load_pool

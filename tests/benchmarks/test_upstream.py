@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError
-from seal.core.types import Tool
+from seal.core import DataError, Tool
 from seal.pools.reading.records import (
     expect,
     field,

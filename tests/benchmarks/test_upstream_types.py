@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError
+from seal.core import DataError, Tool, ToolCall
 from seal.core.schemas import schema_validator, surely_accepts, usable_schema
-from seal.core.types import Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.pools.gold_calls import GoldCheck, admits
 from seal.pools.reading.types import literal, parameters_schema, python_type, typed

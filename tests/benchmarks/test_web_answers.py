@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from toolsandbox_sources import scenario, write
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.experiments.sweep.sweep import PoolSample, write_pool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations

@@ -7,8 +7,8 @@ import pytest
 from servers import ModelServer, failure
 
 import seal
+from seal.core import Stop
 from seal.core.records import write_records
-from seal.core.types import Stop
 
 RUN = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1")
 

@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from seal.cli.config import Config, variable
 from seal.cli.verbs import load
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.runs.settings import RunSettings
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from seal.cli.failure import exit_code, reported, scrub
-from seal.core.errors import (
+from seal.core import (
     BudgetError,
     CacheMissError,
     DataError,

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from seal.cli.options import numbers, pairs, typed_pairs
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 NOISY = """
 import os, subprocess, sys

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from seal.core import Goal, Milestone, Plan, Task, Tool
 from seal.core.conditions import Argument, Called
 from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Task, Tool
 
 LAB = '''
 from pathlib import Path

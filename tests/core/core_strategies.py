@@ -4,8 +4,7 @@ import string
 
 from hypothesis import strategies as st
 
-from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.core.types import (
+from seal.core import (
     Execution,
     Goal,
     Milestone,
@@ -21,6 +20,7 @@ from seal.core.types import (
     Trajectory,
     Usage,
 )
+from seal.core.conditions import Argument, Asked, Called, Replied
 
 texts = st.one_of(
     st.text(max_size=12),

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from seal.core import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
 from seal.core.conditions import (
     EXTRACTORS,
     MESSAGE,
@@ -20,7 +21,6 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.messages import COLUMNS
 from seal.core.records import decode, encode
-from seal.core.types import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
 
 SAID = Step(4, "orchestrator", "user_simulator", "It is 18.0 degrees")
 ASKED = Step(0, "user_simulator", "orchestrator", "How warm is it?")

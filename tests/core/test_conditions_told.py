@@ -2,9 +2,9 @@
 
 import pytest
 
+from seal.core import Step, ToolCall
 from seal.core.conditions import Told
 from seal.core.conditions.messages import USER
-from seal.core.types import Step, ToolCall
 
 
 def told(content, *all_of, any_of=(), author="execution_manager", recipient=USER, call=None):

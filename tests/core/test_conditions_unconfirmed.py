@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from seal.core import Milestone, Plan, Step, ToolCall, ToolResult
 from seal.core.conditions import Condition, Unconfirmed
 from seal.core.confirmation import row_of
 from seal.core.records import to_plain
 from seal.core.stated import Sense, states
-from seal.core.types import Milestone, Plan, Step, ToolCall, ToolResult
 from seal.evaluation.milestones.plans import measure_plan
 
 AGENT, USER, EXECUTOR = "execution_manager", "user_simulator", "executor"

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from seal.core import errors
-from seal.core.errors import (
+from seal.core import (
     DataError,
     MissingExtraError,
     SealError,
     UnknownNameError,
     check_name,
+    errors,
     first_fault,
     located,
     nearest,

@@ -8,10 +8,9 @@ from core_strategies import json_values, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import OptionError
+from seal.core import OptionError, ToolCall
 from seal.core.formats import check_presentation, form_of, repairs_of
 from seal.core.formats.forms import read_object
-from seal.core.types import ToolCall
 
 ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")

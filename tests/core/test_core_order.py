@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.core.order import levels, ready
 
 

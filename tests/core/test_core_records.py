@@ -11,20 +11,8 @@ from core_strategies import halves, records, tasks, texts, trajectories_of, wild
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seal.core.conditions import Argument, Called, Condition
-from seal.core.errors import DataError
-from seal.core.records import (
-    SCHEMAS,
-    AtomicFile,
-    decode,
-    encode,
-    from_plain,
-    read_records,
-    repair_tail,
-    to_plain,
-    write_records,
-)
-from seal.core.types import (
+from seal.core import (
+    DataError,
     Execution,
     Goal,
     Milestone,
@@ -37,6 +25,18 @@ from seal.core.types import (
     ToolCall,
     ToolResult,
     Trajectory,
+)
+from seal.core.conditions import Argument, Called, Condition
+from seal.core.records import (
+    SCHEMAS,
+    AtomicFile,
+    decode,
+    encode,
+    from_plain,
+    read_records,
+    repair_tail,
+    to_plain,
+    write_records,
 )
 
 TASK = Task("1", "b", (Goal("Go", (Plan((Milestone(Called("t", {"x": Argument((1,))})),)),)),))

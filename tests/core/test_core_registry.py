@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-from seal.core.errors import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
+from seal.core import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
 from seal.core.registry import Registry, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"

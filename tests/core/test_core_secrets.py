@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.core.secrets import is_secret, refuse_secret
 
 KEY = "sk-0123456789abcdefghij"

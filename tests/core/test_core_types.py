@@ -7,9 +7,7 @@ import pytest
 from core_strategies import records
 from hypothesis import given
 
-from seal.core import types
-from seal.core.conditions import Argument, Called, Replied
-from seal.core.types import (
+from seal.core import (
     Milestone,
     Plan,
     Step,
@@ -19,7 +17,9 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
     Usage,
+    types,
 )
+from seal.core.conditions import Argument, Called, Replied
 
 RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
 

@@ -9,12 +9,19 @@ from core_strategies import json_values, maps, texts, wild_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import validation
+from seal.core import (
+    Execution,
+    InfrastructureError,
+    Step,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    validation,
+)
 from seal.core.environment import Validated
-from seal.core.errors import InfrastructureError
 from seal.core.records import decode, encode
 from seal.core.schemas import schema_validator
-from seal.core.types import Execution, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallError, CallValidator, error_result
 
 WEATHER = Tool(

@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seal.benchmarks.mmtb.generation.evidence import Said
+from seal.core import Goal, Step, ToolCall
 from seal.core.conditions import Unconfirmed
 from seal.core.spoken import MONTHS, NUMBER_WORDS, numbers, read
 from seal.core.stated import Sense, said, statement, states
-from seal.core.types import Goal, Step, ToolCall
 from seal.evaluation.rule_judge import judge_answer
 
 STATED = [

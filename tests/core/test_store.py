@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from seal.core import DataError, InfrastructureError, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import DataError, InfrastructureError, UsageError
 from seal.core.store import Store, digest_of_entries
 
 JSON = st.recursive(

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core.conditions import Argument, Called, Condition
-from seal.core.protocols import Metric
-from seal.core.types import (
+from seal.core import (
     Goal,
+    Metric,
     Milestone,
     Plan,
     Ranking,
@@ -19,6 +18,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Argument, Called, Condition
 
 MANAGER = "execution_manager"
 CallSpec = tuple[str, dict[str, Any] | None]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.api.pools import load_pool
-from seal.core.types import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
+from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
 from seal.evaluation.abstention import Abstention, says_cannot
 from seal.evaluation.goals import unserved
 

@@ -9,8 +9,7 @@ import pytest
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import cause_of
 from seal.benchmarks.dialogtool.tool_life import decided_by
-from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.core.types import (
+from seal.core import (
     Goal,
     Milestone,
     Plan,
@@ -24,6 +23,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, attribute
 from seal.evaluation.attribution.evidence import decide
 

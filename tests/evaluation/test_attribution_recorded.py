@@ -11,8 +11,8 @@ import pytest
 from once import Once
 
 import seal
+from seal.core import Task
 from seal.core.records import read_records, write_records
-from seal.core.types import Task
 
 RUNS = "toolbench/toolllama2_answers"
 

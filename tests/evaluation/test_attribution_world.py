@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from seal.core import Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
 from seal.core.conditions import Called
-from seal.core.types import Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
 from seal.evaluation.attribution import world_steps
 from seal.evaluation.attribution.evidence import Decision, Evidence
 from seal.evaluation.attribution.world_steps import first_world_step

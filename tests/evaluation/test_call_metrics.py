@@ -8,8 +8,8 @@ from chats import MANAGER, by_name, exchange, goal, gold, plan, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.core import Goal, Plan, Score, Step, ToolResult
 from seal.core.conditions import Argument, Asked
-from seal.core.types import Goal, Plan, Score, Step, ToolResult
 from seal.evaluation.calls import NAMES, Calls, best_pairs, compare
 
 A1 = ("a", {"x": 1})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.evaluation.comparison import (
     EXACT,
     Difference,

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from seal.benchmarks.dialogtool.metrics.creation import Creation
-from seal.core.types import Goal, Score, Step, Stop, Task, Tool, Trajectory
+from seal.core import Goal, Score, Step, Stop, Task, Tool, Trajectory
 from seal.sandbox import Case, Outcome
 from seal.sandbox.monty import MontySandbox
 from seal.sandbox.written import oracle_written, rule_written

@@ -19,8 +19,7 @@ from dialogue_plays import (
 )
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES, Dialogue
-from seal.core.errors import UsageError
-from seal.core.types import Goal
+from seal.core import Goal, UsageError
 from seal.evaluation.scoring import rules_named
 
 ACTIONS = {

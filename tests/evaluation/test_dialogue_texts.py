@@ -18,8 +18,7 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     sentence_bleu,
     words,
 )
-from seal.core.errors import ModelError
-from seal.core.protocols import Completion
+from seal.core import Completion, ModelError
 from seal.evaluation.llm_judge import LLMJudge
 
 PAIRS = [

@@ -11,10 +11,9 @@ from chats import MANAGER, goal, gold, plan, task
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.core import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.conditions import Argument, Asked, Called, Replied, StateHas
-from seal.core.errors import UsageError
 from seal.core.formats import form_of
-from seal.core.types import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation import REGISTRY
 from seal.evaluation.error_patterns import (
     ErrorPatterns,

@@ -11,15 +11,7 @@ from chats import MANAGER
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.types import (
-    CHAT_TOOLS,
-    Step,
-    Stop,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-)
+from seal.core import CHAT_TOOLS, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation.error_patterns import (
     Finding,
     diagnose,

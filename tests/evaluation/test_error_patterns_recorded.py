@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from once import Once
 
+from seal.core import Tool, Trajectory
 from seal.core.records import read_records
-from seal.core.types import Tool, Trajectory
 from seal.evaluation.error_patterns import Finding, diagnose
 
 RUNS = "toolbench/toolllama2_answers"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core.types import Trajectory
+from seal.core import Trajectory
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.runs.run import run

@@ -12,10 +12,8 @@ from seal.benchmarks.dialogtool.call_keys import asked
 from seal.benchmarks.dialogtool.choices import on_policy
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
 from seal.benchmarks.dialogtool.mobile.recordings import calls_of
-from seal.core.conditions import StateHas
-from seal.core.errors import DataError, UsageError
-from seal.core.records import decode, encode
-from seal.core.types import (
+from seal.core import (
+    DataError,
     Execution,
     Goal,
     Score,
@@ -25,7 +23,10 @@ from seal.core.types import (
     ToolCall,
     ToolResult,
     Trajectory,
+    UsageError,
 )
+from seal.core.conditions import StateHas
+from seal.core.records import decode, encode
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}

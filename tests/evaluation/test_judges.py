@@ -10,11 +10,21 @@ import pytest
 from chats import by_name, exchange, goal, gold, plan, task, trajectory
 from milestone_chats import A, asks, chat, does, reply, says
 
+from seal.core import (
+    Completion,
+    Goal,
+    Milestone,
+    ModelError,
+    NoVerdictError,
+    Plan,
+    Request,
+    Step,
+    Task,
+    ToolResult,
+    Verdict,
+)
 from seal.core.conditions import Asked, Replied, StateHas
-from seal.core.errors import ModelError, NoVerdictError
-from seal.core.protocols import Completion, Request
 from seal.core.records import read_records
-from seal.core.types import Goal, Milestone, Plan, Step, Task, ToolResult, Verdict
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.llm_judge import LLMJudge, parse_verdict, prompts_digest
 from seal.evaluation.rule_judge import RuleJudge

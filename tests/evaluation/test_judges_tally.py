@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.types import JSON, Score
+from seal.core import JSON, Score
 from seal.evaluation.judges.agreement import FleissKappa, audit
 from seal.evaluation.judges.panel import (
     half_credit,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from seal.core import DataError, Milestone, Plan
 from seal.core.conditions import (
     MESSAGE,
     AllOf,
@@ -16,8 +17,6 @@ from seal.core.conditions import (
     StateUnchanged,
     Unconfirmed,
 )
-from seal.core.errors import DataError
-from seal.core.types import Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 
 STATE: dict[str, Any] = {"notes": [{"id": 1, "text": "a"}], "mail": []}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
+from seal.core import Milestone, Plan, Step
 from seal.core.conditions import (
     MESSAGE,
     AllOf,
@@ -17,7 +18,6 @@ from seal.core.conditions import (
     StateUnchanged,
     Unconfirmed,
 )
-from seal.core.types import Milestone, Plan, Step
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
 from seal.evaluation.milestones.plans import measure_plan, under, view
 

@@ -1,7 +1,7 @@
 """Guardrails that follow from declared tables."""
 
+from seal.core import Milestone, Plan
 from seal.core.conditions import FIRST, LAST, AllOf, Called, StateHas, StateUnchanged, parts
-from seal.core.types import Milestone, Plan
 from seal.evaluation.milestones.plans import asked_tables, under, with_outer_guardrails
 
 TABLES = ("lamps", "notes", "mail")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
+from seal.core import Goal, Milestone, Plan, Step, Stop, Task, Trajectory, UsageError
 from seal.core.conditions import (
     FIRST,
     AllOf,
@@ -16,8 +17,6 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
 )
-from seal.core.errors import UsageError
-from seal.core.types import Goal, Milestone, Plan, Step, Stop, Task, Trajectory
 from seal.evaluation import default_metrics, score_trajectory
 from seal.evaluation.calls import Calls
 from seal.evaluation.milestones.metrics import NAMES, Milestones

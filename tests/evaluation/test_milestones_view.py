@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from milestone_chats import EXECUTOR, LEAD, MANAGER, START, USER, A, B, asks, chat, does, says
 
-from seal.core.types import Step, ToolCall, Trajectory
+from seal.core import Step, ToolCall, Trajectory
 from seal.evaluation.milestones.plans import turn_count, view
 
 

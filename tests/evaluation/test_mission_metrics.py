@@ -12,9 +12,7 @@ from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, 
 from seal.benchmarks.mmtb.dialogues import read_dialogue
 from seal.benchmarks.mmtb.tasks import make_task
 from seal.benchmarks.mmtb.tools import read_tool
-from seal.core.conditions import Argument, StateUnchanged
-from seal.core.errors import UsageError
-from seal.core.types import (
+from seal.core import (
     Goal,
     Milestone,
     Plan,
@@ -25,7 +23,9 @@ from seal.core.types import (
     Tool,
     ToolCall,
     Trajectory,
+    UsageError,
 )
+from seal.core.conditions import Argument, StateUnchanged
 from seal.evaluation.mission_metrics import DIALOGUE, NAMES, UNDECIDED, Missions
 from seal.evaluation.scoring import Rules, rules_named
 from seal.runs.goals import history_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError, UnknownNameError
+from seal.core import DataError, UnknownNameError
 from seal.evaluation.missions import match_arguments
 from seal.evaluation.missions.arguments import SCORERS
 

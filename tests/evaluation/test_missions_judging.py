@@ -29,7 +29,7 @@ from mission_plays import (
     undecided,
 )
 
-from seal.core.errors import DataError, UnknownNameError
+from seal.core import DataError, UnknownNameError
 from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import read_graph
 from seal.evaluation.missions.original import groups

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.evaluation.comparison import paired_differences
 from seal.evaluation.statistics import bootstrap_interval
 

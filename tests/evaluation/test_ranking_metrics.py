@@ -12,7 +12,7 @@ from chats import by_name, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.types import Goal, Ranking
+from seal.core import Goal, Ranking
 from seal.evaluation.retrieval import (
     Alternatives,
     Qrels,

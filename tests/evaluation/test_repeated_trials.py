@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.evaluation.power import pass_at, pass_hat
 
 

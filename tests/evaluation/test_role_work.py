@@ -2,8 +2,8 @@
 
 import pytest
 
+from seal.core import Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.core.conditions import Argument, Called
-from seal.core.types import Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.evaluation.role_work import RoleWork
 
 GOLD = Plan((Milestone(Called("b/w", {"city": Argument(("Rome",))})),))

@@ -8,8 +8,8 @@ import orjson
 import pytest
 from chats import exchange, goal, gold, plan, task, trajectory
 
+from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import decode, encode
-from seal.core.types import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.evaluation import REGISTRY, default_metrics, milestones, score_trajectory
 from seal.evaluation.judges.measures import RuleJudge
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.types import Score, Task
+from seal.core import Score, Task
 from seal.evaluation.statistics import Summariser, bootstrap_interval, groups_of
 
 

@@ -2,7 +2,7 @@
 
 from chats import MANAGER, by_name, exchange, goal, task, trajectory
 
-from seal.core.types import Step, Usage
+from seal.core import Step, Usage
 from seal.evaluation.usage import UsageMetrics
 
 CALLS = exchange([("a", {}), ("b", {})], [1, 2])

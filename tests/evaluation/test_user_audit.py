@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN, WAITING
-from seal.core.types import Goal, Score, Step, ToolCall, ToolResult
+from seal.core import Goal, Score, Step, ToolCall, ToolResult
 from seal.evaluation.stated_facts import Knowledge
 from seal.evaluation.user_audit import UserAudit
 

@@ -10,8 +10,7 @@ from servers import Answer, Received, failure
 from small_pools import TOOLS, by_server, many, weather_goal, weather_task, write_pool
 
 import seal
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Goal, Plan, Task, Tool
+from seal.core import DataError, Goal, Plan, Task, Tool, UnknownNameError, UsageError
 
 OFFLINE = {"model": "lexical", "workers": 1}
 ERRING = {**OFFLINE, "model_options": {"slips": 1.0}}

@@ -11,8 +11,7 @@ from small_pools import CITIES, TOOLS, WEATHER, many, play, weather_goal, weathe
 
 import seal
 from seal.cli import main
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.types import Task
+from seal.core import Task, UnknownNameError, UsageError
 from seal.evaluation.role_work import RoleWork
 from seal.experiments.ablation.ablate import ablate
 from seal.experiments.ablation.conditions import ablation_named, conditions_of

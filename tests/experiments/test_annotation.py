@@ -6,9 +6,8 @@ import json
 import orjson
 import pytest
 
-from seal.core.errors import DataError, OptionError
+from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory
 from seal.core.records import encode
-from seal.core.types import Goal, Step, Stop, Task, Trajectory
 from seal.experiments.annotation import (
     COLUMNS,
     export_items,

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pools import play, write_pool
 
-from seal.core.errors import DataError
+from seal.core import DataError, Goal, Score, Task
 from seal.core.plain import well_formed
 from seal.core.records import write_records
-from seal.core.types import Goal, Score, Task
 from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.comparison.runs import clusters_of, differing
 from seal.experiments.comparison.scores import read_scores

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError
 from seal.core.records import write_records
-from seal.core.types import Goal, Score, Task
 from seal.evaluation.comparison import Difference, paired_differences
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study

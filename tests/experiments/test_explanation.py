@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.experiments.explanation.explain import explain_run
 from seal.report.explanation import notes
 from seal.runs.run_folder import RunFolder

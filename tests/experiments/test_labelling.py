@@ -11,9 +11,8 @@ from small_pools import Weatherman, many, play, write_pool
 
 from seal.api import results
 from seal.cli import main
-from seal.core.errors import DataError, OptionError
+from seal.core import DataError, OptionError, Score
 from seal.core.records import write_records
-from seal.core.types import Score
 from seal.experiments.goal_sheets import COLUMNS, allocated, export_goals, import_labels, items_of
 from seal.experiments.judge_audit import audit_run
 from seal.runs.run_folder import RunFolder

@@ -11,7 +11,7 @@ from small_pools import Weatherman, play, write_pool
 
 import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.evaluation.judges.recorded import Ballots, read_votes
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder

@@ -17,9 +17,8 @@ from small_pools import TOOLS, many, tool, weather_goal, write_pool
 import seal
 from seal.api.objects.documents import Retrieval
 from seal.api.pools import load_pool
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError
 from seal.core.records import read_records
-from seal.core.types import Goal, Ranking, Task
 from seal.experiments.retrieval.experiment import retrieve
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.report.retrieval_results import retrieval_tables

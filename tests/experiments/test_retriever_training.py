@@ -15,9 +15,8 @@ from small_pools import write_pool
 import seal
 from seal.api.pools import load_pool
 from seal.cli.training_tables import tables
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
 from seal.core.folders import Lock
-from seal.core.types import Goal, Task, Tool
 from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import asked_of, near_duplicates, split, without
 from seal.experiments.training.train import train_retriever

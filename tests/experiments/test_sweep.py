@@ -15,10 +15,20 @@ from small_pools import Weatherman, tool, write_pool
 import seal
 from seal.api.objects.documents import Sweep
 from seal.api.pools import load_pool
+from seal.core import (
+    Completion,
+    DataError,
+    Goal,
+    InfrastructureError,
+    Milestone,
+    Plan,
+    Request,
+    Task,
+    UnknownNameError,
+    Usage,
+    UsageError,
+)
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, InfrastructureError, UnknownNameError, UsageError
-from seal.core.protocols import Completion, Request
-from seal.core.types import Goal, Milestone, Plan, Task, Usage
 from seal.evaluation.comparison import mean_and_deviation
 from seal.experiments.series import SeriesResult
 from seal.experiments.sweep.settings import SweepSettings

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
+from seal.core import Goal, Milestone, Plan, Task, Tool
 from seal.core.conditions import Argument, Called
 from seal.core.records import write_records
-from seal.core.types import Goal, Milestone, Plan, Task, Tool
 
 PORTS = ("Velin", "Torsk", "Hallan")
 

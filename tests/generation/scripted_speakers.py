@@ -17,8 +17,7 @@ from seal.benchmarks.mmtb.generation.scenes import (
     write_decision,
 )
 from seal.benchmarks.sample import SAMPLE
-from seal.core.protocols import Chat, Response
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Chat, Response, Tool
 from seal.core.validation import CallValidator
 from seal.pools import load_pool
 from seal.simulator_cache.environments import SimulatedEnvironments

@@ -7,8 +7,8 @@ import pytest
 
 from seal.benchmarks.toolsandbox.scenarios.files import Node
 from seal.cli import main
+from seal.core import Plan
 from seal.core.records import to_plain
-from seal.core.types import Plan
 
 pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
 

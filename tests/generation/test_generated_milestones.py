@@ -10,8 +10,7 @@ from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.drafts.flows import Made, made_calls
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task, referred
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
-from seal.core.errors import DataError
-from seal.core.types import Goal, Step, Task, Tool, ToolCall, Trajectory
+from seal.core import DataError, Goal, Step, Task, Tool, ToolCall, Trajectory
 from seal.environments.world import WorldSetup, build_worlds
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import measure_plan, view

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core.errors import DataError, UsageError
-from seal.core.types import JSON
+from seal.core import JSON, DataError, UsageError
 from seal.experiments.generation.journal import open_journal
 
 

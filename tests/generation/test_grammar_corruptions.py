@@ -10,7 +10,7 @@ import pytest
 
 from seal.benchmarks.mmtb import SAMPLE
 from seal.benchmarks.toolsandbox.drafts.milestones import referred
-from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
+from seal.core import Goal, Step, Task, ToolCall, Trajectory
 from seal.evaluation.mission_metrics import Missions
 from seal.pools import load_pool
 

@@ -13,7 +13,7 @@ from seal.benchmarks.mmtb.generation.settings import (
     assignments,
     type_sequences,
 )
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 KINDS = ("single", "multi", "chat", "clarify")
 RELATIONS = ("implicit", "ellipsis", "memory")

@@ -19,7 +19,7 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
 from seal.benchmarks.mmtb.generation.scenes import Scene, read_decision
 from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.cli import main
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.pools import load_pool
 
 EVERY = list(TOOLS.values())

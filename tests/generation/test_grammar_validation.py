@@ -7,10 +7,19 @@ import pytest
 from seal.benchmarks.mmtb import SAMPLE
 from seal.benchmarks.mmtb.generation.evidence import leans, said_of
 from seal.benchmarks.mmtb.generation.validation import Validation
+from seal.core import (
+    JSON,
+    CacheMissError,
+    Goal,
+    ModelError,
+    Plan,
+    Response,
+    SealError,
+    SimulatorError,
+    Task,
+    Tool,
+)
 from seal.core.conditions import Argument, Called
-from seal.core.errors import CacheMissError, ModelError, SealError, SimulatorError
-from seal.core.protocols import Response
-from seal.core.types import JSON, Goal, Plan, Task, Tool
 from seal.pools import load_pool
 from seal.simulator_cache.template import Template
 

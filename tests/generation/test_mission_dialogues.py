@@ -4,8 +4,8 @@ import pytest
 from scripted_speakers import TOOLS, Failing, Script, call, end, make, says
 
 from seal.benchmarks.mmtb.generation.dialogues import task_of
+from seal.core import DataError, InfrastructureError, ModelError
 from seal.core.conditions import Asked, Called, Replied
-from seal.core.errors import DataError, InfrastructureError, ModelError
 
 KINDS = ("single", "multi", "chat", "clarify")
 

@@ -18,14 +18,14 @@ from weather_talk import WeatherTalk
 import seal
 from seal.api.pools import load_pool
 from seal.benchmarks.mmtb.generation.generate import Generated
-from seal.core.errors import (
+from seal.core import (
     DataError,
     InfrastructureError,
     ModelError,
+    Response,
     UnknownNameError,
     UsageError,
 )
-from seal.core.protocols import Response
 
 TALK = WeatherTalk()
 FILES = ("tools.jsonl", "tasks.jsonl", "import.json", "generation/dialogues.jsonl")

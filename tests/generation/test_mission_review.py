@@ -13,8 +13,7 @@ import seal
 from seal.api.pools import load_pool
 from seal.benchmarks.mmtb.generation.dialogues import Made, Take
 from seal.benchmarks.mmtb.generation.generate import Review, write_review
-from seal.core.errors import DataError
-from seal.core.types import Trajectory
+from seal.core import DataError, Trajectory
 
 
 class Counted(WeatherTalk):

@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.api.pools import load_pool
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from seal.benchmarks.mmtb.generation.scenes import (
     read_decision,
     write_decision,
 )
-from seal.core.errors import DataError
-from seal.core.types import ToolResult
+from seal.core import DataError, ToolResult
 from seal.core.validation import CallValidator
 
 OFFERED = {name: TOOLS[name] for name in (WEATHER, FORECAST)}

@@ -15,7 +15,7 @@ from query_pools import radio, write_pool
 import seal
 from seal.api.pools import load_pool
 from seal.benchmarks.toolscan.query_generation.candidates import KINDS
-from seal.core.errors import CodeRefusedError, DataError, UnknownNameError, UsageError
+from seal.core import CodeRefusedError, DataError, UnknownNameError, UsageError
 from seal.core.records import write_records
 
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")

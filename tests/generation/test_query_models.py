@@ -13,7 +13,7 @@ import seal
 from seal.api.pools import load_pool
 from seal.benchmarks.toolscan.query_generation.candidates import KINDS, Candidate, Unusable
 from seal.benchmarks.toolscan.query_generation.writers import read_candidates
-from seal.core.errors import ModelError
+from seal.core import ModelError
 
 CALL = {
     "tool": "boats/find_sailings",

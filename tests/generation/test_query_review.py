@@ -9,7 +9,7 @@ from query_pools import write_pool
 
 import seal
 from seal.api.pools import load_pool
-from seal.core.errors import DataError
+from seal.core import DataError
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
-from seal.core.errors import DataError, SealError, UsageError
+from seal.core import DataError, SealError, UsageError
 
 TEXT = """\
 # Travel

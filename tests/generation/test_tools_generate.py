@@ -16,9 +16,8 @@ from servers import Answer, ModelServer, Received, failure, text
 
 from seal import generate
 from seal.cli import main
+from seal.core import Completion, Request, Tool
 from seal.core.folders import Lock
-from seal.core.protocols import Completion, Request
-from seal.core.types import Tool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
 

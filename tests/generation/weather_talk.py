@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from scripted_speakers import FORECAST, WEATHER, Script, call, end, says
 
 from seal.benchmarks.mmtb.generation.scenes import Action, Assignment, Scene, question
-from seal.core.protocols import Chat
-from seal.core.types import Tool
+from seal.core import Chat, Tool
 
 TOWNS = ("Turku", "Lisbon", "Oslo", "Bergen", "Graz")
 

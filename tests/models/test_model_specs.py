@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seal
-from seal.core.errors import SealError
+from seal.core import SealError
 from seal.models import (
     Flagged,
     ModelSettings,

@@ -4,10 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import CacheMissError, InfrastructureError, ModelError, UsageError
-from seal.core.protocols import Completion, Message, Request
+from seal.core import (
+    CacheMissError,
+    Completion,
+    InfrastructureError,
+    Message,
+    ModelError,
+    Request,
+    Tool,
+    ToolCall,
+    Usage,
+    UsageError,
+)
 from seal.core.store import Store
-from seal.core.types import Tool, ToolCall, Usage
 from seal.models.kept_answers import CachedModel
 
 IDENTITY = {"model": "openai/m"}

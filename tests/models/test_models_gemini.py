@@ -3,9 +3,16 @@ import importlib.util
 import pytest
 from servers import answer, failure, garbage, half, nothing
 
-from seal.core.errors import MissingExtraError, ModelError, UsageError
-from seal.core.protocols import Message, Request
-from seal.core.types import Tool, ToolCall, Usage
+from seal.core import (
+    Message,
+    MissingExtraError,
+    ModelError,
+    Request,
+    Tool,
+    ToolCall,
+    Usage,
+    UsageError,
+)
 from seal.models import ModelSettings, build_model
 from seal.models.gemini_chat import gemini_config, gemini_contents, parse_gemini
 from seal.models.wire import MalformedAnswerError, wire_tools

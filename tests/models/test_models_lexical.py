@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.core.protocols import Message, Request
-from seal.core.types import Tool
+from seal.core import Message, Request, Tool
 from seal.models import build_model
 from seal.models.fill import fill
 from seal.models.values_in_text import spans

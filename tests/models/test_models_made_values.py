@@ -2,8 +2,7 @@
 
 import pytest
 
-from seal.core.protocols import Message, Request
-from seal.core.types import Goal, Step, Task, Tool, ToolCall, ToolResult
+from seal.core import Goal, Message, Request, Step, Task, Tool, ToolCall, ToolResult
 from seal.models import build_model, open_model
 
 ADD = Tool("phone/reminder/add_reminder", "add")

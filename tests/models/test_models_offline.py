@@ -6,17 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.core.errors import DataError, ModelError, NotRecordedError, UnknownNameError, UsageError
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import (
+from seal.core import (
     END_CONVERSATION,
+    Completion,
+    DataError,
     Goal,
+    Message,
+    ModelError,
+    NotRecordedError,
+    Request,
     Step,
     Task,
     Tool,
     ToolCall,
     Trajectory,
+    UnknownNameError,
     Usage,
+    UsageError,
 )
 from seal.models import ModelSettings, build_model, is_cached, model_identity, open_model
 from seal.models.human import Human

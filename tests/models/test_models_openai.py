@@ -14,9 +14,7 @@ from email.utils import format_datetime
 import pytest
 from servers import answer, calls, failure, garbage, half, late, message, nothing, text
 
-from seal.core.errors import ModelError, UsageError
-from seal.core.protocols import Message, Request
-from seal.core.types import Tool, ToolCall, Usage
+from seal.core import Message, ModelError, Request, Tool, ToolCall, Usage, UsageError
 from seal.models import ModelSettings, build_model, model_identity
 
 KEY = "sk-Zq81-distinctive+key/of=tests"

@@ -2,9 +2,8 @@ import json
 
 import pytest
 
+from seal.core import Goal, Message, Milestone, Plan, Request, Step, Task, Tool, ToolCall
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
-from seal.core.protocols import Message, Request
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall
 from seal.models import build_model, open_model
 from seal.models.scene import find_scene
 

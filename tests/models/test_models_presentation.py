@@ -5,9 +5,7 @@ import json
 import pytest
 from servers import text
 
-from seal.core.errors import OptionError
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import Tool, ToolCall
+from seal.core import Completion, Message, OptionError, Request, Tool, ToolCall
 from seal.models import ModelSettings, build_model
 from seal.models.known_answers import ScriptedModel
 from seal.models.presentation import Example, Exchange, Presentation, presented

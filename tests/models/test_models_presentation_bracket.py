@@ -2,8 +2,7 @@
 
 import json
 
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import Tool
+from seal.core import Completion, Message, Request, Tool
 from seal.models.presentation import Presentation, presented
 
 FIND = Tool(

@@ -6,7 +6,7 @@ import pytest
 from servers import Answer, Received, calls, failure, text
 
 from seal.api import models
-from seal.core.errors import ModelError, UsageError
+from seal.core import ModelError, UsageError
 from seal.models import ModelSettings, build_model
 from seal.models.probe import best, probe
 

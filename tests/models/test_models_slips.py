@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import OptionError, UnknownNameError
-from seal.core.protocols import Message, Request
-from seal.core.types import FIND_TOOLS, Tool, ToolCall
+from seal.core import FIND_TOOLS, Message, OptionError, Request, Tool, ToolCall, UnknownNameError
 from seal.core.validation import CallValidator
 from seal.models import ModelSettings, build_model
 from seal.models.lexical_calls import Lexical

@@ -15,9 +15,7 @@ from seal.benchmarks.dialogtool.players.speech import in_words, restyled
 from seal.benchmarks.dialogtool.roles.assistants import creation_messages
 from seal.benchmarks.dialogtool.roles.team import checked_roles, shipped_roles
 from seal.benchmarks.dialogtool.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
-from seal.core.errors import DataError
-from seal.core.protocols import Message, Request
-from seal.core.types import ToolCall
+from seal.core import DataError, Message, Request, ToolCall
 from seal.sandbox.functions import example_of
 
 

@@ -3,9 +3,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.core import Tool
 from seal.core.formats.forms import parse_object
 from seal.core.function_calls import parse_call, wire_names
-from seal.core.types import Tool
 from seal.models import ModelSettings
 from seal.models.openai_chat import OpenAIModel
 from seal.models.wire import wire_tools

@@ -13,9 +13,8 @@ from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
 from seal.api.pools import count
-from seal.core.errors import UsageError
+from seal.core import Goal, Task, Tool, UsageError
 from seal.core.records import write_records
-from seal.core.types import Goal, Task, Tool
 
 
 def polite(task, trajectory):

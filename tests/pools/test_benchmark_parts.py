@@ -7,9 +7,7 @@ from shops import shop
 
 import seal
 from seal.agents.teams import DIRECT, Team
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Completion, Message, Reply
-from seal.core.types import Score
+from seal.core import Completion, Message, Reply, Score, UnknownNameError, UsageError
 from seal.evaluation.attribution.evidence import Cause
 from seal.experiments.ablation.conditions import Variation, ablation_named
 from seal.pools import REGISTRY

@@ -11,9 +11,8 @@ from tiny_models import write_static
 
 import seal
 from seal.api.pools import load_pool
+from seal.core import Goal, Milestone, Plan, Task, UnknownNameError, UsageError
 from seal.core.conditions import StateHas
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.types import Goal, Milestone, Plan, Task
 from seal.environments.world import World, Worlds, toolbox
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 
 def default_of(value: object) -> Callable[[], object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from report_runs import Writer, chat, failed_chat, metric, task, verdict
 
-from seal.core.types import Score
+from seal.core import Score
 from seal.runs.run_folder import RunFolder
 
 

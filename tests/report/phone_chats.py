@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from seal.core.conditions import MESSAGE, AllOf, Column, StateHas, StateUnchanged
-from seal.core.types import (
+from seal.core import (
     Execution,
     Goal,
     Milestone,
@@ -19,6 +18,7 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import MESSAGE, AllOf, Column, StateHas, StateUnchanged
 from seal.evaluation.milestones.metrics import Milestones
 
 USER, AGENT, EXECUTOR = "user_simulator", "orchestrator", "executor"

@@ -10,9 +10,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from seal.core.conditions import Argument, Called
-from seal.core.records import write_records
-from seal.core.types import (
+from seal.core import (
     Execution,
     Goal,
     Milestone,
@@ -27,6 +25,8 @@ from seal.core.types import (
     Trajectory,
     Usage,
 )
+from seal.core.conditions import Argument, Called
+from seal.core.records import write_records
 from seal.runs.run_folder import RunFolder
 
 WEATHER = Tool(id="own/weather/now", name="weather_now", description="The weather in a city.")

@@ -22,16 +22,14 @@ from rich.console import Console
 
 import seal
 from seal.cli import main
-from seal.core.conditions import Argument, Called
-from seal.core.plain import well_formed
-from seal.core.protocols import Completion, Request
-from seal.core.records import write_records
-from seal.core.types import (
+from seal.core import (
+    Completion,
     Execution,
     Goal,
     Milestone,
     Plan,
     Ranking,
+    Request,
     Score,
     Step,
     Stop,
@@ -41,6 +39,9 @@ from seal.core.types import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Argument, Called
+from seal.core.plain import well_formed
+from seal.core.records import write_records
 from seal.experiments.comparison.study import CompareSettings
 from seal.report.chat_views import view
 from seal.report.comparison_results import compare

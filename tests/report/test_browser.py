@@ -11,8 +11,8 @@ from browser import Browser
 from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
+from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.core.conditions import AllOf, StateHas, StateUnchanged
-from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.html import write_report

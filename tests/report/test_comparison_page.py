@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from report_runs import chat, metric, task, verdict
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, Score, Step, UsageError
 from seal.core.records import write_records
-from seal.core.types import Score, Step
 from seal.experiments.comparison.study import CompareSettings
 from seal.experiments.win_rates import PreferenceSettings
 from seal.report.comparison_page import Parting, partings

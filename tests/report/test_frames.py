@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.api.objects.documents import Retrieval
-from seal.core.errors import DataError
+from seal.core import DataError
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from report_runs import blocks, chat, metric, task, texts_of, verdict
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.core.plain import json_text
 from seal.report.annotations import Annotations
 from seal.report.html import Pieces, data_block, write_report

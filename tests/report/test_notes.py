@@ -5,7 +5,7 @@ import json
 import pytest
 from report_runs import chat, failed_chat, metric, task
 
-from seal.core.types import Score
+from seal.core import Score
 from seal.report.run_results import summary_notes
 
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from seal.benchmarks.dialogtool.report.dialogue import counted, dialogue_tables
 from seal.benchmarks.dialogtool.report.section import DialogueSection, api_rows, dialogue_breakdown
-from seal.core.types import Goal, Score, Task, Tool
+from seal.core import Goal, Score, Task, Tool
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of

@@ -12,8 +12,7 @@ import pytest
 from report_runs import WEATHER, blocks, chat, metric, task
 from rich.console import Console
 
-from seal.core.errors import UsageError
-from seal.core.types import Goal, Score, Task, Tool
+from seal.core import Goal, Score, Task, Tool, UsageError
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.report.annotations import Mark, annotate

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import task
 
-from seal.core.errors import DataError
+from seal.core import DataError, Score, Task
 from seal.core.records import decode, encode, write_records
-from seal.core.types import Score, Task
 from seal.report.chat_records import scores_so_far
 from seal.runs.lines import RecordLookup, ScoreLines
 

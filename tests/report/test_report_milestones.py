@@ -7,8 +7,8 @@ import pytest
 from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
 from report_runs import blocks, chat, failed_chat, metric, task, texts_of
 
+from seal.core import Goal, Milestone, Plan, Score, Step
 from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
-from seal.core.types import Goal, Milestone, Plan, Score, Step
 from seal.evaluation.judges.measures import PassRate
 from seal.report.annotations import Mark, annotate
 from seal.report.chat_records import outcome_label

@@ -8,8 +8,8 @@ import pytest
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
 from rich.console import Console
 
+from seal.core import Goal, Milestone, Plan, Score, Task
 from seal.core.conditions import Asked, Called, StateHas
-from seal.core.types import Goal, Milestone, Plan, Score, Task
 from seal.pools import import_benchmark
 from seal.report.html import write_report
 from seal.report.missions import (

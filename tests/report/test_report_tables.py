@@ -3,7 +3,7 @@ import io
 import pytest
 from rich.console import Console
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.report.grids import Estimate, number
 from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
 from seal.report.run_results import summary_notes

@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.api.objects.documents import Retrieval
-from seal.core.errors import MissingExtraError
+from seal.core import MissingExtraError
 from seal.report import frames
 from seal.report.experiment import write_tables_and_figures
 from seal.report.figures import save

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 from report_runs import WEATHER, chat, failed_chat, task, verdict
 
+from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.core.types import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.report.gold import describe, gold_lines
 from seal.report.transcript import render_transcript
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from seal.core.protocols import Pool
+from seal.core import Goal, Pool, Query, Task, Tool
 from seal.core.text import words
-from seal.core.types import Goal, Query, Task, Tool
 
 TOOLS = (
     Tool("toy/Weather/forecast", "forecast_for_weather", "Forecast of rain and wind for a city."),

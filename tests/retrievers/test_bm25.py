@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Query, Tool
+from seal.core import Pool, Query, Tool, UnknownNameError, UsageError
 from seal.retrievers import build_retriever, rank
 
 

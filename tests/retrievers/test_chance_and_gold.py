@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Goal, Query, Task, Tool
+from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError
 from seal.retrievers import build_retriever, rank
 
 MANY = Pool(tuple(Tool(f"toy/t/{i:03}", f"t{i}") for i in range(40)))

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import MissingExtraError, ModelError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Query, Tool
+from seal.core import MissingExtraError, ModelError, Pool, Query, Tool, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.index_kinds import Sq8
 from seal.retrievers.vector_index import FORMAT, VectorIndex, write_index

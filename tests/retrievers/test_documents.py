@@ -2,8 +2,7 @@ import json
 
 import pytest
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.types import Tool
+from seal.core import Tool, UnknownNameError, UsageError
 from seal.retrievers.documents import DOCUMENT_LIMIT, TEMPLATES, documents, names, shortened
 
 TOOL = Tool(

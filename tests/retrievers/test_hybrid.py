@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import random as random_sparse
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Pool
-from seal.core.types import Query, Tool
+from seal.core import Pool, Query, Tool, UnknownNameError, UsageError
 from seal.retrievers import REGISTRY, build_retriever, rank
 from seal.retrievers.dense import Dense
 from seal.retrievers.joint_space import sparse_projection

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Query
+from seal.core import DataError, Query, UnknownNameError, UsageError
 from seal.retrievers import REGISTRY, build_retriever, rank
 
 

@@ -2,10 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.protocols import Pool
+from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
 from seal.core.text import sentences
-from seal.core.types import Query, Tool
 from seal.retrievers import build_retriever, rank
 
 

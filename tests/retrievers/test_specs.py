@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.types import Query
+from seal.core import Query, UnknownNameError, UsageError
 from seal.retrievers import RetrieverSpec, build_retriever, known_options, parse_spec, rank
 
 OPENAI_KEY_LOOKALIKE = "sk-" + "x" * 24

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.protocols import Pool
-from seal.core.types import Query, Tool
+from seal.core import Pool, Query, Tool
 from seal.retrievers import build_retriever, rank
 from seal.retrievers import lexical as module
 from seal.retrievers.lexical import Tfidf

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.runs.run_folder import RunFolder
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from small_pools import WEATHER, play, write_pool
 
-from seal.core.protocols import Response
-from seal.core.types import Execution, Tool, ToolCall
+from seal.core import Execution, Response, Tool, ToolCall
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core.errors import MissingExtraError, UnknownNameError
+from seal.core import Goal, MissingExtraError, Task, Tool, UnknownNameError
 from seal.core.records import write_records
-from seal.core.types import Goal, Task, Tool
 
 TOOL = Tool(
     "dialogtool/Food_1/Find",

@@ -13,7 +13,7 @@ from small_pools import by_server, many, play, weather_goal, weather_task, write
 
 import seal
 from seal.cli import main
-from seal.core.errors import SealError
+from seal.core import SealError
 from seal.runs.journal import spending_of
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Completion
-from seal.core.types import ToolCall
+from seal.core import Completion, ToolCall, UnknownNameError, UsageError
 
 
 def test_a_model_for_a_role_that_nobody_plays_is_refused(tmp_path: Path) -> None:

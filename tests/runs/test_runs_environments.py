@@ -18,9 +18,7 @@ from small_pools import (
     write_pool,
 )
 
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import Response
-from seal.core.types import Task, Trajectory
+from seal.core import Response, Task, Trajectory, UnknownNameError, UsageError
 from seal.models.known_answers import ScriptedModel
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core.errors import ModelError, UsageError
+from seal.core import ModelError, UsageError
 
 WEATHER = {
     "name": "weather",

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from seal.core import CacheMissError, Execution, OptionError, Tables, Tool, ToolCall, ToolResult
 from seal.core.environment import Environment, Timed, Validated
-from seal.core.errors import CacheMissError, OptionError
 from seal.core.formats import form_of
-from seal.core.types import Execution, Tables, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 from seal.runs.feedback import FeedbackSwitch
 from seal.runs.settings import RunSettings

@@ -8,7 +8,7 @@ import pytest
 from servers import Answer, Received, failure, text
 from small_pools import IDENTICAL, asked_city, contents, many, play, weather_task, write_pool
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.runs.settings import RunSettings
 
 FORMATS = ("native", "action", "json")

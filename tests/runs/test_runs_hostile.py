@@ -20,10 +20,8 @@ from servers import (
 )
 from small_pools import TOOLS, Weatherman, by_server, contents, many, play, weather_goal, write_pool
 
-from seal.core.errors import DataError
-from seal.core.protocols import Completion, Reply, Request, Response
+from seal.core import Completion, DataError, Goal, Reply, Request, Response, Task, Tool, ToolCall
 from seal.core.records import write_records
-from seal.core.types import Goal, Task, Tool, ToolCall
 from seal.models.known_answers import ScriptedModel
 from seal.runs.run import RunResult
 

@@ -7,10 +7,9 @@ import pytest
 from small_pools import Weatherman, contents, many, play, write_pool
 
 from seal.agents.roles import Checker
-from seal.core.errors import UsageError
+from seal.core import Task, UsageError
 from seal.core.records import write_records
 from seal.core.specs import name_of
-from seal.core.types import Task
 from seal.runs.identity import check_resumable, warnings_of
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, Stop, Trajectory, UsageError
 from seal.core.folders import Lock, is_held
 from seal.core.records import encode, read_records
-from seal.core.types import Stop, Trajectory
 from seal.runs.journal import Journal, Timings
 from seal.runs.workers import Outcome
 

@@ -10,7 +10,7 @@ from small_pools import Weatherman, many, play, write_pool
 
 import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.report.run_results import judging_notes

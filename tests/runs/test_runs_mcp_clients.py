@@ -19,9 +19,8 @@ pytest.importorskip("mcp")
 from mcp import Client, MCPError, StdioServerParameters
 
 import seal
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError
 from seal.core.records import read_records
-from seal.core.types import Task, Tool, Trajectory
 from seal.environments.world import World, Worlds, toolbox
 from seal.runs.run import RunResult
 from seal.runs.run_folder import RunFolder

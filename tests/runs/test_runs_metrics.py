@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Score
+from seal.core import DataError, Score, UnknownNameError, UsageError
 
 
 class Words:

@@ -21,8 +21,7 @@ from mmtb_sources import (
 from servers import ModelServer, calls, text
 from small_pools import play
 
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import ToolCall, Trajectory
+from seal.core import Completion, Message, Request, ToolCall, Trajectory
 from seal.pools import import_benchmark
 from seal.runs.rescore import ScoreSettings, rescore
 

@@ -8,9 +8,7 @@ from small_pools import Weatherman, many, play, write_pool
 import seal
 from seal.agents.roles import Checker
 from seal.agents.teams import FULL
-from seal.core.errors import UsageError
-from seal.core.protocols import Completion, Reply
-from seal.core.types import ToolCall
+from seal.core import Completion, Reply, ToolCall, UsageError
 
 LAB = '''
 from seal import Reply

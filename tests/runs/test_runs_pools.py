@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from small_pools import write_pool
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
+from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.folders import cache_folder
 from seal.pools.lookup import open_pool
 from seal.pools.upstream import pool_names, source_folder

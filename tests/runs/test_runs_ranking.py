@@ -8,8 +8,7 @@ import pytest
 from servers import Answer, Received, failure, openai_embeddings
 from small_pools import CITIES, contents, many, play, weather_task, write_pool
 
-from seal.core.errors import CacheMissError, InfrastructureError, ModelError, RequestError
-from seal.core.types import Query, Ranking
+from seal.core import CacheMissError, InfrastructureError, ModelError, Query, Ranking, RequestError
 from seal.runs.ranking import rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}

@@ -7,7 +7,7 @@ from servers import ModelServer, failure, text
 from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.core.folders import Lock
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run import run

@@ -22,9 +22,7 @@ from small_pools import (
     write_pool,
 )
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Completion, Request
-from seal.core.types import Step, Stop, Task, ToolCall, Trajectory, Usage
+from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
 from seal.models.known_answers import ScriptedModel
 from seal.runs.run import Progress, run
 from seal.runs.run_folder import RunFolder

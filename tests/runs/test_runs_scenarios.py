@@ -9,7 +9,7 @@ import pytest
 from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.toolsandbox import SAMPLE
-from seal.core.types import Task, Trajectory
+from seal.core import Task, Trajectory
 from seal.models.known_answers import ScriptedModel
 from seal.pools import load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations

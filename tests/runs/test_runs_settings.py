@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.runs.settings import RunSettings
 
 KEY = {"api_key": "hunter2"}

@@ -18,9 +18,7 @@ from small_pools import by_server, many, play, write_pool
 
 import seal
 from seal.cli import main
-from seal.core.errors import DataError, UsageError
-from seal.core.protocols import Completion
-from seal.core.types import Usage
+from seal.core import Completion, DataError, Usage, UsageError
 from seal.runs.journal import spending_of
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder

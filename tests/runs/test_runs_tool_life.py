@@ -12,8 +12,7 @@ from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life
 
 from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.benchmarks.dialogtool.tool_life import read_act, read_lesson
-from seal.core.errors import DataError, OptionError, UsageError
-from seal.core.types import Step, Trajectory
+from seal.core import DataError, OptionError, Step, Trajectory, UsageError
 from seal.runs.run import RunResult, run
 from seal.runs.settings import RunSettings
 

@@ -11,9 +11,7 @@ from forked import Forked
 from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Completion, Reply
-from seal.core.types import Goal, Task
+from seal.core import Completion, Goal, Reply, Task, UsageError
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
 from seal.report.run_results import user_rows, user_tables

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from small_pools import Weatherman, many, play, weather_task, write_pool
 
-from seal.core.errors import ModelError, NotRecordedError, UsageError
+from seal.core import ModelError, NotRecordedError, Stop, Trajectory, UsageError
 from seal.core.records import decode
-from seal.core.types import Stop, Trajectory
 from seal.models.known_answers import ScriptedModel
 from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder

@@ -9,10 +9,19 @@ import pytest
 from small_pools import TOOLS, play, weather_task, write_pool
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
+from seal.core import (
+    DataError,
+    Goal,
+    Milestone,
+    OptionError,
+    Plan,
+    Task,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, OptionError, UnknownNameError, UsageError
 from seal.core.records import read_records
-from seal.core.types import Goal, Milestone, Plan, Task, Trajectory
 from seal.models.oracle import USER
 
 START = 1_741_789_800.0

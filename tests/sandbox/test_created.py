@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.sandbox import Case, Limits, Outcome
 from seal.sandbox.functions import CreatedTools, Fault
 from seal.sandbox.monty import MontySandbox

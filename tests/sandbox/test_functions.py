@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.sandbox.functions import (
     code_of,
     columns_of,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core.errors import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
+from seal.core import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
 from seal.sandbox import Case, Limits, Outcome, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.sandbox import Case, Outcome
 from seal.sandbox.functions import function_name, keywords
 from seal.sandbox.monty import MontySandbox

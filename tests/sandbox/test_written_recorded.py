@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.dialogtool.metrics.creation import play, suite_of
-from seal.core.types import Task, Tool
+from seal.core import Task, Tool
 from seal.pools import import_benchmark, load_pool
 from seal.sandbox import build_sandbox
 from seal.sandbox.written import fit, rule_written, source_of

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import CacheMissError, UsageError
-from seal.core.protocols import Response
+from seal.core import CacheMissError, Response, Tool, UsageError
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.simulator_cache.answer_cache import Cached, Fallback, Imported, shape_key
 
 TOOL = Tool("lab/weather/now", "now_for_weather", returns={"temperature": "float"})

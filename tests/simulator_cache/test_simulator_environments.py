@@ -5,19 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import CacheMissError, UnknownNameError, UsageError
-from seal.core.protocols import Completion, Response
-from seal.core.store import Store, digest_of_entries
-from seal.core.types import (
+from seal.core import (
+    CacheMissError,
+    Completion,
     Execution,
     Goal,
+    Response,
     Step,
     Task,
     Tool,
     ToolCall,
     ToolResult,
     Trajectory,
+    UnknownNameError,
+    UsageError,
 )
+from seal.core.store import Store, digest_of_entries
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.recorded_chats import RecordedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers

@@ -5,10 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError, UsageError
-from seal.core.protocols import Response
+from seal.core import DataError, Response, Tool, UsageError
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.answer_cache import KIND, Cached, answer_entry
 from seal.simulator_cache.exchange import export_entries, import_entries, merge

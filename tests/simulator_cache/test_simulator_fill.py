@@ -1,9 +1,8 @@
 import pytest
 
+from seal.core import Goal, Milestone, Plan, Response, Step, Task, Tool, ToolCall, Trajectory
 from seal.core.conditions import Argument, Called
-from seal.core.protocols import Response
 from seal.core.store import Store
-from seal.core.types import Goal, Milestone, Plan, Step, Task, Tool, ToolCall, Trajectory
 from seal.runs.cache_fill import PlannedCall, fill, gold_calls, made_calls
 from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator

@@ -2,10 +2,17 @@ import json
 
 import pytest
 
-from seal.core.errors import ModelError
-from seal.core.protocols import Completion
+from seal.core import (
+    Completion,
+    Execution,
+    ModelError,
+    Step,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
 from seal.core.store import Store
-from seal.core.types import Execution, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.llm import LLM
 from seal.simulator_cache.recordings import RecordedAnswers

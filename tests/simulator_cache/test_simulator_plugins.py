@@ -2,10 +2,8 @@
 
 import pytest
 
-from seal.core.errors import UsageError
-from seal.core.protocols import Response
+from seal.core import Response, Tool, UsageError
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool("t/a/b", "b")

@@ -3,9 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from seal.core.protocols import Response
+from seal.core import Response, Tool
 from seal.core.store import Store
-from seal.core.types import Tool
 from seal.simulator_cache.answer_cache import KIND, SHAPE, Cached, answer_entry, shape_key
 from seal.simulator_cache.exchange import verify
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator

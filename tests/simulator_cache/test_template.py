@@ -5,8 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.core.errors import SimulatorError
-from seal.core.types import Tool
+from seal.core import SimulatorError, Tool
 from seal.simulator_cache.shapes import response_schema
 from seal.simulator_cache.template import Template
 

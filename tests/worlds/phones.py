@@ -7,7 +7,7 @@ import pytest
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.types import Task, ToolCall, ToolResult
+from seal.core import Task, ToolCall, ToolResult
 from seal.environments.functions import effects
 from seal.environments.world import World, Worlds, WorldSetup, toolbox
 

@@ -10,7 +10,7 @@ from mcp_servers import behind_address, command, line
 
 pytest.importorskip("mcp")
 
-from seal.core.errors import DataError, InfrastructureError, UsageError
+from seal.core import DataError, InfrastructureError, UsageError
 from seal.environments.mcp_servers import Server, named_servers, read_servers
 from seal.environments.mcp_sessions import Answer, Session, Sessions
 

@@ -23,8 +23,7 @@ from worlds.mobiles import (
 
 from seal.benchmarks.dialogtool.call_keys import call_key
 from seal.benchmarks.dialogtool.mobile.world import Mobile, Mobiles
-from seal.core.errors import DataError, OptionError
-from seal.core.types import Goal, Step, Task, ToolCall, ToolResult
+from seal.core import DataError, Goal, OptionError, Step, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 from seal.environments.world import WorldSetup, build_worlds
 

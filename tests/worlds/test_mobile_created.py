@@ -8,7 +8,7 @@ import pytest
 from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
 from seal.benchmarks.dialogtool.mobile.world import Mobile, Mobiles
-from seal.core.types import Goal, Tool, ToolCall, ToolResult
+from seal.core import Goal, Tool, ToolCall, ToolResult
 from seal.environments.world import WorldSetup, build_worlds
 from seal.sandbox.written import rule_written
 

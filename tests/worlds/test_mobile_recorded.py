@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.dialogtool.mobile.world import Mobile
-from seal.core.types import Task, ToolCall
+from seal.core import Task, ToolCall
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools import ImportReport
 from seal.pools.pool import StoredPool, load_pool

@@ -10,7 +10,7 @@ from phones import OWNER, called, needs, new_phone, task
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.types import ToolCall
+from seal.core import ToolCall
 from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")

@@ -11,7 +11,7 @@ import pytest
 from phones import START, Phone, called, needs
 
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.types import Task
+from seal.core import Task
 from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")

@@ -5,8 +5,8 @@ from phones import START, Phone, new_phone, task
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.timers import TIMER_TOOLS, phone_with_timers, tools
+from seal.core import Tool, ToolCall
 from seal.core.environment import Eventful, Validated
-from seal.core.types import Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.environments.world import WorldSetup
 from seal.runs.other_calls import Unscrambled

@@ -12,7 +12,7 @@ from phones import START, called, needs
 from test_phone_recorded import NEW, ours
 
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.types import Task
+from seal.core import Task
 from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")

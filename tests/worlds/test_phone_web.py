@@ -9,9 +9,16 @@ from phones import Phone, called, new_phone, task
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.answers import RecordedWeb, recorded_web
 from seal.benchmarks.toolsandbox.phone.world import phone as phones
-from seal.core.errors import DataError, OptionError, UsageError
-from seal.core.protocols import Response
-from seal.core.types import Execution, Step, ToolResult, Trajectory
+from seal.core import (
+    DataError,
+    Execution,
+    OptionError,
+    Response,
+    Step,
+    ToolResult,
+    Trajectory,
+    UsageError,
+)
 from seal.environments.world import WorldSetup
 
 HERE = {"latitude": 41.9028, "longitude": 12.4964}

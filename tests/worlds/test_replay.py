@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seal.core import Goal, Milestone, OptionError, Plan, Task, ToolCall, ToolResult
 from seal.core.conditions import Argument, Called, Replied
-from seal.core.errors import OptionError
-from seal.core.types import Goal, Milestone, Plan, Task, ToolCall, ToolResult
 from seal.environments.replay import Replay
 from seal.environments.world import WorldSetup, build_worlds
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from seal.core.errors import DataError
-from seal.core.types import Task
+from seal.core import DataError, Task
 from seal.environments.chat_world import Clock, clock_of
 
 

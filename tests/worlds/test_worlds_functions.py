@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import UsageError
-from seal.core.types import Tool
+from seal.core import Tool, UsageError
 from seal.environments.functions import NOT_GIVEN, NotGiven, fits, world_tool
 from seal.environments.world import World
 

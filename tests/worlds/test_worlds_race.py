@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from phones import FRIEND, OWNER, REMINDER, called, lamps, new_phone, task
 
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.types import Task, ToolCall
+from seal.core import Task, ToolCall
 from seal.environments.functions import effects
 from seal.environments.race import MANY_RUNS, Touch, exhaustive_order, failing_order
 from seal.environments.world import WorldSetup, toolbox

@@ -7,16 +7,18 @@ import pytest
 from phones import START, Lamp, called, lamps, new_phone, switch, task
 
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core.environment import Timed
-from seal.core.errors import (
+from seal.core import (
     CodeRefusedError,
     DataError,
+    Execution,
     OptionError,
     SealError,
+    Task,
+    ToolCall,
     UnknownNameError,
     UsageError,
 )
-from seal.core.types import Execution, Task, ToolCall
+from seal.core.environment import Timed
 from seal.environments import REGISTRY
 from seal.environments.functions import effects
 from seal.environments.world import Worlds, WorldSetup, build_worlds, toolbox

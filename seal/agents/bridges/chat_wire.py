@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from seal.core.errors import UsageError
+from seal.core import Completion, Message, Tool, ToolCall, UsageError
 from seal.core.function_calls import parse_call, wire_names
 from seal.core.plain import json_text, well_formed
-from seal.core.protocols import Completion, Message
-from seal.core.types import Tool, ToolCall
 
 Form = Literal["chat/completions", "responses"]
 """Path of an interface below `/v1`."""

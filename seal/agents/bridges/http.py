@@ -45,12 +45,10 @@ from seal.agents.bridges.chat_wire import (
 )
 from seal.agents.bridges.line import LeftError, Line, OverError
 from seal.agents.own import asked_of, earlier_of
+from seal.core import Chat, InfrastructureError, Reply, ToolCall, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import InfrastructureError, UsageError
 from seal.core.plain import json_bytes, well_formed
-from seal.core.protocols import Chat, Reply
 from seal.core.secrets import check_url, public_url
-from seal.core.types import ToolCall
 
 MOST_BYTES = 64 << 20
 """Of a request."""

@@ -12,8 +12,7 @@ from typing import Any
 
 from seal.agents.faults import OverdueError
 from seal.agents.own import asked_of
-from seal.core.protocols import Chat, Reply
-from seal.core.types import ToolCall
+from seal.core import Chat, Reply, ToolCall
 
 FINISHED = "The task is finished. End the session."
 

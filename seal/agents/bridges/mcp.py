@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.agents.bridges.line import FINISHED, Line, OverError
 from seal.agents.own import asked_of
-from seal.core.errors import MissingExtraError
-from seal.core.protocols import Chat, Reply
-from seal.core.types import Tool, ToolCall, ToolResult
+from seal.core import Chat, MissingExtraError, Reply, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seal.core.errors import DataError, UnknownKeyError, UsageError, shortened
+from seal.core import DataError, UnknownKeyError, UsageError, shortened
 from seal.core.signatures import checked_names
 from seal.report.grids import Estimate, Glance, drawn, glance_html, glance_text, terminal_text
 

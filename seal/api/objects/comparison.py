@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from seal.api.objects.base import Document, metric_in, record
 from seal.api.objects.run import Run
-from seal.core.errors import UnknownKeyError, UsageError
+from seal.core import UnknownKeyError, UsageError
 from seal.core.signatures import checked_names
 from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of

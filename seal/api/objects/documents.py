@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Document, Estimates, only, record
 from seal.api.objects.run import Run
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from seal.api.objects.base import Shown
-from seal.core.errors import UsageError, shortened
+from seal.core import UsageError, shortened
 from seal.core.folders import check_path
 from seal.core.signatures import checked
 from seal.experiments.comparison.runs import named_runs

@@ -22,9 +22,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core.errors import DataError, check_name
+from seal.core import JSON, DataError, Goal, Task, Tool, check_name
 from seal.core.plain import json_text
-from seal.core.types import JSON, Goal, Task, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     field,

@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from seal.core import JSON, Goal, Milestone, MissingExtraError, Plan, Task, Tool, located
 from seal.core.conditions import Argument, Called
-from seal.core.errors import MissingExtraError, located
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns

@@ -24,9 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core.errors import DataError, shortened
+from seal.core import JSON, DataError, Tool, shortened
 from seal.core.plain import json_text
-from seal.core.types import JSON, Tool
 from seal.pools.reading.parquet import parquet_records
 from seal.pools.reading.records import (
     Placed,

@@ -35,8 +35,7 @@ from seal.benchmarks.beir.files import (
     tool_of_document,
     tool_of_record,
 )
-from seal.core.errors import DataError, UsageError, shortened
-from seal.core.types import JSON, Goal, Task, Tool
+from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.records import json_of_text, refuse_deep
 from seal.pools.reading.tables import TaskIds, ToolTable

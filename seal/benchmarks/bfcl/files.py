@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from seal.core.errors import DataError, UnknownNameError
+from seal.core import DataError, UnknownNameError
 from seal.pools.importer import Notes
 from seal.pools.reading.records import field, json_records, refuse_deep, wrong_source
 from seal.pools.reading.tolerance import FileFault, usable

@@ -25,10 +25,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
+from seal.core import JSON, DataError, Milestone, Plan, Tool, shortened
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, shortened
 from seal.core.plain import literal_value, parse_expression
-from seal.core.types import JSON, Milestone, Plan, Tool
 from seal.pools.gold_calls import admits
 from seal.pools.reading.records import expect
 

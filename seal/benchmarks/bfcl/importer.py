@@ -23,10 +23,9 @@ import orjson
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
+from seal.core import JSON, Task, Tool, check_name
 from seal.core.canonical import digest
 from seal.core.conditions import Called
-from seal.core.errors import check_name
-from seal.core.types import JSON, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.tables import TaskIds

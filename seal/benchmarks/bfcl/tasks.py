@@ -35,9 +35,8 @@ from seal.benchmarks.bfcl.gold import (
     positional_arguments,
 )
 from seal.benchmarks.bfcl.tools import Functions
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
 from seal.core.conditions import Called
-from seal.core.errors import DataError, located, shortened
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import FileFault
 

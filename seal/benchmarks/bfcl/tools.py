@@ -27,9 +27,8 @@ from typing import Any, Literal
 
 import orjson
 
+from seal.core import JSON, Tool, located
 from seal.core.canonical import digest
-from seal.core.errors import located
-from seal.core.types import JSON, Tool
 from seal.pools.reading.records import expect, field, refuse_deep, tool_id
 from seal.pools.reading.tables import ToolTable
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from seal.core import JSON, Tool
 from seal.core.canonical import canonical_json
-from seal.core.types import JSON, Tool
 
 DONT_CARE = "dontcare"
 """Value of an argument by which nothing is filtered."""

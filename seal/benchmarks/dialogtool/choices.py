@@ -23,10 +23,21 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
 )
 from seal.benchmarks.dialogtool.roles.team import NAME, TOOL_LIFE, asked_tasks
 from seal.benchmarks.dialogtool.tool_life import ACTOR, CREATION, RESPONDER, creates
+from seal.core import (
+    JSON,
+    Goal,
+    Milestone,
+    OptionError,
+    Plan,
+    Step,
+    Task,
+    Tool,
+    ToolResult,
+    Trajectory,
+    UsageError,
+)
 from seal.core.conditions import Called, Condition, StateHas
-from seal.core.errors import OptionError, UsageError
 from seal.core.plain import json_text
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolResult, Trajectory
 from seal.experiments.ablation.conditions import Variation
 from seal.pools.pool import StoredPool, View
 from seal.runs.settings import RunSettings

@@ -32,9 +32,8 @@ import orjson
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.benchmarks.dialogtool.schemas import Api, Service, Shape, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, ToolCall, ToolResult, shortened
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, ToolCall, ToolResult
 from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import CountedFault
 

@@ -31,8 +31,7 @@ from seal.benchmarks.dialogtool.paper import FILES, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings, tasks_of
 from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.core.errors import DataError, UsageError, check_name
-from seal.core.types import Task, Tool
+from seal.core import DataError, Task, Tool, UsageError, check_name
 from seal.pools.importer import Mobile, Notes
 from seal.pools.reading.records import wrong_source
 

@@ -33,8 +33,7 @@ from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
-from seal.core.errors import check_name
-from seal.core.types import Task, Tool
+from seal.core import Task, Tool, check_name
 from seal.pools.importer import Notes
 from seal.pools.reading.records import expect, field, json_file, wrong_source
 

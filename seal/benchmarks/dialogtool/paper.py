@@ -15,7 +15,7 @@ import orjson
 
 from seal.benchmarks.dialogtool.dialogues import Reading
 from seal.benchmarks.dialogtool.tools import domain_of
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Tool
 
 FILES = {"train": 127, "dev": 20, "test": 34}
 """Dialogue files of each split, numbered from 1."""

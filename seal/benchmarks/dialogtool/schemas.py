@@ -18,8 +18,7 @@ from seal.benchmarks.dialogtool.tools import (
     original_names,
     tools_of_service,
 )
-from seal.core.errors import DataError, check_name, shortened
-from seal.core.types import JSON, Tool
+from seal.core import JSON, DataError, Tool, check_name, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.records import Placed, Torn, field, json_file
 from seal.pools.reading.tables import ToolTable

@@ -23,9 +23,8 @@ from seal.benchmarks.dialogtool.mobile.recordings import WORLD, RecordedCalls
 from seal.benchmarks.dialogtool.paper import Tally
 from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import BENCHMARK, domain_of
+from seal.core import JSON, Goal, Task, UsageError
 from seal.core.canonical import digest
-from seal.core.errors import UsageError
-from seal.core.types import JSON, Goal, Task
 from seal.pools.importer import Notes
 from seal.pools.reading.records import expect, field, json_file
 from seal.pools.reading.tables import TaskIds

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
+from seal.core import Goal, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import Called
-from seal.core.types import Goal, Step, Task, ToolCall, Trajectory
 
 AWARENESS = "awareness"
 REQUESTER = "requester"

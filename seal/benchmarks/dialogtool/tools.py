@@ -20,8 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Tool
+from seal.core import JSON, DataError, Tool, shortened
 from seal.pools.reading.records import field, function_name, tool_id
 
 BENCHMARK = "dialogtool"

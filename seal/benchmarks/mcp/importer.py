@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, UsageError
-from seal.core.types import JSON, Tool
+from seal.core import JSON, DataError, Tool, UsageError
 from seal.environments.mcp import Origin
 from seal.environments.mcp_servers import Server, read_servers
 from seal.environments.mcp_sessions import TIMEOUT, Listing, Sessions

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core.errors import DataError, check_name, shortened
-from seal.core.types import JSON, Tool
+from seal.core import JSON, DataError, Tool, check_name, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     Placed,

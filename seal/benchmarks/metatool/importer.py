@@ -31,9 +31,8 @@ from seal.benchmarks.metatool.files import (
     plugins,
     single_queries,
 )
+from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, check_name
 from seal.core.conditions import Called
-from seal.core.errors import check_name
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import find, wrong_source
 from seal.pools.reading.tables import TaskIds

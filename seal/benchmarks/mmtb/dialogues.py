@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seal.benchmarks.mmtb.tools import BENCHMARK, entries
-from seal.core.errors import DataError, check_name, located, shortened
+from seal.core import JSON, DataError, check_name, located, shortened
 from seal.core.order import levels
-from seal.core.types import JSON
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
 from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 from seal.pools.reading.tolerance import CountedFault

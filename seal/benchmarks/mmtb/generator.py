@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from seal.benchmarks.mmtb.dialogues import MissionType
 from seal.benchmarks.mmtb.generation.scenes import Relation, Speakers
+from seal.core import CacheMode
 from seal.core.folders import cache_folder
-from seal.core.protocols import CacheMode
 from seal.core.signatures import checked
 from seal.core.store import FILE_NAME, Store
 from seal.pools.lookup import Bench, open_pool

@@ -22,8 +22,7 @@ from typing import Any
 from seal.benchmarks.mmtb.dialogues import Dialogue, check_language, read_dialogue
 from seal.benchmarks.mmtb.tasks import Tally, make_task, unknown_arguments
 from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
-from seal.core.errors import located
-from seal.core.types import Task, Tool
+from seal.core import Task, Tool, located
 from seal.pools.importer import Notes
 from seal.pools.reading.records import find, wrong_source
 from seal.pools.reading.tables import TaskIds, ToolTable

@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node
 from seal.benchmarks.mmtb.tools import BENCHMARK
+from seal.core import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.plain import json_text
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.evaluation.mission_metrics import LEAVES
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph
 from seal.evaluation.missions.judgement import mission_kind

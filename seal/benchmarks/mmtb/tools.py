@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Tool
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (
     expect,

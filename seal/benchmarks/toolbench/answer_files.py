@@ -9,12 +9,10 @@ from typing import Any
 
 import orjson
 
+from seal.core import JSON, DataError, Response, Tool, ToolCall
 from seal.core.canonical import normalise
-from seal.core.errors import DataError
-from seal.core.protocols import Response
 from seal.core.store import Store
 from seal.core.text import words
-from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.pools.reading.types import literal
 from seal.simulator_cache.answer_cache import (

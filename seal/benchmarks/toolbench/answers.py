@@ -15,7 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from seal.benchmarks.toolbench.tools import FINISH
-from seal.core.errors import DataError, shortened
+from seal.core import DataError, shortened
 from seal.core.plain import json_text
 from seal.pools.reading.records import expect, field
 

@@ -20,8 +20,7 @@ from typing import Any
 from seal.benchmarks.toolbench.files import SourceFile, find_files
 from seal.benchmarks.toolbench.runs import LEAD, USER
 from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
-from seal.core.errors import DataError, UsageError, shortened
-from seal.core.types import JSON, Goal, Step, Task, Tool
+from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.records import field, find, json_file, wrong_source
 from seal.pools.reading.tables import TaskIds

@@ -20,7 +20,7 @@ from seal.benchmarks.toolbench.answers import (
     text_of_arguments,
     text_of_query,
 )
-from seal.core.errors import DataError, shortened
+from seal.core import DataError, shortened
 from seal.pools.reading.records import expect, field
 from seal.pools.reading.types import literal
 

@@ -38,9 +38,8 @@ from seal.benchmarks.toolbench.tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench.tools import ApiTable
-from seal.core.errors import DataError, located, shortened
+from seal.core import JSON, DataError, Task, Tool, located, shortened
 from seal.core.text import normalised
-from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.records import expect, refuse_deep
 

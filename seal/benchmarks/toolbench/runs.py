@@ -29,17 +29,8 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.toolbench.answers import Move, Run
+from seal.core import JSON, Execution, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.plain import json_text
-from seal.core.types import (
-    JSON,
-    Execution,
-    Step,
-    Stop,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-)
 
 USER, LEAD, MANAGER, EXECUTOR = "user_simulator", "orchestrator", "execution_manager", "executor"
 

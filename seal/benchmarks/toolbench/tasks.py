@@ -17,13 +17,12 @@ from typing import Any
 from seal.benchmarks.toolbench.answers import Run
 from seal.benchmarks.toolbench.files import SourceFile
 from seal.benchmarks.toolbench.runs import LEAD, USER, call_steps
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.canonical import digest
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, shortened
 from seal.core.order import levels
 from seal.core.plain import leaves
 from seal.core.text import normalised
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 
 BENCHMARK = "toolbench"
 

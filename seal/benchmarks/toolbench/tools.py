@@ -19,11 +19,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from seal.core import JSON, DataError, Tool, shortened
 from seal.core.canonical import digest
-from seal.core.errors import DataError, shortened
 from seal.core.plain import json_text
 from seal.core.records import to_plain
-from seal.core.types import JSON, Tool
 from seal.pools.reading.records import expect, field
 
 FINISH = "Finish"

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, located, shortened
+from seal.core import DataError, located, shortened
 from seal.core.plain import literal_value
 from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
 from seal.pools.reading.records import expect, json_file

@@ -9,10 +9,9 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
-from seal.core.errors import DataError, UsageError, check_name
+from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
 from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
-from seal.core.types import JSON, Task, Tool, Trajectory
 from seal.environments.world import WorldSetup
 from seal.pools.lookup import Bench, open_pool
 from seal.report.chat_records import Outcome, outcomes

@@ -34,8 +34,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
     scenario_lines,
     set_clock,
 )
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Goal, Step, Task, Tool
+from seal.core import JSON, DataError, Goal, Step, Task, Tool, shortened
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
 from seal.pools.reading.records import field, find, named

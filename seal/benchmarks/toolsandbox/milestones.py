@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.core import JSON, DataError, Milestone, Plan, UnknownNameError, located, shortened
 from seal.core.conditions import (
     MESSAGE,
     AllOf,
@@ -22,8 +23,6 @@ from seal.core.conditions import (
     StateUnchanged,
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
-from seal.core.errors import DataError, UnknownNameError, located, shortened
-from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
 from seal.pools.reading.records import expect, field, named

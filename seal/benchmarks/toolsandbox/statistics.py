@@ -14,9 +14,9 @@ from itertools import chain
 from statistics import fmean
 from typing import Any
 
+from seal.core import JSON, Milestone, Plan, Task, Trajectory
 from seal.core.conditions import AllOf, Condition, DependsOn, StateHas
 from seal.core.conditions.messages import AGENT, MESSAGE, party
-from seal.core.types import JSON, Milestone, Plan, Task, Trajectory
 from seal.evaluation.milestones.plans import turn_count
 from seal.pools.augmentation import TAG, UNCHANGED
 

@@ -20,11 +20,12 @@ from typing import Any
 from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
 from seal.benchmarks.toolsandbox.phone import tools
 from seal.benchmarks.toolsandbox.upstream_scenarios import BENCHMARK, CATEGORIES, scenario_lines
-from seal.core.errors import DataError, SealError, located, shortened
-from seal.core.types import (
+from seal.core import (
     JSON,
+    DataError,
     Execution,
     Goal,
+    SealError,
     Step,
     Stop,
     Tables,
@@ -33,6 +34,8 @@ from seal.core.types import (
     ToolCall,
     ToolResult,
     Trajectory,
+    located,
+    shortened,
 )
 from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded

@@ -24,8 +24,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, located, shortened
-from seal.core.types import JSON
+from seal.core import JSON, DataError, UsageError, located, shortened
 from seal.pools.reading.records import (
     Placed,
     Torn,

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolscan.queries import Queries
-from seal.core.errors import DataError, UsageError, located, shortened
-from seal.core.types import JSON, Task, Tool
+from seal.core import JSON, DataError, Task, Tool, UsageError, located, shortened
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (

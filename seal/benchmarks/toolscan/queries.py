@@ -42,11 +42,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, shortened
 from seal.core.plain import MAX_DEPTH, leaves, nested_deeper
 from seal.core.records import to_plain
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.records import (

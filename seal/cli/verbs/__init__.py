@@ -31,7 +31,7 @@ def load(verb: str) -> typer.Typer:
     Raises:
         UnknownNameError: There is no such verb.
     """
-    from seal.core.errors import UnknownNameError
+    from seal.core import UnknownNameError
 
     known = verbs()
     if verb not in known:

@@ -14,7 +14,7 @@ from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import DEFAULT, PLAYED, Judging, Play, Roles, RunOutput
 from seal.cli.verbs import run
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.runs.settings import RunSettings
 
 app = new_app()

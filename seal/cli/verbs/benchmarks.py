@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from seal.cli.groups import argument, flag, option, verb
 from seal.cli.options import JSON, new_app
 from seal.cli.output import Output, output, progress
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 if TYPE_CHECKING:
     from seal.experiments.benchmark_counts import Figures, Measured

@@ -8,7 +8,7 @@ from typing import Any
 from seal.cli.groups import argument, flag, option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app, typed_pairs
 from seal.cli.output import field_lines, output
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 app = new_app()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from seal.cli.groups import option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
 from seal.cli.output import output
-from seal.core.errors import UnknownNameError
+from seal.core import UnknownNameError
 
 if TYPE_CHECKING:
     from seal.pools.lint import LintReport

@@ -10,7 +10,7 @@ from seal.cli.failure import tell
 from seal.cli.groups import flag, option, verb
 from seal.cli.options import new_app
 from seal.cli.run_options import PLAYED, AnyPlay, Retriever
-from seal.core.errors import UsageError
+from seal.core import UsageError
 
 app = new_app()
 

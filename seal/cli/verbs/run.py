@@ -14,7 +14,7 @@ from seal.cli.groups import settings_of, verb
 from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.runs.settings import RunSettings
 
 if TYPE_CHECKING:

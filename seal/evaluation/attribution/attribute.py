@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from seal.core import Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
 from seal.core.plain import leaves
 from seal.core.stated import statement
-from seal.core.types import Score, Task, Tool, Trajectory
 from seal.evaluation.attribution.evidence import (
     OMITS,
     Attribution,

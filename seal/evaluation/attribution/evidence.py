@@ -18,8 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from seal.core.errors import shortened
-from seal.core.types import JSON, Goal, Score, ToolResult
+from seal.core import JSON, Goal, Score, ToolResult, shortened
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
     INFRASTRUCTURE,

@@ -27,10 +27,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
+from seal.core import Plan
 from seal.core.conditions import Asked, Called, party
 from seal.core.conditions.messages import AGENT, USER
 from seal.core.order import levels
-from seal.core.types import Plan
 from seal.evaluation.attribution.evidence import (
     Cause,
     Evidence,

@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from seal.core import Milestone, Score
 from seal.core.conditions import (
     MESSAGE,
     Asked,
@@ -30,7 +31,6 @@ from seal.core.conditions import (
     parts,
 )
 from seal.core.order import levels
-from seal.core.types import Milestone, Score
 from seal.evaluation.attribution.evidence import (
     OMITS,
     Cause,

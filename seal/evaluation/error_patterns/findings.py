@@ -33,8 +33,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from seal.core import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.canonical import canonical_json
-from seal.core.types import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
 from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed

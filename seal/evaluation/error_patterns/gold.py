@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from seal.core import CHAT_TOOLS, Plan
 from seal.core.conditions import Called
-from seal.core.types import CHAT_TOOLS, Plan
 from seal.evaluation.calls import ArgumentFinding, align
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import asks_of_world

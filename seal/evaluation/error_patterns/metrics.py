@@ -50,9 +50,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeGuard
 
-from seal.core.errors import UsageError
+from seal.core import JSON, Goal, UsageError
 from seal.core.formats import repairs_of
-from seal.core.types import JSON, Goal
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
 from seal.evaluation.error_patterns.findings import (

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from seal.core.types import ToolResult
+from seal.core import ToolResult
 
 Service = Literal[
     "unsubscribed",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from seal.core.errors import shortened
+from seal.core import shortened
 
 LENGTH = 200
 """Characters that a text of many entries has at most, but for the count of those left out."""

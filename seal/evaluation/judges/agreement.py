@@ -13,7 +13,7 @@ from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
 
-from seal.core.types import JSON, Score
+from seal.core import JSON, Score
 from seal.evaluation.judges.panel import half_credit
 from seal.evaluation.statistics import rounded, share
 

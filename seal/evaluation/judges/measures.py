@@ -12,10 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from seal.core import (
+    JSON,
+    DataError,
+    Goal,
+    InfrastructureError,
+    Judge,
+    NotRecordedError,
+    NoVerdictError,
+    Step,
+    Verdict,
+)
 from seal.core.conditions import Match
-from seal.core.errors import DataError, InfrastructureError, NotRecordedError, NoVerdictError
-from seal.core.protocols import Judge
-from seal.core.types import JSON, Goal, Step, Verdict
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     WHOLLY,

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from math import comb
 from typing import Literal, Protocol, get_args
 
-from seal.core.errors import NotRecordedError, NoVerdictError
-from seal.core.protocols import Judge
-from seal.core.types import JSON, Goal, Step, Tool, Verdict
+from seal.core import JSON, Goal, Judge, NotRecordedError, NoVerdictError, Step, Tool, Verdict
 
 Label = Literal["solved", "unsolved", "unsure"]
 LABELS: Mapping[str, Label] = {label: label for label in get_args(Label)}

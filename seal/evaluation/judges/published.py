@@ -15,7 +15,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.evaluation.goals import GoalChat, GoalMetric, Value
 from seal.evaluation.judges.measures import judged, value_of
 from seal.evaluation.judges.panel import (

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seal.core import DataError, shortened
 from seal.core.csv_tables import CsvRows
-from seal.core.errors import DataError, shortened
 from seal.evaluation.preference import CHOICES, Pairing, outcome_of
 
 IDENTITY = "recorded/1"

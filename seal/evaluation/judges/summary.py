@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from seal.core.types import JSON, Score
+from seal.core import JSON, Score
 from seal.evaluation.judges.measures import UNUSABLE
 
 if TYPE_CHECKING:

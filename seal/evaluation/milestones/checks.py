@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from seal.core import JSON, DataError, Milestone, Plan, UnknownNameError, shortened
 from seal.core.conditions import (
     EXTRACTORS,
     FIRST,
@@ -21,8 +22,6 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import COLUMNS
-from seal.core.errors import DataError, UnknownNameError, shortened
-from seal.core.types import JSON, Milestone, Plan
 
 State = Mapping[str, Sequence[Mapping[str, JSON]]]
 

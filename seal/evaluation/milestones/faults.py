@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from seal.core import JSON, Milestone, Step
 from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import (
     FIRST,
@@ -32,7 +33,6 @@ from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Row, Table, cell_similarity
 from seal.core.conditions.rows import beyond, compared
 from seal.core.conditions.state import table_after
-from seal.core.types import JSON, Milestone, Step
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.checks import ancestors
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from seal.core import Milestone, Step
 from seal.core.conditions import FIRST, LAST, AllOf, Condition, StateUnchanged
-from seal.core.types import Milestone, Step
 
 
 class Assigned(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
+from seal.core import DataError, Goal, Task
 from seal.core.conditions import Match
-from seal.core.errors import DataError
-from seal.core.types import Goal, Task
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, asks_of_world, undefined
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")

@@ -31,6 +31,7 @@ from itertools import groupby
 
 import orjson
 
+from seal.core import JSON, Milestone, Plan, Step, Tables, Trajectory
 from seal.core.conditions import (
     FIRST,
     LAST,
@@ -46,7 +47,6 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.conditions.rows import Keys, Version
-from seal.core.types import JSON, Milestone, Plan, Step, Tables, Trajectory
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.matching import Assigned, Similarities, best_match

@@ -25,8 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from seal.core import DataError, UnknownNameError, shortened
 from seal.core.canonical import equal
-from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seal.core.errors import DataError, shortened
+from seal.core import DataError, shortened
 from seal.core.order import levels
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH

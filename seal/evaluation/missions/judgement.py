@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seal.core.errors import DataError, UnknownNameError, shortened
+from seal.core import DataError, UnknownNameError, shortened
 from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
 from seal.evaluation.missions.graph import (
     ANSWER,

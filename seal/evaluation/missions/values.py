@@ -18,8 +18,8 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, get_args
 
+from seal.core import MissingExtraError
 from seal.core.canonical import equal
-from seal.core.errors import MissingExtraError
 from seal.evaluation.missions.arguments import ArgumentError, ArgumentMatch, whole
 
 ALIKE = 0.7

@@ -17,7 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.core.folders import Lock
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record

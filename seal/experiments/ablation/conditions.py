@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.agents.teams import team_options
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 from seal.experiments.series import Condition
 from seal.pools.benchmark import Benchmark

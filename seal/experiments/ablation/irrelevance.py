@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from seal.core import Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import UsageError
-from seal.core.types import Task
 from seal.experiments.ablation.conditions import ABSTENTION, Variation
 from seal.experiments.ablation.similarity import rate_of
 from seal.experiments.comparison.pairs import Side, compare

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from seal.agents.roles import Checker
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.experiments.series import Condition
 from seal.models import is_offline
 from seal.runs.run_folder import RunFolder

@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core import Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import UsageError
-from seal.core.types import Task
 from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import bootstrap_interval
 from seal.experiments.ablation.conditions import PATTERNS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, UsageError
+from seal.core import DataError, UsageError
 from seal.experiments.comparison.pairs import Side
 from seal.experiments.comparison.scores import read_scores
 from seal.runs.identity import GROWING

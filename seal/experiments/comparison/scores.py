@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason
 from seal.runs.lines import ScoredGoal, ScoreLines

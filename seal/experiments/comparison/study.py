@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.pairs import (

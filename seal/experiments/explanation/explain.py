@@ -24,10 +24,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from seal.core import DataError, Goal, Task, Tool, ToolCall, Trajectory, UsageError, shortened
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, UsageError, shortened
-from seal.core.types import Goal, Task, Tool, ToolCall, Trajectory
 from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, DecidedBy, Stage, attribute
 from seal.evaluation.goals import failed, goal_steps, made_calls
 from seal.evaluation.statistics import DIGITS, bootstrap_interval

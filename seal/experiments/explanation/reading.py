@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from seal.core.errors import DataError
-from seal.core.types import Score, Task, Trajectory
+from seal.core import DataError, Score, Task, Trajectory
 from seal.evaluation.goals import DECIDING
 from seal.evaluation.user_audit import NAMES as AUDITED
 from seal.runs.lines import RecordLookup, Tail

@@ -16,11 +16,10 @@ from typing import Generic, Protocol, TypeVar
 
 import orjson
 
+from seal.core import JSON, DataError, UsageError
 from seal.core.canonical import equal
-from seal.core.errors import DataError, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode, repair_tail, to_plain
-from seal.core.types import JSON
 
 WORK = "generation"
 """Folder, inside of what is made, of what it was made of."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from seal.core import JSON, Task, Tool
 from seal.core.records import AtomicFile, write_records
-from seal.core.types import JSON, Task, Tool
 from seal.experiments.generation.journal import Journal, Made
 from seal.experiments.result_files import write_json
 from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, ImportReport, pool_digest

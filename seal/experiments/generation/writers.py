@@ -10,9 +10,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import UsageError
-from seal.core.protocols import ChatModel, Completion, Message, Request
-from seal.core.types import JSON
+from seal.core import JSON, ChatModel, Completion, Message, Request, UsageError
 from seal.models import ModelSettings, build_model, is_offline, model_identity
 
 MAX_TOKENS = 4096

@@ -9,18 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core.canonical import normalise
-from seal.core.errors import (
+from seal.core import (
     InfrastructureError,
     OptionError,
+    Pool,
+    Query,
+    Ranking,
+    Retriever,
     SealError,
     UnknownNameError,
     UsageError,
     fault,
 )
-from seal.core.protocols import Pool, Retriever
+from seal.core.canonical import normalise
 from seal.core.specs import name_of
-from seal.core.types import Query, Ranking
 from seal.evaluation.retrieval import measure_rankings, metric_names, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
-from seal.core.types import Task, Tool
+from seal.core import Task, Tool, UsageError
 from seal.experiments.pool_draws import (
     Sampled,
     Size,

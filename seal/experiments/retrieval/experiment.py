@@ -8,9 +8,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core import Pool, UsageError
 from seal.core.folders import cache_folder
-from seal.core.protocols import Pool
 from seal.core.store import FILE_NAME, Store
 from seal.experiments.retrieval.contenders import (
     Contender,

@@ -22,11 +22,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core import Ranking, UsageError
 from seal.core.folders import LOCK, Lock
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, write_records
-from seal.core.types import Ranking
 from seal.evaluation.retrieval import qrels_of
 from seal.evaluation.trec import query_id, write_trec_qrels, write_trec_run
 from seal.experiments.result_files import write_json, write_table

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args
 
-from seal.core.errors import UsageError
-from seal.core.protocols import CacheMode
+from seal.core import CacheMode, UsageError
 from seal.core.secrets import refuse_secret
 from seal.experiments.pool_draws import Drawing, check_above_zero, check_known
 from seal.runs.settings import check_seed

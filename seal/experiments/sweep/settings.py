@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.experiments.pool_draws import Drawing, check_above_zero
 from seal.retrievers.contract import spec_of
 from seal.runs.settings import RunSettings

@@ -10,11 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import SealError, UsageError
+from seal.core import JSON, SealError, Task, Tool, UsageError
 from seal.core.folders import Lock
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, write_records
-from seal.core.types import JSON, Task, Tool
 from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries, without_distractors
 from seal.experiments.series import Condition, Reporter, SeriesResult, outcome, play, spent_note
 from seal.experiments.sweep.files import SWEEP, discard, pool_folder, run_name, write

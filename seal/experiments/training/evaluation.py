@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import InfrastructureError
+from seal.core import InfrastructureError, Task
 from seal.core.folders import cache_folder
 from seal.core.store import FILE_NAME, Store
-from seal.core.types import Task
 from seal.experiments.retrieval.contenders import Contender, Measured, Unavailable, measure
 from seal.experiments.retrieval.draws import Draw, Ranked, Source
 from seal.experiments.retrieval.summary import (

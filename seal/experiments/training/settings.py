@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from seal.core.errors import UsageError
-from seal.core.protocols import CacheMode
+from seal.core import CacheMode, UsageError
 from seal.experiments.pool_draws import check_known
 from seal.retrievers.documents import DEFAULT
 from seal.runs.settings import check_seed

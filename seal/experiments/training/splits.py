@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from seal.core import DataError, Goal, Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.errors import DataError, UsageError
-from seal.core.types import Goal, Task
 from seal.experiments.training.settings import SplitKind
 from seal.retrievers.fine_tuning import Asked, plain
 

@@ -18,10 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from seal.core import DataError, Task, UsageError
 from seal.core.canonical import derive_seed, normalise
-from seal.core.errors import DataError, UsageError
 from seal.core.folders import Lock
-from seal.core.types import Task
 from seal.experiments.result_files import read_object, write_json
 from seal.experiments.retrieval.contenders import TRAINING
 from seal.experiments.retrieval.draws import Source, distinct, open_sources

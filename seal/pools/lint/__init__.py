@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import UsageError
-from seal.core.types import JSON
+from seal.core import JSON, UsageError
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.lint.findings import KINDS, Finding, ReadPool, Severity, read_leniently
 from seal.pools.lint.tasks import (

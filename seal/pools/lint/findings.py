@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from seal.core.errors import DataError
+from seal.core import JSON, DataError, Task, Tool
 from seal.core.records import decode
-from seal.core.types import JSON, Task, Tool
 from seal.pools.importer import TASKS, TOOLS
 
 Severity = Literal["error", "warning", "info"]

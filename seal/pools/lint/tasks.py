@@ -6,10 +6,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from seal.core import JSON, CodeRefusedError, DataError, SealError, Tables, Task, Tool, shortened
 from seal.core.conditions import Called
-from seal.core.errors import CodeRefusedError, DataError, SealError, shortened
 from seal.core.text import words
-from seal.core.types import JSON, Tables, Task, Tool
 from seal.core.validation import CallError
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.world import Worlds, WorldSetup, build_worlds

@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seal.core.errors import shortened
+from seal.core import Tool, shortened
 from seal.core.schema_faults import schema_faults
 from seal.core.text import words
-from seal.core.types import Tool
 from seal.pools.lint.findings import Finding
 from seal.retrievers.documents import documents, names
 from seal.retrievers.documents import shortened as cut

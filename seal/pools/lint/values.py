@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from seal.core import JSON, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Called
-from seal.core.errors import shortened
 from seal.core.spoken import Day, Time, read
 from seal.core.stated import Sense, leaves, statement
 from seal.core.text import words
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task, Tool
 from seal.evaluation.milestones.checks import ancestors
 from seal.pools.lint.findings import Finding
 

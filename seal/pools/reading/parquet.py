@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, MissingExtraError
+from seal.core import DataError, MissingExtraError
 from seal.pools.reading.records import Placed
 
 _ROWS = 1024

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
+from seal.core import DataError, UnknownNameError, shortened
 from seal.core.canonical import digest
-from seal.core.errors import DataError, UnknownNameError, shortened
 from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from seal.core import JSON, Tool
 from seal.core.canonical import digest
 from seal.core.records import to_plain
-from seal.core.types import JSON, Tool
 
 
 class ToolTable:

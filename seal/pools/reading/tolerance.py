@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.pools.importer import Notes
 from seal.pools.reading.records import Placed, Torn, json_records
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from seal.core import JSON
 from seal.core.plain import MAX_DEPTH, json_text, literal_value, nested_deeper
 from seal.core.schemas import schema_validator
-from seal.core.types import JSON
 from seal.pools.reading.records import expect, json_of_text
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import ModelError, UsageError
-from seal.core.protocols import CacheMode
+from seal.core import CacheMode, ModelError, UsageError
 from seal.core.registry import Registry, load_dotted
 from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from seal.core.errors import MissingExtraError, UsageError
+from seal.core import MissingExtraError, UsageError
 
 _HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
 _BATCHES = 16

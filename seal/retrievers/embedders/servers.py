@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from seal.core.errors import ModelError, OptionError
+from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer, OpenAIServer, server_url
 from seal.core.secrets import ServerSettings, check_url, public_url

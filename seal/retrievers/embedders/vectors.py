@@ -13,15 +13,15 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from seal.core.canonical import digest
-from seal.core.errors import (
+from seal.core import (
     CacheMissError,
+    CacheMode,
     InfrastructureError,
     ModelError,
     RequestError,
     shortened,
 )
-from seal.core.protocols import CacheMode
+from seal.core.canonical import digest
 from seal.core.store import Store
 
 Vectors: TypeAlias = npt.NDArray[np.float32]

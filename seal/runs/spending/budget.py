@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seal.core.errors import ModelError
+from seal.core import ModelError
 from seal.runs.spending.ledger import Account, Ledger, Spent, merged, tokens_of
 
 if TYPE_CHECKING:

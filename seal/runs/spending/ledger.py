@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from seal.core.protocols import ChatModel, Completion, Request
+from seal.core import ChatModel, Completion, Request
 
 Account = tuple[str, str]
 """Role and model."""

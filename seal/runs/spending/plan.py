@@ -16,11 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from seal.core.errors import NotRecordedError, SealError, UsageError
-from seal.core.protocols import ChatModel, Completion, Request
+from seal.core import ChatModel, Completion, NotRecordedError, Request, SealError, Task, UsageError
 from seal.core.secrets import public_url
 from seal.core.specs import name_of
-from seal.core.types import Task
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory
 from seal.models import Flagged, bare_name, is_offline

@@ -21,7 +21,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, shortened
+from seal.core import DataError, UsageError, shortened
 from seal.models import bare_name, is_offline
 from seal.runs.spending.ledger import Ledger
 

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from seal.core.errors import ModelError, UnknownNameError, UsageError
+from seal.core import ModelError, UnknownNameError, UsageError
 from seal.retrievers.embedders import (
     EMBEDDERS,
     build_embedder,

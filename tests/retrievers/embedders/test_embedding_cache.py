@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from servers import ModelServer, openai_embeddings
 
-from seal.core.errors import CacheMissError, InfrastructureError, ModelError
+from seal.core import CacheMissError, InfrastructureError, ModelError
 from seal.core.store import Store
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries, name_of

@@ -15,7 +15,7 @@ from servers import (
     played,
 )
 
-from seal.core.errors import RequestError, UsageError
+from seal.core import RequestError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder
 from seal.retrievers.embedders.servers import GeminiEmbedder

@@ -18,8 +18,7 @@ from servers import (
     played,
 )
 
-from seal.core.errors import ModelError, RequestError, UsageError
-from seal.core.types import Query
+from seal.core import ModelError, Query, RequestError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.embedders import build_embedder
 from seal.retrievers.embedders.servers import OpenAIEmbedder

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from seal.core.errors import UsageError
+from seal.core import UsageError
 from seal.retrievers.embedders import build_embedder, name_of
 from seal.retrievers.embedders import sentence_transformers as module
 

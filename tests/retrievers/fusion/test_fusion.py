@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError, UnknownNameError, UsageError
-from seal.core.types import Query
+from seal.core import DataError, Query, UnknownNameError, UsageError
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.hybrid import RankFusion, fused
 

@@ -1,6 +1,6 @@
 import pytest
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core import UnknownNameError, UsageError
 from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8, index_kind, index_name, shaping
 
 

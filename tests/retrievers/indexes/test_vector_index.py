@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.errors import DataError
+from seal.core import DataError
 from seal.retrievers import vector_index as module
 from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8
 from seal.retrievers.vector_index import VectorIndex

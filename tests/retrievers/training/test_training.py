@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.errors import MissingExtraError, UsageError
+from seal.core import MissingExtraError, UsageError
 from seal.retrievers import fine_tuning
 from seal.retrievers.embedders.sentence_transformers import load_model
 from seal.retrievers.fine_tuning import (

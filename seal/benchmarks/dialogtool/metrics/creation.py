@@ -24,8 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from seal.benchmarks.dialogtool.tool_life import CREATION, CREATOR
-from seal.core.errors import DataError, SealError, shortened
-from seal.core.types import JSON, Goal, Score, Task, Tool, Trajectory
+from seal.core import JSON, DataError, Goal, Score, SealError, Task, Tool, Trajectory, shortened
 from seal.evaluation.goals import INFRASTRUCTURE, Value, failure_reason, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
 from seal.sandbox.functions import code_of, function_name, keywords

@@ -21,8 +21,7 @@ from dataclasses import replace
 from seal.benchmarks.dialogtool.call_keys import call_key
 from seal.benchmarks.dialogtool.mobile.recordings import WORLD, calls_of, is_transactional
 from seal.benchmarks.dialogtool.tool_life import TEACHER
-from seal.core.errors import DataError
-from seal.core.types import Score, Task, Tool, Trajectory
+from seal.core import DataError, Score, Task, Tool, Trajectory
 from seal.evaluation.goals import Value, failure_reason, undefined
 
 NAME = "goal_state"

@@ -24,8 +24,8 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
     is_transactional,
     login_of,
 )
+from seal.core import JSON, Task, Tool
 from seal.core.canonical import equal
-from seal.core.types import JSON, Task, Tool
 from seal.sandbox.functions import CreatedTools, Fault, columns_of
 
 MOST = 10

@@ -25,9 +25,8 @@ from seal.benchmarks.dialogtool.call_keys import call_key, fold
 from seal.benchmarks.dialogtool.dialogues import RecordedCall
 from seal.benchmarks.dialogtool.tool_life import CREATION
 from seal.benchmarks.dialogtool.tools import BENCHMARK
+from seal.core import JSON, DataError, Goal, Task, Tool, ToolCall, shortened
 from seal.core.canonical import canonical_json
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Goal, Task, Tool, ToolCall
 
 WORLD = "mobile"
 """Where recorded dialogues are played (`seal.benchmarks.dialogtool.mobile`)."""

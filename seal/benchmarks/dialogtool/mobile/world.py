@@ -34,20 +34,10 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
     read_recordings,
 )
 from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN
+from seal.core import JSON, Execution, OptionError, Step, Tables, Task, Tool, ToolCall, ToolResult
 from seal.core.confirmation import confirmation, exchanges
 from seal.core.environment import Environment, Storeless
-from seal.core.errors import OptionError
 from seal.core.plain import json_text
-from seal.core.types import (
-    JSON,
-    Execution,
-    Step,
-    Tables,
-    Task,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 from seal.sandbox import build_sandbox

@@ -9,11 +9,10 @@ from typing import Any
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.players.requests import ask_api, be_aware
 from seal.benchmarks.dialogtool.players.speech import act, marked, respond
+from seal.core import JSON, Completion, Goal, Request, Task, Tool, ToolCall
 from seal.core.canonical import derive_seed
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Request
-from seal.core.types import JSON, Goal, Task, Tool, ToolCall
 from seal.models.scene import DONE
 from seal.sandbox.functions import signature
 from seal.sandbox.written import Recorded, oracle_written, rule_written

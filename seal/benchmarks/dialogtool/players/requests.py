@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from seal.benchmarks.dialogtool.players.slots import told
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN, needs_tool, write_act
-from seal.core.protocols import Completion, Message, Request
-from seal.core.types import JSON, Tool, ToolCall
+from seal.core import JSON, Completion, Message, Request, Tool, ToolCall
 from seal.models.lexical_calls import ToolChooser
 
 

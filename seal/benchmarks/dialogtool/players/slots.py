@@ -19,10 +19,9 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.tool_life import TODAY
-from seal.core.protocols import Message
+from seal.core import JSON, Message, Tool
 from seal.core.spoken import Time, days, read
 from seal.core.text import words
-from seal.core.types import JSON, Tool
 from seal.models.values_in_text import Span, spans
 
 _TODAY = date.fromisoformat(TODAY)

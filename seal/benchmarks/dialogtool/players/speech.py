@@ -13,11 +13,10 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, UNKNOWN, Lesson, read_lesson
+from seal.core import JSON, Completion, Message, Request
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
-from seal.core.protocols import Completion, Message, Request
 from seal.core.text import words
-from seal.core.types import JSON
 from seal.models.scene import without_author
 
 _BOTH_WAYS = (

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import ORDER, corpus_bleu
-from seal.core.errors import MissingExtraError
-from seal.core.types import Score, Tool
+from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid

@@ -17,10 +17,9 @@ from typing import Any
 from seal.agents.roles import prompt
 from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
+from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
-from seal.core.protocols import Chat, Message, Reply
-from seal.core.types import JSON, Goal, Step, Task, Tool, ToolCall
 from seal.sandbox.functions import CONVENTION, example_of, example_text, signature
 
 _SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})

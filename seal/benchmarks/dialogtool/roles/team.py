@@ -42,9 +42,8 @@ import orjson
 
 from seal.agents.teams import EXECUTOR, USER, Team
 from seal.benchmarks.dialogtool import tool_life as life
+from seal.core import JSON, DataError, Goal, OptionError, Task, shortened
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError, OptionError, shortened
-from seal.core.types import JSON, Goal, Task
 from seal.pools.reading.records import expect, json_file
 from seal.sandbox.functions import example_of
 

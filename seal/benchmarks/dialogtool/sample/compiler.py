@@ -27,8 +27,7 @@ from seal.benchmarks.dialogtool.sample.notation import (
     Written,
     dialogues,
 )
-from seal.core.errors import DataError, located
-from seal.core.types import JSON, Task, Tool
+from seal.core import JSON, DataError, Task, Tool, located
 from seal.pools.importer import Mobile, Notes
 from seal.pools.reading.records import expect, field, json_file
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from seal.core.errors import DataError, shortened
+from seal.core import DataError, shortened
 
 _USER = re.compile(r"U(?P<accepts>\+?)(?: (?P<wants>NONE|\w+\.\w+))?: (?P<text>.+)")
 _SYSTEM = re.compile(r"S(?P<calls>!0?)?(?P<acts>(?: [a-z_]+)+): (?P<text>.+)")

@@ -9,11 +9,9 @@ from seal.benchmarks.mmtb.generation.dialogues import Studio
 from seal.benchmarks.mmtb.generation.scenes import Assignment, ChoosesTools, Speakers
 from seal.benchmarks.mmtb.generation.settings import GRAMMAR, ROLES, MissionSettings, draw_tools
 from seal.benchmarks.mmtb.generation.validation import Validation
+from seal.core import JSON, ChatModel, Goal, Simulator, Task, Tool, UnknownNameError, UsageError
 from seal.core.canonical import canonical_json, derive_seed
-from seal.core.errors import UnknownNameError, UsageError
-from seal.core.protocols import ChatModel, Simulator
 from seal.core.store import Store
-from seal.core.types import JSON, Goal, Task, Tool
 from seal.core.validation import CallValidator
 from seal.models import (
     Flagged,

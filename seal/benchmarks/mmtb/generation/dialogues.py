@@ -27,11 +27,19 @@ from seal.benchmarks.mmtb.generation.scenes import (
     final_answer,
 )
 from seal.benchmarks.mmtb.tasks import make_task
+from seal.core import (
+    ChatModel,
+    DataError,
+    Goal,
+    InfrastructureError,
+    Step,
+    Task,
+    Tool,
+    Trajectory,
+    Verdict,
+)
 from seal.core.canonical import derive_seed
 from seal.core.environment import EnvironmentFactory
-from seal.core.errors import DataError, InfrastructureError
-from seal.core.protocols import ChatModel
-from seal.core.types import Goal, Step, Task, Tool, Trajectory, Verdict
 from seal.core.validation import CallValidator
 from seal.evaluation.missions.graph import ASK
 

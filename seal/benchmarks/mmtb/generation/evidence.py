@@ -26,11 +26,11 @@ from datetime import date
 
 from seal.benchmarks.mmtb.dialogues import Mission
 from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Scene
+from seal.core import JSON, Goal, Task, Tool
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
 from seal.core.spoken import MONTHS, WEEKDAYS
 from seal.core.stated import Sense, states
-from seal.core.types import JSON, Goal, Task, Tool
 from seal.experiments.generation.sources import Heard, Leaf, leaves
 from seal.experiments.generation.writers import shipped_text
 

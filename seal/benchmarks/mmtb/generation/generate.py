@@ -34,11 +34,10 @@ from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
 from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
-from seal.core.errors import DataError, InfrastructureError, located, shortened
+from seal.core import JSON, DataError, InfrastructureError, Task, located, shortened
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.store import Store
-from seal.core.types import JSON, Task
 from seal.experiments.generation.journal import Journal, check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
 from seal.pools.importer import ImportReport

@@ -16,11 +16,9 @@ from string import Template
 
 from seal.benchmarks.mmtb.generation.roles import required
 from seal.benchmarks.mmtb.generation.scenes import MISSING, Action, Scene, json_object
+from seal.core import JSON, Chat, DataError, Message, Tool
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import DataError
 from seal.core.plain import json_text
-from seal.core.protocols import Chat, Message
-from seal.core.types import JSON, Tool
 from seal.evaluation.missions.graph import PSEUDO
 from seal.experiments.generation.writers import shipped_json, shipped_text, shipped_texts
 

@@ -41,9 +41,7 @@ from seal.benchmarks.mmtb.generation.scenes import (
     Speakers,
     read_decision,
 )
-from seal.core.errors import DataError, SimulatorError
-from seal.core.protocols import Agent, Chat, Reply
-from seal.core.types import Tool, ToolCall, ToolResult
+from seal.core import Agent, Chat, DataError, Reply, SimulatorError, Tool, ToolCall, ToolResult
 from seal.core.validation import CallValidator
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO
 from seal.experiments.generation.sources import leaves

@@ -17,10 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
-from seal.core.errors import DataError, located, shortened
+from seal.core import JSON, Chat, DataError, Tool, located, shortened
 from seal.core.plain import json_text
-from seal.core.protocols import Chat
-from seal.core.types import JSON, Tool
 from seal.evaluation.missions.graph import ANSWER, ASK
 from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 

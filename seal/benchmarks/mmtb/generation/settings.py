@@ -19,9 +19,7 @@ from typing import Any, get_args
 
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation
-from seal.core.errors import UsageError, check_name
-from seal.core.protocols import CacheMode
-from seal.core.types import JSON, Tool
+from seal.core import JSON, CacheMode, Tool, UsageError, check_name
 
 GRAMMAR = "grammar"
 """Name that stands for speakers by rule instead of a model."""

@@ -19,12 +19,21 @@ from seal.agents.autogen import play
 from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, USER
 from seal.benchmarks.mmtb.generation.evidence import lacks, leans, said_of, told_before
+from seal.core import (
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    Simulator,
+    SimulatorError,
+    Task,
+    Tool,
+    ToolCall,
+    Verdict,
+)
 from seal.core.canonical import equal
 from seal.core.conditions import Asked, Called
-from seal.core.errors import DataError, SimulatorError
 from seal.core.order import levels
-from seal.core.protocols import Simulator
-from seal.core.types import Goal, Milestone, Plan, Task, Tool, ToolCall, Verdict
 from seal.core.validation import CallValidator
 from seal.environments.replay import Replay
 from seal.evaluation.mission_metrics import Missions

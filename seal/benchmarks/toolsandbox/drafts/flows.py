@@ -14,10 +14,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from seal.core import JSON, Step, Tables, ToolCall
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
 from seal.core.stated import states
-from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.evaluation.milestones.faults import TableChange, table_change
 from seal.experiments.generation.sources import Heard, Leaf, leaves
 

@@ -32,11 +32,23 @@ from seal.benchmarks.toolsandbox.drafts.nodes import guarded_tables, nodes_of
 from seal.benchmarks.toolsandbox.scenarios.files import Move, Node, Scenario, Take
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
+from seal.core import (
+    JSON,
+    DataError,
+    Goal,
+    Plan,
+    Step,
+    Stop,
+    Tables,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    located,
+)
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.environment import EnvironmentFactory, Timed
-from seal.core.errors import DataError, located
-from seal.core.types import JSON, Goal, Plan, Step, Stop, Tables, Task, Tool, ToolCall, Trajectory
 from seal.environments.chat_world import Clock
 from seal.environments.world import WorldSetup, build_worlds
 from seal.evaluation.milestones.plans import measure_plan, view

@@ -16,12 +16,12 @@ from zoneinfo import ZoneInfo
 from seal.benchmarks.toolsandbox.drafts.flows import Flow, Made, Order
 from seal.benchmarks.toolsandbox.scenarios.cells import timed
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Take
+from seal.core import JSON
 from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.cells import Row
 from seal.core.conditions.state import UNFIT
 from seal.core.stated import is_moment
-from seal.core.types import JSON
 from seal.evaluation.milestones.faults import TableChange
 from seal.experiments.generation.sources import leaves
 

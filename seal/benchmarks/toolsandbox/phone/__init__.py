@@ -16,7 +16,7 @@ from seal.benchmarks.toolsandbox.phone import (
     user,
     utilities,
 )
-from seal.core.types import Tool
+from seal.core import Tool
 from seal.environments.functions import WorldTool
 from seal.environments.world import toolbox
 

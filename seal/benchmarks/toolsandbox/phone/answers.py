@@ -11,10 +11,8 @@ from typing import Any, Protocol
 
 import orjson
 
+from seal.core import JSON, DataError, Simulator, Tool
 from seal.core.canonical import canonical_json, digest
-from seal.core.errors import DataError
-from seal.core.protocols import Simulator
-from seal.core.types import JSON, Tool
 from seal.pools.importer import Notes, Web
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from seal.benchmarks.toolsandbox.phone import device
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects, unchecked
 from seal.environments.tables import DuplicateError, Row, moved, without
 

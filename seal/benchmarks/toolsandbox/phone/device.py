@@ -7,9 +7,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import MissingExtraError, shortened
+from seal.core import JSON, MissingExtraError, Tables, shortened
 from seal.core.stated import MOMENTS
-from seal.core.types import JSON, Tables
 from seal.environments.chat_world import Circumstances, World
 from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool
 from seal.environments.tables import Row, between, like, where

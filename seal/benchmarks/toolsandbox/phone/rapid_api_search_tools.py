@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.benchmarks.toolsandbox.phone.answers import Question
 from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_place
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.environments.functions import effects
 from seal.environments.tables import Row
 

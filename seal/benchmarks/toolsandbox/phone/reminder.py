@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 
 from seal.benchmarks.toolsandbox.phone import device
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.environments.functions import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import Row, moved, without
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from seal.benchmarks.toolsandbox.phone.device import SERVICES, SPOKEN, PhoneWorld
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.environments.functions import effects
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from seal.benchmarks.toolsandbox.phone import TOOLS, device
 from seal.benchmarks.toolsandbox.phone.world import Phones, phone
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Tool
 from seal.environments.chat_world import Circumstances
 from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool, effects
 from seal.environments.tables import NoDataError, Row, between, like, where, without

@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.phone import device
-from seal.core.errors import MissingExtraError
+from seal.core import MissingExtraError
 from seal.environments.functions import effects
 
 _HOLIDAY_LIKENESS = 90.0

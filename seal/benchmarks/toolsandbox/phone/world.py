@@ -14,8 +14,7 @@ from seal.benchmarks.toolsandbox.phone.answers import (
     recorded_web,
 )
 from seal.benchmarks.toolsandbox.phone.device import BEGINNING, COLUMNS, PhoneWorld, check_beginning
-from seal.core.errors import DataError, OptionError, UsageError
-from seal.core.types import JSON, Tables, Task, Trajectory
+from seal.core import JSON, DataError, OptionError, Tables, Task, Trajectory, UsageError
 from seal.environments.world import Worlds, WorldSetup, check_options
 
 ASKING = "phone/rapid_api_search_tools/"

@@ -15,9 +15,8 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.scenarios.files import BaseWorld, Scenario
+from seal.core import JSON, DataError, Tables, Tool, ToolCall, shortened
 from seal.core.conditions import Column
-from seal.core.errors import DataError, shortened
-from seal.core.types import JSON, Tables, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.environments.functions import fits
 from seal.pools.reading.records import named

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.benchmarks.toolsandbox.upstream_scenarios import CATEGORIES as TAGS
 from seal.benchmarks.toolsandbox.upstream_scenarios import refuse_no_numbers
-from seal.core.errors import DataError, UnknownNameError, first_fault, shortened
-from seal.core.types import JSON, Tables
+from seal.core import JSON, DataError, Tables, UnknownNameError, first_fault, shortened
 from seal.pools.reading.records import expect, json_file, refuse_deep, utf8_text
 
 if TYPE_CHECKING:

@@ -24,11 +24,24 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
 )
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.benchmarks.toolsandbox.scenarios.sequences import play_sequence
+from seal.core import (
+    END_CONVERSATION,
+    JSON,
+    DataError,
+    Goal,
+    Plan,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    located,
+    shortened,
+)
 from seal.core.conditions import parts
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
-from seal.core.errors import DataError, UnknownNameError, located, shortened
-from seal.core.types import END_CONVERSATION, JSON, Goal, Plan, Step, Stop, Task, Tool, Trajectory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, unmet

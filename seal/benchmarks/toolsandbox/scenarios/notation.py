@@ -16,6 +16,7 @@ from seal.benchmarks.toolsandbox.scenarios.cells import (
     timed,
 )
 from seal.benchmarks.toolsandbox.scenarios.files import Node, Scenario
+from seal.core import JSON, DataError, Milestone, Plan, located, shortened
 from seal.core.conditions import (
     FIRST,
     LAST,
@@ -34,8 +35,6 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
-from seal.core.errors import DataError, located, shortened
-from seal.core.types import JSON, Milestone, Plan
 from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.plans import asked_tables
 from seal.pools.reading.records import expect, named

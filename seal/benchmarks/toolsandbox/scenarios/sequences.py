@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.benchmarks.toolsandbox.scenarios.files import Move
+from seal.core import JSON, DataError, Step, Tables, ToolCall, located, shortened
 from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.environment import Environment, Eventful, Timed
-from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text
-from seal.core.types import JSON, Step, Tables, ToolCall
 from seal.pools.reading.records import named
 
 MANAGER = "execution_manager"

@@ -6,14 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from seal.benchmarks.toolscan.query_generation.candidates import GoldCall
+from seal.core import JSON, SealError, Simulator, Task, Tool, ToolCall
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Called
 from seal.core.environment import EnvironmentFactory
-from seal.core.errors import SealError
 from seal.core.plain import json_text
-from seal.core.protocols import Simulator
 from seal.core.text import words
-from seal.core.types import JSON, Task, Tool, ToolCall
 from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.pool import StoredPool

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.core.errors import UsageError, check_name
-from seal.core.types import JSON
+from seal.core import JSON, UsageError, check_name
 
 Kind = Literal["constraint", "paraphrase", "irrelevance"]
 """What is made of a seed. Source: Kokane et al. (2024), the augmentation of queries."""

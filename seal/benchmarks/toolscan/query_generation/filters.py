@@ -46,12 +46,11 @@ from seal.benchmarks.toolscan.query_generation.texts import (
     content_words,
     names,
 )
+from seal.core import JSON, Tool, ToolCall, shortened
 from seal.core.canonical import canonical_json
-from seal.core.errors import shortened
 from seal.core.spoken import MONTHS, Day, Time, numbers, read
 from seal.core.stated import Sense, states
 from seal.core.text import words
-from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
 
 LONGEST = 4000

@@ -31,11 +31,10 @@ from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import reply
 from seal.benchmarks.toolscan.query_generation.review import check_review, read_review, write_review
 from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
 from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain
-from seal.core.types import JSON, Goal, Milestone, Plan, Step, Task
 from seal.experiments.generation.journal import check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
 from seal.experiments.result_files import write_json

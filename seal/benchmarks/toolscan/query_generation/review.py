@@ -21,8 +21,8 @@ from pathlib import Path
 
 from seal.benchmarks.toolscan.query_generation.calls import gold_calls
 from seal.benchmarks.toolscan.query_generation.filters import Query, Word
+from seal.core import DataError, located, shortened
 from seal.core.csv_tables import CsvRows, write_csv
-from seal.core.errors import DataError, located, shortened
 from seal.core.plain import json_text, well_formed
 
 COLUMNS = ("id", "kind", "seed", "text", "calls", "accept", "note")

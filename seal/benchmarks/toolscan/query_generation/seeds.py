@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from seal.benchmarks.toolscan.query_generation.grammar.requests import request
+from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Argument, Called
-from seal.core.errors import UsageError
 from seal.core.schemas import schema_validator
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.pools.gold_calls import GoldCheck, admits
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool

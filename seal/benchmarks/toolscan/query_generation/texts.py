@@ -18,10 +18,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
+from seal.core import JSON, Tool
 from seal.core.plain import json_text
 from seal.core.spoken import DAY
 from seal.core.text import words
-from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import shipped_text
 
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")

@@ -22,11 +22,9 @@ from seal.benchmarks.toolscan.query_generation.grammar.constraints import Constr
 from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import Irrelevance
 from seal.benchmarks.toolscan.query_generation.grammar.paraphrases import paraphrases
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
+from seal.core import JSON, Message, RequestError, Tool
 from seal.core.canonical import derive_seed, digest
-from seal.core.errors import RequestError
 from seal.core.plain import nested_deeper
-from seal.core.protocols import Message
-from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import (
     MAX_TOKENS,
     WritingModel,

@@ -15,10 +15,9 @@ from pathlib import Path
 from seal.benchmarks.toolscan.importer import ApiLists, note_facts
 from seal.benchmarks.toolscan.queries import Queries
 from seal.benchmarks.toolscan.sample.world import NAME, WORLD, Lookup
-from seal.core.errors import DataError, located
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, ToolCall, located
 from seal.core.plain import leaves
 from seal.core.text import words
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.pools.importer import Notes
 

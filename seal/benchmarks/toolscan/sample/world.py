@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seal.core import JSON, DataError, Response, Tool, located, shortened
 from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
-from seal.core.errors import DataError, located, shortened
-from seal.core.protocols import Response
-from seal.core.types import JSON, Tool
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.pool import load_pool
 from seal.pools.reading.records import field, json_file

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core.errors import DataError, UsageError, shortened
+from seal.core import DataError, UsageError, shortened
 from seal.pools.reading.records import expect, json_file, json_lines, utf8_text
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

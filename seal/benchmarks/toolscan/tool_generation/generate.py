@@ -30,13 +30,23 @@ import orjson
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
 from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults, read_draft
 from seal.benchmarks.toolscan.tool_generation.writers import CutError, Rejected, Writer
+from seal.core import (
+    JSON,
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    RequestError,
+    Task,
+    Tool,
+    UsageError,
+    check_name,
+)
 from seal.core.canonical import digest
 from seal.core.conditions import Argument, Called
-from seal.core.errors import DataError, RequestError, UsageError, check_name
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.text import split_identifiers
-from seal.core.types import JSON, Goal, Milestone, Plan, Task, Tool
 from seal.experiments.generation.journal import WORK, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
 from seal.experiments.result_files import write_json

@@ -22,12 +22,11 @@ import orjson
 
 from seal.benchmarks.toolscan.tool_generation.constraints import disagreements
 from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
+from seal.core import JSON, Tool, ToolCall, shortened
 from seal.core.canonical import digest, equal
-from seal.core.errors import shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import schema_validator
 from seal.core.text import words
-from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
 from seal.pools.lint.tools import PLACEHOLDERS, description_fault
 

@@ -8,9 +8,8 @@ from typing import NamedTuple, Protocol
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description
 from seal.benchmarks.toolscan.tool_generation.rules import Fault
+from seal.core import JSON, Message
 from seal.core.canonical import derive_seed, digest
-from seal.core.protocols import Message
-from seal.core.types import JSON
 from seal.experiments.generation.writers import MAX_TOKENS, WritingModel, shipped_text
 
 _NAMED = 200

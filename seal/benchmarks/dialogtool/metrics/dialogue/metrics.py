@@ -34,9 +34,8 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.creation import Creation
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import replies, role
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
+from seal.core import JSON, Metric, Score, Tool, ToolCall
 from seal.core.conditions import Argument, Called
-from seal.core.protocols import Metric
-from seal.core.types import JSON, Score, Tool, ToolCall
 from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
 from seal.evaluation.goals import Chat, ChatMetric, GoalChat, GoalMetric, Value, no_gold, undefined

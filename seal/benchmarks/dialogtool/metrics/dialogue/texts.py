@@ -27,10 +27,9 @@ from itertools import pairwise
 from math import exp, log
 
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, Turn
+from seal.core import JSON, InfrastructureError, MissingExtraError, NoVerdictError
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
-from seal.core.errors import InfrastructureError, MissingExtraError, NoVerdictError
-from seal.core.types import JSON
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge, ask, prompt
 

@@ -35,7 +35,7 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
 from seal.benchmarks.mmtb.generation.grammar.requests import worded
 from seal.benchmarks.mmtb.generation.grammar.things import Thing, Things, thing_of, values_of
 from seal.benchmarks.mmtb.generation.scenes import Scene
-from seal.core.errors import DataError
+from seal.core import DataError
 
 _TRIES = 80
 _Spoken = TypeVar("_Spoken", Act, Talk)

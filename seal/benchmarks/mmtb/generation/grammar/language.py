@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from seal.benchmarks.mmtb.generation.evidence import NEAR, with_spoken_days
-from seal.core.types import JSON
+from seal.core import JSON
 from seal.experiments.generation.writers import shipped_json
 
 _Record = TypeVar("_Record")

@@ -32,9 +32,7 @@ from seal.benchmarks.mmtb.generation.scenes import (
     write_decision,
 )
 from seal.benchmarks.mmtb.generation.settings import DATE
-from seal.core.errors import DataError, UsageError
-from seal.core.protocols import Chat
-from seal.core.types import JSON, Tool
+from seal.core import JSON, Chat, DataError, Tool, UsageError
 
 _OFFERED = 11
 """Tools of the theme that a dialogue offers."""

@@ -13,7 +13,7 @@ from typing import Any
 from seal.benchmarks.mmtb.dialogues import Mission, Node
 from seal.benchmarks.mmtb.generation.evidence import day_forms, day_name, spoken_day, texts_of
 from seal.benchmarks.mmtb.generation.grammar.language import THERE, Act, Slot, Sort, language
-from seal.core.types import JSON
+from seal.core import JSON
 
 _ORDINALS = ("first", "second", "third", "fourth")
 _FIRST_WHEN = ("at the very beginning", "in my first message", "right at the start")

@@ -35,10 +35,10 @@ from seal.benchmarks.toolscan.query_generation.grammar.requests import (
     request,
 )
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
+from seal.core import JSON, Tool
 from seal.core.canonical import canonical_json, derive_seed
 from seal.core.conditions import Called
 from seal.core.text import words
-from seal.core.types import JSON, Tool
 from seal.pools.gold_calls import admits
 
 _VALUES = 12

@@ -13,9 +13,9 @@ from seal.benchmarks.toolscan.query_generation.candidates import Candidate
 from seal.benchmarks.toolscan.query_generation.grammar.requests import framed, named
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.benchmarks.toolscan.query_generation.texts import Vocabulary, content_words
+from seal.core import JSON, Tool
 from seal.core.canonical import derive_seed
 from seal.core.text import words
-from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import shipped_json
 
 _TEXTS = shipped_json(__package__, "irrelevance.json")

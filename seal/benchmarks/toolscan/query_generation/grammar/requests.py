@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from seal.benchmarks.toolscan.query_generation.texts import told
+from seal.core import JSON, Tool
 from seal.core.spoken import MONTHS
 from seal.core.stated import Sense, states
 from seal.core.text import sentences, split_identifiers, words
-from seal.core.types import JSON, Tool
 from seal.experiments.generation.writers import shipped_json
 
 TEXTS = shipped_json(__package__, "constraints.json")

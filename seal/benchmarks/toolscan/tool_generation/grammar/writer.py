@@ -25,10 +25,10 @@ from seal.benchmarks.toolscan.tool_generation.grammar.bank import (
     singular,
 )
 from seal.benchmarks.toolscan.tool_generation.writers import Rejected
+from seal.core import JSON
 from seal.core.canonical import derive_seed
 from seal.core.plain import json_text
 from seal.core.text import words
-from seal.core.types import JSON
 
 _MOST_REQUIRED = 4
 _MOST_OWN = 2
