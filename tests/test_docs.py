@@ -18,7 +18,7 @@ from forked import run
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PACKAGES = {"mcp": ["mcp"], "frameworks": ["langgraph", "agents", "pydantic_ai"]}
+PACKAGES = {"mcp": ["mcp"], "frameworks": ["langgraph", "pydantic_ai"]}
 """Page to what it needs besides SEAL; without it the page is skipped."""
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 PIP = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]

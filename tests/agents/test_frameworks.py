@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -30,14 +30,16 @@ SHOP = seal.Benchmark(
     ("script", "package"),
     [
         ("langgraph_agent.py", "langgraph"),
-        ("agents_sdk_agent.py", "agents"),
-        ("pydantic_agent.py", "pydantic_ai"),
+        ("agents_sdk_agent.py", "openai-agents"),
+        ("pydantic_agent.py", "pydantic-ai-slim"),
     ],
 )
 def test_a_wrong_call_of_the_model_is_made_by_the_framework_and_counts_as_wrong(
     script: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if find_spec(package) is None:
+    try:
+        version(package)
+    except PackageNotFoundError:
         pytest.skip(f"{package} is not installed")
     Reader(ROOT / "docs" / "frameworks.md", tmp_path).write_files()
     monkeypatch.setenv(
