@@ -24,8 +24,9 @@ from seal.agents.faults import (
 )
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
+from seal.agents.reply_checks import checked_reply, checked_results
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
-from seal.agents.view import View, checked_reply, checked_results
+from seal.agents.view import View
 from seal.core import (
     JSON,
     Agent,

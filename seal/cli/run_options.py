@@ -123,7 +123,7 @@ class Model:
             raise UsageError(
                 f"--agent-command and --agent-url go with --agent bridge, got --agent {self.agent}"
             )
-        from seal.agents.bridges.http import Bridge
+        from seal.agents.bridges import Bridge
 
         return Bridge(self.agent_command, self.agent_url)
 

@@ -15,7 +15,7 @@ import urllib3
 from servers import ModelServer, calls, text
 
 import seal
-from seal.agents.bridges.http import Bridge
+from seal.agents.bridges import Bridge
 from seal.cli import main
 from seal.core import UsageError
 

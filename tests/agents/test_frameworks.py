@@ -11,7 +11,7 @@ from servers import ModelServer, calls, text
 from test_docs import ROOT, Reader
 
 import seal
-from seal.agents.bridges.http import Bridge
+from seal.agents.bridges import Bridge
 
 
 def get_order(order_id: str) -> str:

@@ -1,1 +1,5 @@
 """Agents that run elsewhere, and reach a chat from there."""
+
+from seal.agents.bridges.bridge import Bridge
+
+__all__ = ["Bridge"]
