@@ -14,11 +14,11 @@ from seal.pools.lookup import Bench, bench_of, known_benchmark
 from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
+    from seal.api.objects.findings import Findings
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
     from seal.pools.counts import PoolCounts
     from seal.pools.downloads import FetchReport
-    from seal.pools.lint import LintReport
 
 
 @checked
@@ -146,7 +146,7 @@ def lint(
     tools: Sequence[OwnTool] = (),
     threshold: float = 90.0,
     allow_code: Sequence[str] = (),
-) -> LintReport:
+) -> Findings:
     """Return what is wrong or doubtful in a pool; nothing is changed.
 
     Args:
@@ -157,7 +157,8 @@ def lint(
         allow_code: Modules whose worlds tasks may name by a dotted path.
 
     Returns:
-        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools` and `.twin_share`.
+        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, `.twin_share`, and
+        `.table()`.
 
     Raises:
         UnknownNameError: There is nothing of that name.
@@ -172,12 +173,13 @@ def lint(
         >>> report.counts()
         {'ungrounded_value': 5}
     """
+    from seal.api.objects.findings import Findings
     from seal.pools.lint import lint as check
     from seal.pools.lookup import open_pool
 
     found = open_pool(bench_of(pool, tools))
     own = found.benchmark.worlds() if found.benchmark else {}
-    return check(found.folder, threshold, allow_code, own)
+    return Findings(found.name, check(found.folder, threshold, allow_code, own))
 
 
 @checked

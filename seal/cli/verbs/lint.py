@@ -1,15 +1,9 @@
 """Find what is wrong or doubtful in a pool."""
 
-from typing import TYPE_CHECKING
-
 from seal.cli.groups import option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
 from seal.cli.output import output
 from seal.core import UnknownNameError
-
-if TYPE_CHECKING:
-    from seal.pools.lint import LintReport
-    from seal.report.grids import Grid
 
 app = new_app()
 
@@ -26,6 +20,7 @@ def command(
     json: bool = JSON,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
+    from seal.api.objects.findings import lint_tables
     from seal.pools.lint import lint
     from seal.pools.lookup import open_pool
 
@@ -33,7 +28,7 @@ def command(
         refused = _refused(fail_on)
         report = lint(open_pool(pool).folder, threshold, allow_code)
         result.result({"pool": pool, **report.to_json()})
-        result.show(_headline(pool, report), *_tables(report, examples))
+        result.show(*lint_tables(pool, report, examples))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))
 
 
@@ -50,23 +45,3 @@ def _refused(kinds: tuple[str, ...]) -> set[str]:
         if kind not in known:
             raise UnknownNameError("kind or severity of finding", kind, known)
     return set(kinds)
-
-
-def _headline(pool: str, report: "LintReport") -> str:
-    found = f"{pool}: {report.tools} tools, {report.tasks} tasks, {len(report.findings)} findings"
-    if not report.twin_share:
-        return found
-    return f"{found}; {report.twin_share:.1%} of the tasks need a tool that has a near duplicate"
-
-
-def _tables(report: "LintReport", examples: int) -> list["Grid"]:
-    from seal.pools.lint import KINDS
-    from seal.report.grids import Grid
-
-    rows = []
-    for kind, count in report.counts().items():
-        severity, about = KINDS[kind]
-        shown = [f.message for f in report.findings if f.kind == kind][: max(examples, 0)]
-        rows.append((kind, severity, f"{count:5}", "\n- ".join([about, *shown])))
-    columns = ("finding", "severity", "count", "what it is; examples")
-    return [Grid("", columns, rows, names=len(columns))] if rows else []
