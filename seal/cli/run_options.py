@@ -190,8 +190,8 @@ class Roles:
                 f"--role {role}={self.role[role]}: {role} is {seats[role]} by a flag of its own; "
                 "leave one of both out"
             )
-        named = {role: None if agent == "none" else agent for role, agent in self.role.items()}
-        return seats | named
+        named = (seats | self.role).items()
+        return {role: None if agent == "none" else agent for role, agent in named}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,8 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         path: Need not be there.
 
     Raises:
-        UsageError: It is empty, or has characters or a length that no file system takes.
+        UsageError: It is empty, has characters or a length that no file system takes, lies in what
+            is no folder, or is a link to nothing.
     """
     text = os.fspath(path)
     try:
@@ -38,6 +39,10 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         fault = "it has a character that no path can have; leave it out"
     elif longest > _LONGEST:
         fault = f"a name in it has {longest} bytes, and {_LONGEST} are possible; shorten it"
+    elif any(parent.is_file() for parent in Path(text).parents):
+        fault = "it lies in a file, which is no folder; give another"
+    elif Path(text).is_symlink() and not Path(text).exists():
+        fault = "it is a link to what does not exist; remove the link, or give another"
     else:
         return
     raise UsageError(f"{name}: {shortened(text)} is no path: {fault}")

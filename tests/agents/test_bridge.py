@@ -12,7 +12,7 @@ from pathlib import Path
 import openai
 import pytest
 import urllib3
-from servers import ModelServer, calls, text
+from servers import Answer, ModelServer, calls, text
 
 import seal
 from seal.agents.bridges import Bridge
@@ -299,6 +299,28 @@ def test_a_service_is_told_of_each_chat(tmp_path):
     assert list(run.messages["content"])[-1].startswith("It ships on ['Monday'")
 
 
+@pytest.mark.parametrize("body", [b"{}", b"<html>", b'{"answer": 3}', b"[1]"])
+def test_a_service_that_gives_no_answer_has_crashed(body, tmp_path):
+    with ModelServer([Answer(body)]) as server:
+        run = played(Bridge(url=server.url), tmp_path)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+
+
+def test_a_connection_that_the_agent_breaks_off_is_no_fault_of_ours(command, tmp_path, capfd):
+    body = """
+import socket, struct
+host, port = BASE.split("/")[2].split(":")
+broken = socket.create_connection((host, int(port)))
+broken.sendall(b"POST /0/v1/answer HTTP/1.1\\r\\nContent-Length: 9\\r\\n\\r\\n{")
+broken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+broken.close()
+print("done")
+"""
+    run = played(Bridge(command(body)), tmp_path)
+    assert run.summary["stop_reasons"] == {"done": 1}
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_service_that_does_not_run_is_an_error_and_no_score(tmp_path):
     run = played(Bridge(url="http://127.0.0.1:9/"), tmp_path)
     assert run.summary["stop_reasons"] == {"error": 1}
@@ -325,6 +347,7 @@ def test_the_command_line_starts_it(command, tmp_path, capsys):
         ({"command": "'"}, "No closing quotation"),
         ({"url": "ftp://x"}, "--agent-url"),
         ({"command": "true", "url": "http://x"}, "give --agent-command or --agent-url"),
+        ({"command": ["true"]}, "shlex.join makes one"),
     ],
 )
 def test_a_bridge_to_nothing_is_refused_before_the_run(given, told):

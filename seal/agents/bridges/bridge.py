@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from seal.agents.bridges.http import ChatServer, told_of
 from seal.agents.bridges.line import LeftError, Line
-from seal.core import Chat, InfrastructureError, Reply, UsageError
+from seal.core import Chat, InfrastructureError, Reply, UsageError, shortened
 from seal.core.canonical import digest
 from seal.core.plain import well_formed
 from seal.core.secrets import check_url, public_url
@@ -57,6 +57,12 @@ class Bridge:
             raise UsageError(
                 "the agent 'bridge' is a command or a service: give --agent-command or --agent-url"
             )
+        for given in (command, url):
+            if not isinstance(given, str | None):
+                raise UsageError(
+                    f"the agent 'bridge' takes a text, got {shortened(given)}; of a list of words "
+                    "shlex.join makes one"
+                )
         self.command = command
         self.url = url
         self.identity = f"bridge:{_checked_command(command)}" if command else f"bridge:{_told(url)}"
@@ -256,10 +262,15 @@ class _Service:
             problem = f"the agent's service answered with {answer.status}: {text[:200]}"
             self.ended.set_exception(AgentError(problem))
             return
+        said = None
         with suppress(ValueError):
             said = json.loads(text)
-            text = said.get("answer", text) if isinstance(said, dict) else text
-        self.ended.set_result(str(text))
+        answered = said.get("answer") if isinstance(said, dict) else None
+        if isinstance(answered, str):
+            self.ended.set_result(answered)
+        else:
+            problem = f"the agent's service answered without {{'answer': TEXT}}: {text[:200]}"
+            self.ended.set_exception(AgentError(problem))
 
 
 def _text(file: BinaryIO, start: int) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -69,6 +70,11 @@ class ChatServer(ThreadingHTTPServer):
         self._opened = 0
         self._guard = threading.Lock()
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def handle_error(self, request: Any, address: Any) -> None:
+        """Say nothing of a connection that an agent broke off; tell what else went wrong."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, address)
 
     def open(self) -> _Place:
         """Return a place for another chat."""
