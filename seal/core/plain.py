@@ -94,11 +94,12 @@ def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
     return levels > 0 and any(loses_number(item, levels - 1) for item in inner)
 
 
-def loss_of(value: Any, within: tuple[int, ...] = ()) -> str:
+def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> str:
     """Return what of JSON values, or dataclasses of such, JSON cannot hold as it is; "": nothing.
 
     Args:
         value: What would be written.
+        large: Whether whole numbers of more than 64 bits may stand as the nearest float.
         within: The `id` of each list or map that it lies in, the outermost first.
     """
     if isinstance(value, bool):
@@ -106,7 +107,7 @@ def loss_of(value: Any, within: tuple[int, ...] = ()) -> str:
     if isinstance(value, float):
         return "" if isfinite(value) else f"the number {value}"
     if isinstance(value, int):
-        return "" if -(2**63) <= value < 2**64 else "a whole number of more than 64 bits"
+        return "" if large or -(2**63) <= value < 2**64 else "a whole number of more than 64 bits"
     if isinstance(value, dict):
         inner = list(value.values())
     elif is_dataclass(value) and not isinstance(value, type):
@@ -119,7 +120,7 @@ def loss_of(value: Any, within: tuple[int, ...] = ()) -> str:
         return "a list or map that holds itself"
     if len(within) == MAX_DEPTH:
         return f"lists or maps nested deeper than {MAX_DEPTH} levels"
-    found = (loss_of(item, (*within, id(value))) for item in inner)
+    found = (loss_of(item, (*within, id(value)), large) for item in inner)
     return next(filter(None, found), "")
 
 

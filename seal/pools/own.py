@@ -181,9 +181,11 @@ def called(tool: str, /, **arguments: JSON | Argument) -> Called:
     gold: dict[str, Argument] = {}
     for name, value in arguments.items():
         try:
-            gold[name] = value if isinstance(value, Argument) else Argument((value,))
-        except UsageError as error:
+            right = value if isinstance(value, Argument) else Argument((value,))
+            exact_json(right.listed)
+        except (UsageError, ValueError) as error:
             raise UsageError(f"called({tool!r}): {name}: {error}") from error
+        gold[name] = right
     return Called(tool, gold or None)
 
 

@@ -288,7 +288,7 @@ def test_a_chat_that_failed_has_no_value_of_an_own_metric(tmp_path):
 
     def agent(request, tools):
         if "shipped" in request:
-            raise RuntimeError("no shipped orders today")
+            raise ConnectionError("no shipped orders today")
         return "many"
 
     def always(task, trajectory):

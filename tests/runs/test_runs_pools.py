@@ -78,7 +78,7 @@ def test_known_benchmark_without_files_names_the_command(tmp_path, monkeypatch, 
 @pytest.mark.parametrize("name", ["sampel", "no/such/folder", ""])
 def test_unknown_name_lists_the_known_ones(name: str):
     if not name:
-        with pytest.raises(DataError, match="is no pool"):  # the current folder
+        with pytest.raises(UsageError, match="is no path: it is empty"):
             open_pool(name)
         return
     with pytest.raises(UnknownNameError, match=r"known: .*bfcl, .*sample, .*sgd, .*toolbench"):

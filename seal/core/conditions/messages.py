@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from seal.core.canonical import equal
 from seal.core.errors import UsageError, first_fault, shortened
-from seal.core.plain import exact_json
+from seal.core.plain import json_bytes, loss_of
 from seal.core.signatures import checked_names
 
 if TYPE_CHECKING:
@@ -199,12 +199,16 @@ class Argument:
                 f"Argument({shortened(self.values)}): expected a list of right values; "
                 f"give Argument([{shortened(self.values)}])"
             )
+        lost = loss_of(self.values, large=True)  # as upstream's gold may be
         try:
-            exact_json(self.values)
-        except (TypeError, ValueError) as error:
+            json_bytes(self.values)
+        except TypeError as error:
+            lost = str(error)
+        if lost:
             raise UsageError(
-                f"Argument({shortened(self.values)}): {error}; give values that a call can have"
-            ) from error
+                f"Argument({shortened(self.values)}): {lost}, which JSON cannot hold; "
+                "give values that a call can have"
+            )
 
     @property
     def listed(self) -> tuple[Any, ...]:

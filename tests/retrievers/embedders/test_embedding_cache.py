@@ -203,7 +203,7 @@ options = {"base_url": sys.argv[1], "batch_size": 2}
 with Store(Path(sys.argv[2])) as store:
     embedder = build_embedder("openai/small", options, store, sys.argv[3])
     print(embed_documents(embedder, [f"text {n}" for n in range(10)]).shape)
-    print("openai" in sys.modules)
+    print("urllib3" in sys.modules)
 """
 
 
@@ -214,7 +214,7 @@ def start(server, path, mode="record"):
 
 @pytest.mark.slow
 def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
-    """Batches that were answered are kept; a third process needs neither server nor SDK."""
+    """Batches that were answered are kept; a third process needs neither server nor client."""
     path = tmp_path / "answers.sqlite"
     third_asked = threading.Event()
 
