@@ -38,17 +38,25 @@ def is_outage(error: BaseException) -> bool:
     """Tell whether an exception, or what led to it, is the failure of a server or of ours.
 
     A server says so by an HTTP status of 429 or from 500 on, a network by a broken connection. A
-    time limit is one where it led to another exception; by itself it may be the role's own.
+    `TimeoutError` is one where it led to another exception; by itself it may be the role's own.
     """
     earlier: BaseException | None = error
     while earlier is not None:
-        status = getattr(earlier, "status_code", None)
-        busy = isinstance(status, int) and (status == 429 or status >= 500)
         late = isinstance(earlier, TimeoutError) and earlier is not error
-        if busy or late or isinstance(earlier, _OUTAGES):
+        if late or _is_refused(earlier) or isinstance(earlier, _OUTAGES):
             return True
         earlier = earlier.__cause__ or earlier.__context__
     return False
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Tell whether an exception has the HTTP status of a server that is busy or broken.
+
+    httpx and requests keep it in the exception's `response`; urllib and aiohttp call it `status`.
+    """
+    answers = (error, getattr(error, "response", None))
+    stated = [getattr(one, name, None) for one in answers for name in ("status_code", "status")]
+    return any(isinstance(code, int) and (code == 429 or 500 <= code < 600) for code in stated)
 
 
 def is_of_the_chat(error: SealError) -> bool:

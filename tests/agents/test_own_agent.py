@@ -5,10 +5,14 @@ import contextlib
 import os
 import threading
 import time
+import urllib.request
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
+import requests
 
 import seal
 from seal.agents.own import ToolError
@@ -224,6 +228,65 @@ def test_calls_before_a_crash_count(tmp_path):
 
 class Busy(Exception):
     status_code = 429
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Answers each GET with the status that its path names."""
+
+    def do_GET(self):
+        self.send_response(int(self.path[1:]))
+        self.end_headers()
+
+    def log_message(self, *words):
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def busy_server():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def by_httpx(address):
+    httpx.get(address).raise_for_status()
+
+
+def by_requests(address):
+    requests.get(address, timeout=9).raise_for_status()
+
+
+def by_urllib(address):
+    urllib.request.urlopen(address, timeout=9)
+
+
+@pytest.mark.parametrize("ask", [by_httpx, by_requests, by_urllib])
+@pytest.mark.parametrize(
+    ("status", "reason"), [(429, "error"), (503, "error"), (404, "crashed"), (401, "crashed")]
+)
+def test_a_status_that_its_own_client_raises_tells_an_outage_from_a_crash(
+    ask, status, reason, busy_server, tmp_path
+):
+    def asking(request, tools):
+        ask(f"{busy_server}/{status}")
+
+    run = played(asking, tmp_path)
+    assert run.summary["stop_reasons"] == {reason: 1}
+    assert run["call_f1"].n == (reason == "crashed")
+
+
+@pytest.mark.parametrize(("wraps", "reason"), [(False, "crashed"), (True, "error")])
+def test_a_time_limit_is_an_outage_only_where_it_led_to_another_error(wraps, reason, tmp_path):
+    def late(request, tools):
+        try:
+            raise TimeoutError("too late")
+        except TimeoutError as error:
+            if wraps:
+                raise RuntimeError("my provider is slow") from error
+            raise
+
+    assert played(late, tmp_path).summary["stop_reasons"] == {reason: 1}
 
 
 @pytest.mark.parametrize("error", [ConnectionResetError("gone"), Busy("too many requests")])
