@@ -145,7 +145,8 @@ class Conversation:
     _spent: Spent = field(default_factory=Spent)
     _call_count: int = 0
     _state: Mapping[str, Any] = field(default_factory=dict)
-    _started: float = field(default_factory=time.monotonic)
+    _started: float | None = None
+    """When the first role began to speak: what the chat needs is loaded by then."""
 
     def __post_init__(self) -> None:
         """Begin with what was said before."""
@@ -181,6 +182,8 @@ class Conversation:
         Returns:
             The steps of the reply, after those of the calls that the role ran within it.
         """
+        if self._started is None:
+            self._started = time.monotonic()
         self._tell_events(role)
         first = len(self.steps)
         view = View(self, role)
@@ -398,14 +401,17 @@ class Conversation:
             return "repeated"
         if self.overdrawn:
             return "max_calls"
-        seconds = time.monotonic() - self._started
-        return spent.reached(limits, self.next_role == MANAGER, self.usage, seconds)
+        return spent.reached(limits, self.next_role == MANAGER, self.usage, self._seconds)
 
     @property
     def seconds_left(self) -> float | None:
         """How long the chat may still last; None: there is no limit."""
         most = self.limits.max_seconds
-        return None if most is None else max(0.0, self._started + most - time.monotonic())
+        return None if most is None else max(0.0, most - self._seconds)
+
+    @property
+    def _seconds(self) -> float:
+        return 0.0 if self._started is None else time.monotonic() - self._started
 
     def _end(self, reason: StopReason, error: str | None = None) -> None:
         """End the chat about this goal; the user speaks the next one where there is one."""

@@ -27,6 +27,7 @@ class Limits:
     max_tokens: int | None = None
     """Tokens in and out."""
     max_seconds: float | None = None
+    """From the first word of the chat on, for all goals."""
     repeats: int | None = REPEATS
     """Equal replies of the manager or the lead in a row, the last of which ends the chat."""
     max_messages: int | None = None

@@ -1,5 +1,6 @@
 """The group chat of a chat, handed out to whoever wants to drive it."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -34,6 +35,19 @@ def test_somebody_may_drive_it_reply_by_reply(tmp_path):
         while (role := group.conversation.next_role) is not None:
             group.agents[role].generate_reply([{"content": "go on"}], sender=group.manager)
         assert group.conversation.trajectory() == played(tmp_path)
+
+
+def test_the_clock_of_a_chat_starts_with_its_first_word():
+    with groupchat("sample", max_seconds=2, **OPTIONS) as group:
+        time.sleep(2.1)
+        group.hold()
+        assert [stop.reason for stop in group.conversation.trajectory().stops] == ["done"]
+
+    with groupchat("sample", max_seconds=1, **OPTIONS) as group:
+        group.open()
+        time.sleep(1.1)
+        group.agents["orchestrator"].generate_reply([{"content": ""}], sender=group.manager)
+        assert [stop.reason for stop in group.conversation.trajectory().stops] == ["max_seconds"]
 
 
 def test_a_group_chat_of_somebody_elses_may_take_its_agents():
