@@ -46,8 +46,12 @@ class PlayedAnew(Protocol):
         ...
 
 
-def build_agent(what: Any) -> Agent:
+def build_agent(what: Any, role: str = "execution_manager") -> Agent:
     """Return the role that an object, class, function, name or dotted path stands for.
+
+    Args:
+        what: The object, class or function, or its name.
+        role: Whose place it takes.
 
     Raises:
         UnknownNameError: No agent of that name.
@@ -64,21 +68,25 @@ def build_agent(what: Any) -> Agent:
     if callable(agent):
         from seal.agents.own import FunctionAgent
 
-        return FunctionAgent(agent)
+        return FunctionAgent(agent, role)
     raise UsageError(
         f"{what!r} is no agent: expected a class or object with reply(chat) -> Reply, or a "
         f"function of (request, chat), got {type(agent).__name__}"
     )
 
 
-def seat_of(what: Any) -> Agent | type:
+def seat_of(what: Any, role: str) -> Agent | type:
     """Return who sits in a role for all chats of a run; a class of ours is made for each chat.
+
+    Args:
+        what: As of `build_agent`.
+        role: Whose place it takes.
 
     Raises:
         UnknownNameError: As `build_agent`.
         UsageError: As `build_agent`.
     """
-    one = what if isinstance(what, type) and not is_guest(what) else build_agent(what)
+    one = what if isinstance(what, type) and not is_guest(what) else build_agent(what, role)
     if isinstance(one, PlayedAnew) or not is_own(one):
         return one
     from seal.agents.own import ObjectAgent

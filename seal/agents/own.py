@@ -3,11 +3,14 @@
     def solve(request: str, tools: list[Callable]) -> str: ...
     def planner(request: str, chat: Chat) -> str: ...
 
-The name of the second parameter says which of both a function is. The tools of the first are Python
-callables; a call of one is a call of the chat: checked, run, counted and recorded like any other.
-Of a coroutine function they are coroutine functions too, and those awaited together are one reply's
-calls. A third parameter gets what was said before, as messages {role, content}. The second has all
-that a role has (`seal.core.protocols.Chat`).
+A second parameter of the name `chat` gets the chat, and one of the name `tools` the tools. Of any
+other name it gets the tools as the execution manager, and the chat in every other role.
+
+Tools are Python callables; a call of one is a call of the chat: checked, run, counted and recorded
+like any other. Of a coroutine function they are coroutine functions too, and those awaited together
+are one reply's calls. Beside tools, a third parameter gets what was said before, as messages
+{role, content}; one with a default must be named `messages`. The chat has all that a role has
+(`seal.core.protocols.Chat`).
 
 A generator says what it yields to the user, and is sent what the user says next. Its last word is
 what it returns or, of an async one, what it yielded last. When it has ended, it begins anew.
@@ -30,6 +33,8 @@ from seal.core.specs import name_of, source_of
 
 __all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 class FunctionAgent:
     """A function in the place of a role, for all chats of a run.
@@ -37,6 +42,7 @@ class FunctionAgent:
     Args:
         function: Of (request, tools), (request, tools, messages) or (request, chat); it returns
             what it says as a text, or a `seal.Reply`.
+        role: Whose place it takes, which decides what an unusual second name gets.
 
     Raises:
         UsageError: It takes other arguments.
@@ -44,10 +50,16 @@ class FunctionAgent:
 
     plays_own_code = True
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], role: str = MANAGER) -> None:
         self.function = function
-        self.takes_chat = list(inspect.signature(function).parameters)[1:2] == ["chat"]
-        wanted = places_of(function, 2) if self.takes_chat else places_of(function, 3, 2)
+        given = list(inspect.signature(function).parameters.values())
+        second = given[1].name if len(given) > 1 else ""
+        third = given[2] if len(given) > 2 and given[2].kind in _BY_PLACE else None
+        hears = third is not None and (third.name == "messages" or third.default is third.empty)
+        self.takes_chat = second == "chat" or (role != MANAGER and second != "tools" and not hears)
+        has_own = third is not None and not hears
+        counts = (2,) if self.takes_chat or has_own else (3, 2)
+        wanted = places_of(function, *counts)
         if wanted is None:
             raise UsageError(
                 f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "

@@ -92,7 +92,7 @@ class Engine:
             )
         )
         self._seats = {
-            team.lead: {role: seat_of(agent) for role, agent in team.roles.items()}
+            team.lead: {role: seat_of(agent, role) for role, agent in team.roles.items()}
             for team in (self.team, *self.team.variants.values())
         }
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""

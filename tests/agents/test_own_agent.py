@@ -140,6 +140,37 @@ def test_a_third_argument_is_what_was_said_before(tmp_path):
     assert answers[1] == "And now? [('user', 'Hi'), ('assistant', 'Hi []')]"
 
 
+def with_an_option(request, tools, retries=3):
+    return f"{len(tools)} {retries}"
+
+
+def with_an_option_by_name(request, tools, *, retries=3):
+    return f"{len(tools)} {retries}"
+
+
+def with_messages_or_none(request, tools, messages=None):
+    return f"{len(tools)} {messages}"
+
+
+def with_further_ones(request, tools, earlier, retries=3):
+    return f"{len(tools)} {earlier} {retries}"
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        (with_an_option, "1 3"),
+        (with_an_option_by_name, "1 3"),
+        (with_messages_or_none, "1 []"),
+        (with_further_ones, "1 [] 3"),
+    ],
+)
+def test_a_third_argument_with_a_default_is_its_own_unless_it_is_named_messages(
+    agent, said, tmp_path
+):
+    assert list(played(agent, tmp_path).tasks["answer"]) == [said]
+
+
 @pytest.mark.parametrize(
     ("agent", "said"),
     [

@@ -107,6 +107,32 @@ def test_a_manager_may_take_tools_in_the_place_of_the_chat(tmp_path):
     assert len(set(run.calls["turn"])) == 1
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_an_unusual_second_name_gets_tools_as_the_manager_and_the_chat_in_other_roles(
+    role, tmp_path
+):
+    given = []
+
+    def plain(request, c):
+        given.append(type(c))
+        return "solved: yes"
+
+    played(tmp_path, {role: plain})
+    assert {kind is list for kind in given} == {role == "execution_manager"}
+
+
+def test_a_role_may_take_tools_by_their_name_and_options_of_its_own(tmp_path):
+    def planner(request, tools, limit=2):
+        return f"{tools[0].__name__} {limit}"
+
+    def checker(request, c, limit=2):
+        return f"solved: {c.role} {limit}"
+
+    run = played(tmp_path, {"planner": planner, "checker": checker})
+    assert words(run, "planner") == ["get_order 2"]
+    assert words(run, "checker") == ["solved: checker 2"]
+
+
 def test_a_user_speaks_the_goal_and_what_it_likes(tmp_path):
     def user(request, chat):
         return f"Please: {request}"
