@@ -191,12 +191,28 @@ def test_budgets_hold_and_what_comes_after_is_refused(pool: Path, tmp_path: Path
             with pytest.raises(MCPError):
                 await client.call_tool("weather", {"city": "Rome"})
             with pytest.raises(MCPError, match="The task is finished"):
-                await client.list_tools()
+                await client.call_tool("weather", {"city": "Rome"})
         async with Client(tasks[1]["url"]) as client:  # never submits: its time runs out
             await client.call_tool("weather", {"city": "Oslo"})
 
     result = served(play, pool, tmp_path / "run", max_calls=1, max_seconds=3, limit=2)
     assert [chat.stops[0].reason for chat in chats(result)] == ["max_calls", "max_seconds"]
+
+
+def test_what_was_offered_is_told_after_the_end_too(pool: Path, tmp_path: Path) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"]) as client:  # lists no tools before it answers
+            done = await client.call_tool("submit", {"answer": "sunny"})
+            assert said(done) == "The task is finished. End the session."
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert sorted(names) == ["convert", "news", "submit", "weather"]
+            (message,) = (await client.get_prompt("task")).messages
+            assert message.content.text == "The task is finished. End the session."
+        async with Client(tasks[1]["url"]) as client:
+            await solve(client)
+
+    result = served(play, pool, tmp_path / "run", limit=2)
+    assert [chat.stops[0].reason for chat in chats(result)] == ["done"] * 2
 
 
 def test_a_task_that_is_not_open_is_told_where_others_are(pool: Path, tmp_path: Path) -> None:

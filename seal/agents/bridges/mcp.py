@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from seal.agents.bridges.line import FINISHED, Line, OverError
 from seal.agents.own import asked_of
@@ -92,6 +93,9 @@ class McpSeat:
 def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     """Return the MCP server of lines.
 
+    The request and the tools are told after the end too, as they were last: the SDK's client lists
+    the tools after a call of one that it does not know.
+
     Args:
         line_of: The context of a request to the line that it belongs to, or an `OverError`.
 
@@ -105,14 +109,32 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     except ModuleNotFoundError as error:
         raise MissingExtraError("mcp", "mcp") from error
 
-    async def asked(ctx: Any, what: Any) -> Any:
+    told: WeakKeyDictionary[Line, dict[Any, Any]] = WeakKeyDictionary()
+
+    def named_line(ctx: Any) -> Line:
         try:
-            return await asyncio.wrap_future(line_of(ctx).ask(what))
+            return line_of(ctx)
         except OverError as error:
             raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
+    async def asked(ctx: Any, what: Any) -> Any:
+        try:
+            return await asyncio.wrap_future(named_line(ctx).ask(what))
+        except OverError as error:
+            raise MCPError(types.INVALID_REQUEST, str(error)) from error
+
+    async def last(ctx: Any, what: Callable[[Chat], Any], missing: Any) -> Any:
+        line = named_line(ctx)
+        known = told.setdefault(line, {})
+        try:
+            known[what] = await asked(ctx, what)
+        except MCPError:
+            if not line.is_over:
+                raise
+        return known.get(what, missing)
+
     async def list_tools(ctx: Any, params: Any) -> Any:
-        offered: list[Tool] = await asked(ctx, _offered)
+        offered: list[Tool] = await last(ctx, _offered, [])
         submit = types.Tool(
             name=_submit(offered), description="Give the final answer.", input_schema=_ANSWER
         )
@@ -125,7 +147,7 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     async def call_tool(ctx: Any, params: Any) -> Any:
         arguments = params.arguments or {}
         if params.name in (SUBMIT, f"{SUBMIT}_answer") and params.name == _submit(
-            await asked(ctx, _offered)
+            await last(ctx, _offered, [])
         ):
             said = await asked(ctx, str(arguments.get("answer", "")))
             return types.CallToolResult(
@@ -147,7 +169,7 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     async def get_prompt(ctx: Any, params: Any) -> Any:
         if params.name != PROMPT:
             raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}; known: {PROMPT}")
-        text = types.TextContent(type="text", text=await asked(ctx, asked_of))
+        text = types.TextContent(type="text", text=await last(ctx, asked_of, FINISHED))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
     return Server(
