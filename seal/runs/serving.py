@@ -15,6 +15,7 @@ from seal.agents.bridges.mcp import McpClients, mcp_server
 from seal.agents.own import OwnModel
 from seal.agents.teams import MANAGER
 from seal.core import Task, UnknownNameError, UsageError
+from seal.runs.attendance import PATIENT, TASKS, Attendance, Patience
 from seal.runs.play import played
 from seal.runs.run import RunResult, run
 from seal.runs.run_folder import RunFolder
@@ -60,7 +61,13 @@ def serve_stdio(
 
 
 def serve_http(
-    settings: RunSettings, out: Path, task: str | None, name: str, port: int, tell: Tell
+    settings: RunSettings,
+    out: Path,
+    task: str | None,
+    name: str,
+    port: int,
+    tell: Tell,
+    patience: Patience = PATIENT,
 ) -> RunResult:
     """Play tasks with clients that come over HTTP; each task has an address of its own.
 
@@ -71,6 +78,7 @@ def serve_http(
         name: Of the agent, for the run's record.
         port: Of this machine alone; 0: any that is free.
         tell: Given the address of the list of tasks.
+        patience: How long a client may be away, until its chat ends as crashed.
 
     Raises:
         UsageError: No such task, nothing left to play, too many tasks, or the port is taken.
@@ -86,7 +94,7 @@ def serve_http(
             "--task or another --out"
         )
     lines = {each: Line() for each in wanted}
-    web = _Web(lines, known, port, tell)
+    web = _Web(lines, known, port, tell, patience)
     seated = _seated(settings, McpClients(lines, name, web.start))
     every = {*before, *wanted}
     try:
@@ -152,10 +160,16 @@ class _Web:
         requests: Task id to what the user asks.
         port: As of `serve_http`.
         tell: As of `serve_http`.
+        patience: As of `serve_http`.
     """
 
     def __init__(
-        self, lines: Mapping[str, Line], requests: Mapping[str, str], port: int, tell: Tell
+        self,
+        lines: Mapping[str, Line],
+        requests: Mapping[str, str],
+        port: int,
+        tell: Tell,
+        patience: Patience,
     ) -> None:
         import socket
 
@@ -175,9 +189,12 @@ class _Web:
 
         app = mcp_server(self._line)
         served = app.streamable_http_app(
-            streamable_http_path="/tasks/{task:path}", custom_starlette_routes=[Route("/", index)]
+            streamable_http_path=f"{TASKS}{{task:path}}",
+            custom_starlette_routes=[Route("/", index)],
+            session_idle_timeout=None,
         )
-        config = uvicorn.Config(served, log_level="warning", timeout_graceful_shutdown=2)
+        watched = Attendance(served, lines, patience)
+        config = uvicorn.Config(watched, log_level="warning", timeout_graceful_shutdown=2)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
@@ -206,7 +223,7 @@ class _Web:
             {
                 "id": task,
                 "request": self._requests[task],
-                "url": f"{self.address}/tasks/{quote(task)}",
+                "url": f"{self.address}{TASKS}{quote(task)}",
                 "finished": line.is_over,
             }
             for task, line in self._lines.items()

@@ -4,6 +4,7 @@ import json
 import queue
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ import seal
 from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.environments.world import World, Worlds, toolbox
+from seal.runs.attendance import PATIENT, Patience
 from seal.runs.run import RunResult
 from seal.runs.run_folder import RunFolder
 from seal.runs.serving import serve_http, serve_stdio
@@ -35,7 +37,12 @@ def settings(pool: Any, **changes: Any) -> RunSettings:
 
 
 def served(
-    play: Play, pool: Any, out: Path, task: str | None = None, **changes: Any
+    play: Play,
+    pool: Any,
+    out: Path,
+    task: str | None = None,
+    patience: Patience = PATIENT,
+    **changes: Any,
 ) -> RunResult | BaseException:
     """Serve tasks in a thread, let clients play them, and return what came of it."""
     heard: queue.Queue[str | BaseException] = queue.Queue()
@@ -44,7 +51,7 @@ def served(
     def serve() -> None:
         try:
             asked = settings(pool, **changes)
-            done.put(serve_http(asked, out, task, "tried", 0, heard.put))
+            done.put(serve_http(asked, out, task, "tried", 0, heard.put, patience))
         except BaseException as error:
             heard.put(error)
             done.put(error)
@@ -131,6 +138,12 @@ def switch(lamp: World, on: bool) -> str:
     return "done"
 
 
+def dawdle(lamp: World) -> str:
+    """Take a while."""
+    time.sleep(1.5)
+    return "done"
+
+
 def test_a_world_is_played_and_its_state_is_on_the_record(tmp_path: Path) -> None:
     lamps = Worlds(
         name="lamps", tools=toolbox("lamps", [switch]), tables={"lamps": [{"on": False}]}
@@ -213,6 +226,68 @@ def test_what_was_offered_is_told_after_the_end_too(pool: Path, tmp_path: Path) 
 
     result = served(play, pool, tmp_path / "run", limit=2)
     assert [chat.stops[0].reason for chat in chats(result)] == ["done"] * 2
+
+
+def test_a_client_that_leaves_http_without_an_answer_costs_its_chat_alone(
+    pool: Path, tmp_path: Path
+) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"], mode="legacy") as client:  # closes its session
+            await client.call_tool("weather", {"city": "Rome"})
+        async with Client(tasks[1]["url"], mode="auto") as client:  # has none
+            await client.call_tool("weather", {"city": "Oslo"})
+        for left in (True, False):  # comes back in time
+            async with Client(tasks[2]["url"], mode="legacy") as client:
+                await (client.list_tools() if left else solve(client))
+
+    result = served(play, pool, tmp_path / "run", patience=Patience(1, 2), limit=3)
+    played = chats(result)
+    assert [chat.stops[0].reason for chat in played] == ["crashed", "crashed", "done"]
+    assert "ended its session without an answer" in str(played[0].stops[0].error)
+
+
+def test_a_session_whose_process_dies_has_left(pool: Path, tmp_path: Path) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        code = (
+            "import anyio, os, sys\n"
+            "from mcp import Client\n"
+            "async def main():\n"
+            "    async with Client(sys.argv[1], mode='legacy') as client:\n"
+            "        await client.call_tool('weather', {'city': 'Rome'})\n"
+            "        await anyio.sleep(0.2)\n"
+            "        os._exit(9)\n"
+            "anyio.run(main)\n"
+        )
+        died = await anyio.run_process([sys.executable, "-c", code, tasks[0]["url"]], check=False)
+        assert died.returncode == 9, died.stderr
+
+    (chat,) = chats(served(play, pool, tmp_path / "run", patience=Patience(closed=0.5), limit=1))
+    assert chat.stops[0].reason == "crashed"
+    assert len(list(chat.calls())) == 1
+
+
+def test_a_client_that_thinks_with_its_stream_open_is_there(pool: Path, tmp_path: Path) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"], mode="legacy") as client:
+            await client.list_tools()
+            await anyio.sleep(1.5)
+            await solve(client)
+
+    (chat,) = chats(served(play, pool, tmp_path / "run", patience=Patience(0.5, 0.5), limit=1))
+    assert chat.stops[0].reason == "done"
+
+
+def test_a_call_that_lasts_is_no_absence(tmp_path: Path) -> None:
+    lamps = Worlds(name="lamps", tools=toolbox("lamps", [dawdle]), tables={"lamps": []})
+    bench = seal.Benchmark("lamps", tasks=[seal.ask("Light!")], environment=lamps)
+
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"], mode="legacy") as client:
+            await client.call_tool("dawdle", {})
+            await client.call_tool("submit", {"answer": "It is light."})
+
+    (chat,) = chats(served(play, bench, tmp_path / "run", patience=Patience(0.5, 0.5)))
+    assert chat.stops[0].reason == "done"
 
 
 def test_a_task_that_is_not_open_is_told_where_others_are(pool: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from seal.cli.groups import flag, option, verb
 from seal.cli.options import new_app
 from seal.cli.run_options import PLAYED, AnyPlay, Retriever
 from seal.core import UsageError
+from seal.runs.attendance import PATIENT, Patience
 
 app = new_app()
 
@@ -23,6 +24,12 @@ class Offer:
     stdio: bool = flag("Serve one task by stdin and stdout, as it does without --http.")
     http: bool = flag("Serve all tasks by HTTP, each at an address of its own.")
     port: int = option(8000, "Of --http, on this machine alone; 0: any that is free.")
+    closed: float = option(
+        PATIENT.closed, "Of --http: seconds in which a client that closed comes back.", least=0
+    )
+    idle: float = option(
+        600.0, "Of --http: seconds without a request after which a client is gone."
+    )
     name: str = option("mcp-client", "What the run calls the agent.")
     out: Path = option(..., "Run folder; a run that it holds is gone on with.")
 
@@ -58,7 +65,10 @@ def command(
     )
     with ExitStack() as served:
         if offer.http:
-            done = serve_http(settings, offer.out, offer.task, offer.name, offer.port, tell)
+            patience = Patience(offer.closed, offer.idle)
+            done = serve_http(
+                settings, offer.out, offer.task, offer.name, offer.port, tell, patience
+            )
         else:
             session = serve_stdio(settings, offer.out, offer.task, offer.name)
             done = served.enter_context(session)
