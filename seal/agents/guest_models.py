@@ -2,7 +2,8 @@
 
 `Desk` stands in for what an `OpenAIWrapper` asks while a guest speaks; `SealClient` is the
 `ModelClient` that it asks by. The wrapper itself does its usual work before and after: it adds the
-agent's own tools, fills templates and counts usage.
+agent's own tools, fills templates and counts usage. The desk also lends a model to every agent that
+replies without one, and notes what agents say among themselves.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from seal.core.plain import json_text
 OURS = "SealClient"
 """What the configuration of an agent names as its client where the user names none."""
 OUR_CONFIG = {"model": "seal", "model_client_cls": OURS}
+_CHOOSERS = ("checking_agent", "speaker_selection_agent")
+"""Agents of AutoGen's own, which choose who speaks in a group chat."""
 SPEAKING: ContextVar[Desk | None] = ContextVar("speaking", default=None)
 """Where models are asked in the context of a guest that speaks."""
 
@@ -32,13 +35,50 @@ class Desk:
 
     Args:
         offers: Whether an agent is offered the tools of the chat.
+        listener: The agent that stands for the rest of the chat; what it is told is on the record.
     """
 
-    def __init__(self, offers: Callable[[Any], bool]) -> None:
+    def __init__(self, offers: Callable[[Any], bool], listener: Any = None) -> None:
         self.chat: Any = None
         self.made: dict[str, ToolCall] = {}
         """Id to each call that a model made, as it made it."""
         self._offers = offers
+        self._listener = listener
+        self._lent: list[Any] = []
+        self._own_calls: dict[str, str] = {}
+        """Id to each call among the agents of a tool that the chat does not offer, in words."""
+
+    def lend(self, agent: Any) -> None:
+        """Give a model to an agent that has none and no other reply, until the chat ends."""
+        autogen = library()
+        none = (autogen.UserProxyAgent, autogen.GroupChatManager)
+        wants = agent.client is None and not agent._default_auto_reply
+        if wants and agent is not self._listener and not isinstance(agent, none):
+            agent.client = our_wrapper()
+            self._lent.append(agent)
+
+    def close(self) -> None:
+        """Take back what was lent."""
+        for one in self._lent:
+            one.client = None
+
+    def overhear(self, agent: Any, hearer: Any, reply: Any) -> None:
+        """Note what an agent says to another, and what tools of their own answer."""
+        if hearer is self._listener or agent.name in _CHOOSERS:
+            return
+        message = reply if isinstance(reply, dict) else {"content": reply}
+        offered = {tool.name for tool in self.chat.tools}
+        for call in message.get("tool_calls") or ():
+            if call["function"]["name"] not in offered:
+                self._own_calls[call.get("id", "")] = called_text(call)
+        answers = message.get("tool_responses")
+        for one in answers or ():
+            called = self._own_calls.get(one.get("tool_call_id", ""))
+            if called is not None:
+                self.chat.note(f"{agent.name}: own tool {called}: {one['content']}\n")
+        text = text_of(message.get("content"))
+        if not answers and text.strip():
+            self.chat.note(f"{agent.name}: {text}\n")
 
     def create(self, original: Any, wrapper: Any, config: dict[str, Any]) -> Any:
         """Return the answer to a request, of the seat's model or of a client of the user's own."""
@@ -85,6 +125,11 @@ def _tokens(wrapper: Any) -> dict[str, tuple[int, int]]:
         for model, used in summary.items()
         if isinstance(used, dict)
     }
+
+
+def called_text(call: Mapping[str, Any]) -> str:
+    """Return a call of a message in words."""
+    return f"{call['function']['name']}({call['function'].get('arguments')})"
 
 
 def arguments_text(call: ToolCall) -> str:
@@ -190,7 +235,7 @@ def our_wrapper() -> Any:
 
 
 def route(autogen: Any) -> None:
-    """Let every `OpenAIWrapper` ask the seat's model in the context of a guest that speaks."""
+    """Let agents ask the seat's model, and note what they say, in the context of a guest."""
     original = autogen.OpenAIWrapper.create
     if hasattr(original, "asks_seats"):
         return
@@ -204,3 +249,18 @@ def route(autogen: Any) -> None:
 
     create.asks_seats = True  # type: ignore[attr-defined]
     autogen.OpenAIWrapper.create = create
+    reply = autogen.ConversableAgent.generate_reply
+
+    @wraps(reply)
+    def generate_reply(
+        agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
+    ) -> Any:
+        desk = SPEAKING.get()
+        if desk is None:
+            return reply(agent, messages, sender, *more, **options)
+        desk.lend(agent)
+        said = reply(agent, messages, sender, *more, **options)
+        desk.overhear(agent, sender, said)
+        return said
+
+    autogen.ConversableAgent.generate_reply = generate_reply

@@ -21,12 +21,12 @@ from typing import Any
 
 from seal.agents import is_guest, makes_guest
 from seal.agents.autogen import Silent, library
-from seal.agents.guest_models import SPEAKING, Desk, arguments_text, our_wrapper, route, text_of
+from seal.agents.guest_models import SPEAKING, Desk, arguments_text, called_text, route, text_of
 from seal.agents.own import OwnRole
 from seal.agents.own_code import OwnCode
 from seal.agents.personas import brief
 from seal.agents.teams import MANAGER, USER
-from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError
+from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
 from seal.core.canonical import digest
 from seal.core.specs import name_of
 
@@ -52,26 +52,35 @@ class GuestAgent:
 
     def __init__(self, guest: Any) -> None:
         self.guest = guest
+        self._makes = isinstance(guest, type) or makes_guest(guest)
         self.code = OwnCode()
         route(library())
 
     def for_chat(self) -> OwnRole:
         """Return what plays the role in one chat; an object of the user plays one at a time."""
-        made = self.guest
-        shared = not (isinstance(made, type) or makes_guest(made))
+        shared = not self._makes
         if shared:
             _ONE_AT_A_TIME.acquire()
-        else:
-            made = _made(made)
         try:
+            made = self.made()
             from seal.agents.guest_groups import GroupGuest
 
             kind = GroupGuest if is_group(made) else GuestRole
             return kind(self.code, made, _ONE_AT_A_TIME.release if shared else lambda: None)
-        except BaseException:
+        except BaseException as error:
             if shared:
                 _ONE_AT_A_TIME.release()
+            if isinstance(error, UsageError):
+                return Unmade(self.code, error)
             raise
+
+    def made(self) -> Any:
+        """Return the agent, or the group chat; of a class or a function a new one.
+
+        Raises:
+            UsageError: The class or function raises, or makes something else.
+        """
+        return _made(self.guest) if self._makes else self.guest
 
     def reply(self, chat: Chat) -> Reply:
         """Return what a guest says that has heard nothing before."""
@@ -118,10 +127,10 @@ def _described(guest: Any) -> JSON:
 def _made(make: Any) -> Any:
     try:
         made = make("guest") if isinstance(make, type) else make()
-    except TypeError as error:
+    except (Exception, SystemExit) as error:  # whatever a user's code raises
         raise UsageError(
-            f"{name_of(make)} cannot be made by its name alone ({error}); give an object, or a "
-            "function without arguments that makes one"
+            f"{name_of(make)} makes no agent: {fault(error)}; give an object, or a function "
+            "without arguments that returns an agent or a GroupChat of AutoGen"
         ) from error
     if not is_guest(made):
         raise UsageError(
@@ -166,7 +175,6 @@ class Guest(OwnRole):
     def __init__(self, code: OwnCode, agents: Sequence[Any], left: Callable[[], None]) -> None:
         super().__init__(code)
         self.autogen = library()
-        self.desk = Desk(lambda agent: any(agent is one for one in agents))
         self.stand_in = self.autogen.ConversableAgent(
             USER,
             llm_config=False,
@@ -174,26 +182,19 @@ class Guest(OwnRole):
             code_execution_config=False,
             is_termination_msg=lambda message: False,
         )
+        self.desk = Desk(lambda agent: any(agent is one for one in agents), self.stand_in)
         self._left = left
         self._agents = [one for one in agents if isinstance(one, self.autogen.ConversableAgent)]
-        self._before = [(one, one.client, one._code_execution_config) for one in self._agents]
+        self._before = [(one, one._code_execution_config) for one in self._agents]
         for one in self._agents:
-            if self._wants_model(one):
-                one.client = our_wrapper()
-
-    def _wants_model(self, agent: Any) -> bool:
-        """Tell whether an agent that has no model replies by one: it has no other reply."""
-        none = (self.autogen.UserProxyAgent, self.autogen.GroupChatManager)
-        return (
-            agent.client is None and not agent._default_auto_reply and not isinstance(agent, none)
-        )
+            self.desk.lend(one)
 
     @contextmanager
     def speaking(self, chat: Chat) -> Iterator[None]:
         """Let the agents ask the chat's model within the block, and none of them run code."""
         allowed = ALLOWED in chat.options.get("allow_code", ())
         self.desk.chat = chat
-        for one, _, config in self._before:
+        for one, config in self._before:
             one._code_execution_config = config if allowed else False
         token = SPEAKING.set(self.desk)
         try:
@@ -212,11 +213,29 @@ class Guest(OwnRole):
 
     def close(self) -> None:
         """Forget the chat, and leave the agents as they were."""
-        for one, client, config in self._before:
-            one.client, one._code_execution_config = client, config
+        self.desk.close()
+        for one, config in self._before:
+            one._code_execution_config = config
             one.clear_history(self.stand_in)
             one.reset_consecutive_auto_reply_counter(self.stand_in)
         self._left()
+
+
+class Unmade(OwnRole):
+    """An agent that could not be made for one chat: it crashes where it would speak.
+
+    Args:
+        code: Where it would run.
+        error: Why there is none.
+    """
+
+    def __init__(self, code: OwnCode, error: UsageError) -> None:
+        super().__init__(code)
+        self._error = error
+
+    def said(self, chat: Chat) -> Any:
+        """Raise the error."""
+        raise self._error
 
 
 class GuestRole(Guest):
@@ -289,9 +308,7 @@ class GuestRole(Guest):
         """Return what one of the agent's own tools answers; the record keeps a note of it."""
         _, found = self._agent.generate_tool_calls_reply(messages=[{"tool_calls": [call]}])
         response: dict[str, Any] = found["tool_responses"][0]
-        function = call["function"]
-        called = f"{function['name']}({function.get('arguments')})"
-        chat.note(f"own tool {called}: {response['content']}\n")
+        chat.note(f"own tool {called_text(call)}: {response['content']}\n")
         return response
 
     def _send(self, reply: Any) -> dict[str, Any]:

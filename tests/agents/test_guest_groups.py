@@ -8,6 +8,7 @@ import pytest
 
 import seal
 from seal.agents.autogen import library
+from seal.cli import main
 from seal.core import Completion, Request, ToolCall, Usage
 
 autogen = library()
@@ -67,6 +68,11 @@ def group(*members: Any, method: Any = "round_robin", **options: Any) -> Any:
 def played(tmp_path: Path, model: Any, agent: Any, bench=SHOP, **options: Any) -> seal.Run:
     given = {"baselines": False, "out": tmp_path / "run", "cache_dir": tmp_path / "c", **options}
     return seal.run(bench, model=model, agent=agent, **given)
+
+
+def noted(run: seal.Run) -> str:
+    (chat,) = run.folder.trajectories()
+    return "".join(note["text"] for note in chat.provenance["printed"])
 
 
 def answers(run: seal.Run) -> list[str]:
@@ -135,6 +141,17 @@ def test_own_functions_of_a_member_run_beside_the_calls_of_the_chat(tmp_path):
         '{"error":"","response":"Monday"}',
     ]
     assert list(run.calls["name"]) == ["get_order"]
+    assert noted(run) == 'proxy: own tool add({"a":3,"b":4}): 7\nclerk: Monday\n'
+
+
+def test_the_record_and_the_view_show_what_members_say_among_themselves(tmp_path, capsys):
+    model = Script("writer", "A poem.", "critic", "Too long.", "writer", "TERMINATE")
+    run = played(tmp_path, model, group(clerk("writer"), clerk("critic"), method="auto"))
+
+    told = "writer: A poem.\ncritic: Too long.\nwriter: TERMINATE\n"
+    assert noted(run) == told
+    assert main(["view", str(run.folder.path), next(run.folder.tasks()).id]) == 0
+    assert "critic: Too long." in capsys.readouterr().out
 
 
 def test_a_group_goes_on_where_the_user_goes_on_and_forgets_other_chats(tmp_path):

@@ -274,6 +274,47 @@ def test_nested_chats_ask_the_models_of_the_seat(tmp_path):
     assert run.summary["usage"]["tokens_in"] == 10
 
 
+def notes(run: seal.Run) -> str:
+    (chat,) = run.folder.trajectories()
+    return "".join(note["text"] for note in chat.provenance["printed"])
+
+
+@pytest.mark.parametrize("kind", ["AssistantAgent", "ConversableAgent"])
+def test_nested_agents_without_a_model_have_that_of_the_seat(kind, tmp_path):
+    options = {"llm_config": False} if kind == "ConversableAgent" else {}
+    critic = getattr(autogen, kind)("critic", system_message="You find faults.", **options)
+    agent = autogen.AssistantAgent("a")
+    agent.register_nested_chats(
+        [
+            {
+                "recipient": critic,
+                "message": "Is this right?",
+                "max_turns": 1,
+                "summary_method": "reflection_with_llm",
+            }
+        ],
+        trigger=lambda sender: sender is not critic,
+    )
+    model = Script("It is wrong.", "They found it wrong.")
+    run = played(tmp_path, model, agent=agent)
+
+    assert model.texts(0) == [("system", "You find faults."), ("user", "[a] Is this right?")]
+    assert said(run, "execution_manager") == ["They found it wrong."]
+    assert notes(run) == "critic: It is wrong.\n"
+    assert critic.client is None
+
+
+def test_a_nested_agent_with_a_default_reply_asks_no_model(tmp_path):
+    parrot = autogen.ConversableAgent("parrot", llm_config=False, default_auto_reply="Yes.")
+    agent = autogen.AssistantAgent("a")
+    agent.register_nested_chats(
+        [{"recipient": parrot, "message": "Right?", "max_turns": 1}], trigger=lambda sender: True
+    )
+    model = Script()
+    run = played(tmp_path, model, agent=agent)
+    assert (said(run, "execution_manager"), model.asked) == (["Yes."], [])
+
+
 class OwnClient:
     """A model client that somebody wrote for AutoGen."""
 
@@ -363,6 +404,34 @@ def test_an_agent_that_raises_has_crashed(tmp_path):
     agent.register_hook("process_all_messages_before_reply", lambda messages: 1 / 0)
     run = played(tmp_path, agent=agent)
     assert "ZeroDivisionError" in crashes(run)
+
+
+def with_own_tool() -> Any:
+    agent = autogen.AssistantAgent("a")
+
+    @agent.register_for_llm(description="Add.")
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    return agent
+
+
+def test_a_function_that_makes_no_agent_is_refused_before_the_run_with_what_it_raises(tmp_path):
+    with pytest.raises(seal.SealError, match=r"with_own_tool makes no agent: .*must have an llm_"):
+        played(tmp_path, agent=with_own_tool)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_agent_that_cannot_be_made_for_a_later_chat_has_crashed(tmp_path):
+    made = []
+
+    def once() -> Any:
+        made.append(autogen.AssistantAgent("a") if not made else with_own_tool())
+        return made[-1]
+
+    run = played(tmp_path, agent=once)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert "agent must have an llm_config" in crashes(run)
 
 
 def test_a_model_that_fails_is_an_error_and_no_score(tmp_path):
