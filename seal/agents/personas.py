@@ -11,7 +11,8 @@ A persona is a map; every part is optional:
 - `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
   closes one dialogue.
 
-Any further entry counts as a fact: its name is the slot.
+Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
+of a part (`seal.core.personas`).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from typing import Any
 from seal.agents.offers import END
 from seal.agents.roles import prompt
 from seal.core import JSON, Chat, DataError, Message, Step, shortened
+from seal.core.personas import PARTS
 from seal.core.plain import json_text
 from seal.core.text import words
 
-_NO_FACTS = ("goal", "boundary", "facts", "then", "replies", "demonstration")
 _FACT = 'expected a value, or {"value": value, "ask": [words that ask for it]}'
 
 
@@ -58,7 +59,7 @@ def facts_of(persona: Mapping[str, JSON]) -> list[Fact]:
     """Return the facts of a persona in its order; entries without a value are left out."""
     given = persona.get("facts")
     entries = dict(given) if isinstance(given, Mapping) else {}
-    entries |= {name: value for name, value in persona.items() if name not in _NO_FACTS}
+    entries |= {name: value for name, value in persona.items() if name not in PARTS}
     found = [_fact(slot, value) for slot, value in entries.items()]
     return [fact for fact in found if fact.value.strip()]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
-from seal.core.errors import DataError, first_fault
+from seal.core.errors import DataError, UsageError, first_fault
 from seal.core.plain import json_bytes
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
@@ -101,6 +101,8 @@ def from_plain(fields: dict[str, Any], kind: type[Record]) -> Record:
         record: Record = _adapter(cast("Any", kind)).validate_python(fields)
     except ValidationError as error:
         raise DataError(first_fault(error)) from error
+    except UsageError as error:  # a record's own check of its fields
+        raise DataError(str(error)) from error
     return record
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seal.core.conditions import Called, Condition
+from seal.core.personas import check_persona
 from seal.core.signatures import checked_names
 
 JSON = Any
@@ -247,6 +248,21 @@ class Goal:
 class Task:
     """One record of any benchmark.
 
+    `persona` is the brief of a simulated user; None: the user speaks once. Its parts are optional:
+
+    - `goal`: a text, what the user wants in the end. Missing: the request itself.
+    - `boundary`: a text, what the user knows besides, and what not.
+    - `facts`: what the user tells when asked, {name: value} or
+      {name: {"value": value, "ask": [words that ask for it]}}.
+    - `then`: a text or a list of texts, requests that follow one by one.
+    - `replies`: for each goal a list of texts, what the user answers one after the other.
+    - `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}.
+
+    A further entry counts as a fact of its name, unless that is almost the name of a part.
+
+    Raises:
+        UsageError: A part of the persona is of another type, or its name is misspelt.
+
     Example:
         >>> import seal
         >>> shop = [{"name": "get_order", "description": "Look an order up."}]
@@ -263,7 +279,7 @@ class Task:
     initial_state: Tables | None = None
     history: tuple[Step, ...] = ()
     persona: dict[str, JSON] | None = None
-    """Brief of the simulated user; None: the user speaks once."""
+    """Brief of the simulated user; None: the user speaks once. Its parts: see above."""
     split: str = ""
     tags: dict[str, JSON] = field(default_factory=dict)
     """multi_tool, multi_step, dependent, parallel, group: what `--select TAG=VALUE` selects by."""
@@ -271,6 +287,11 @@ class Task:
     world: str = ""
     """Name of the world that the task is played in, or its dotted path, which counts where the user
     allows that module; empty: the run's simulator."""
+
+    def __post_init__(self) -> None:
+        """Check the persona."""
+        if self.persona is not None:
+            check_persona(self.persona)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,18 +142,29 @@ def test_equal_conversations_are_equal():
     assert talk(script, SHOPPING).chat.steps == talk(script, SHOPPING).chat.steps
 
 
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=8) | st.just("value"), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+maps_of_anything = st.dictionaries(st.text(max_size=8) | st.just("value"), anything, max_size=3)
+
+
 @given(
     texts=st.lists(st.text(max_size=60), min_size=1, max_size=6),
-    persona=st.dictionaries(
-        st.sampled_from(["goal", "boundary", "facts", "then", "demonstration", "city"]),
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-            lambda inner: (
-                st.lists(inner, max_size=3)
-                | st.dictionaries(st.text(max_size=8) | st.just("value"), inner, max_size=3)
-            ),
-            max_leaves=6,
-        ),
+    persona=st.fixed_dictionaries(
+        {},
+        optional={
+            "goal": st.text(max_size=20),
+            "boundary": st.text(max_size=20),
+            "facts": maps_of_anything,
+            "then": st.text(max_size=20) | st.lists(st.text(max_size=20), max_size=3),
+            "demonstration": st.lists(maps_of_anything, max_size=3),
+            "city": anything,
+        },
     ),
 )
 def test_any_words_and_any_persona_come_to_an_end(texts, persona):

@@ -8,18 +8,22 @@ from core_strategies import records
 from hypothesis import given
 
 from seal.core import (
+    DataError,
     Milestone,
     Plan,
     Step,
     Stop,
+    Task,
     Tool,
     ToolCall,
     ToolResult,
     Trajectory,
     Usage,
+    UsageError,
     types,
 )
 from seal.core.conditions import Argument, Called, Replied
+from seal.core.records import from_plain
 
 RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
 
@@ -91,3 +95,32 @@ def test_records_are_frozen_and_slotted(kind):
 @given(records)
 def test_records_cross_to_other_processes(record):
     assert pickle.loads(pickle.dumps(record)) == record
+
+
+@pytest.mark.parametrize(
+    ("persona", "says"),
+    [
+        ({"gaol": "Know."}, "no part 'gaol'.*Did you mean 'goal'"),
+        ({"reply": [["7"]]}, "no part 'reply'.*Did you mean 'replies'"),
+        ({"goal": 7}, "persona.goal: expected a text, got 7"),
+        ({"facts": ["city"]}, "persona.facts: expected a mapping"),
+        ({"then": [1]}, r"persona.then\[0\]: expected a text, got 1"),
+        ({"replies": ["7"]}, r"persona.replies\[0\]: expected a list, each item a text, got '7'"),
+        ({"replies": [[7]]}, r"persona.replies\[0\]\[0\]: expected a text, got 7"),
+        ({"demonstration": "Hi."}, "persona.demonstration: expected a list"),
+        ("Ann", "persona: expected a mapping"),
+    ],
+)
+def test_a_persona_that_is_none_is_refused_when_the_task_is_made(persona, says):
+    task = Task("t", "b", ())
+    with pytest.raises(UsageError, match=says):
+        dataclasses.replace(task, persona=persona)
+    if isinstance(persona, dict):
+        with pytest.raises(DataError, match=says):
+            from_plain({"id": "t", "benchmark": "b", "goals": [], "persona": persona}, Task)
+
+
+def test_a_further_entry_of_a_persona_is_a_fact_and_its_help_names_the_parts():
+    assert Task("t", "b", (), persona={"city": "Rome"}).persona == {"city": "Rome"}
+    for part in ("goal", "boundary", "facts", "then", "replies", "demonstration"):
+        assert f"- `{part}`:" in str(Task.__doc__)
