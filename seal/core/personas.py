@@ -17,7 +17,8 @@ PARTS: Mapping[str, Any] = {
     "demonstration": Sequence[Mapping[str, Any]],
 }
 _ALIKE, _SHORTEST = 65.0, 4
-"""Similarity and length of a name from which on it counts as a part that is misspelt."""
+"""Similarity and length of a name from which on it counts as a part that is misspelt, if it begins
+with the same letter."""
 
 
 def check_persona(persona: Mapping[str, Any]) -> None:
@@ -32,7 +33,7 @@ def check_persona(persona: Mapping[str, Any]) -> None:
         )
     for name in persona.keys() - PARTS.keys():
         close = nearest(str(name), PARTS, _ALIKE) if len(str(name)) >= _SHORTEST else None
-        if close is not None:
+        if close is not None and str(name)[0].casefold() == close[0]:
             raise UsageError(
                 f"persona: no part {name!r}; parts: {', '.join(PARTS)}. Did you mean {close!r}? "
                 "A fact of this name stands in facts"

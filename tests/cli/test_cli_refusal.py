@@ -46,7 +46,7 @@ def test_an_output_that_cannot_be_written_is_one_line(seal, tmp_path) -> None:
     (tmp_path / "file").write_text("")
     failed = seal("run", "--limit", "1", "--no-baselines", "--out", "file/r")
     assert failed.returncode == 2
-    assert failed.stderr.startswith("seal: --out file/r: ")
+    assert failed.stderr.startswith("seal: --out: 'file/r' is no path: it lies in a file")
     assert failed.stderr.count("\n") == 1
     assert ".part" not in failed.stderr
 

@@ -169,9 +169,7 @@ class Paired(Document):
         pairs = list(dict.fromkeys((entry["run"], entry["other"]) for entry in entries))
         one, other = pairs[0] if len(pairs) == 1 else ("mean", "other") if pairs else ("", "")
         named = (("run", "run"), ("less", "other")) if len(pairs) > 1 else ()
-        means = [(one, figure("mean")), (other, figure("other_mean"))]
-        if len(pairs) == 1:  # the base stands first
-            means.reverse()
+        means = ((one, figure("mean")), (other, figure("other_mean")))
         return grid_of(title, [("metric", "metric"), *named, *means, *DIFFERENCE], entries)
 
     def _figures(self) -> Iterable[Figure]:
