@@ -96,7 +96,7 @@ def test_a_server_that_dies_in_mid_call_is_an_answer_and_so_are_calls_after() ->
 
 @pytest.mark.slow
 def test_an_answer_of_50_megabytes_is_told_by_its_length() -> None:
-    with Sessions({"shop": Server(tuple(command()))}, 60) as sessions:
+    with Sessions({"shop": Server(tuple(command()))}, 600) as sessions:
         answer = called(sessions.of("shop"), "big", size=50_000_000)
     assert (answer.error or {})["kind"] == "too_large"
 
