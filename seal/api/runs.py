@@ -37,8 +37,8 @@ def run(
     """Play a benchmark's tasks and score them.
 
     Args:
-        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
-            `tools`.
+        bench: A benchmark, the name of one or its dotted path, or a pool folder. A list of tasks
+            does too, with `tools`.
         agent: What is tried. None: the role under test is played by `model`.
 
             - a model, or its name

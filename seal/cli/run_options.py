@@ -46,7 +46,7 @@ PLAYED = like(
     POOL,
     str(DEFAULT.pool),
     metavar="[NAME|DIR]",
-    help="A shipped benchmark, or an imported folder.",
+    help="A shipped benchmark, an imported folder, or one of yours as module:name.",
 )
 
 

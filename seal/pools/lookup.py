@@ -19,7 +19,7 @@ from seal.pools.pool import StoredPool, load_pool
 
 
 def open_pool(what: str | Path | Benchmark) -> StoredPool:
-    """Return the pool that a benchmark, a path or a name stands for.
+    """Return the pool that a benchmark, a path, a name or a dotted path stands for.
 
     A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
     it or in one of its own name; upstream files there are imported into the cache folder once, and
@@ -44,6 +44,11 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
 
     if folder.is_dir() and name not in pool_names():
         return _stored(folder)  # which says what it lacks
+    if ":" in name:
+        found = REGISTRY.resolve(name)
+        if not isinstance(found, Benchmark):
+            raise UsageError(f"{name!r} is {shortened(found)}; expected a seal.Benchmark")
+        return found.pool()
     check_name("pool or folder", name, pool_names())
     return StoredPool(imported_pool(name).folder, benchmark=known)
 

@@ -45,3 +45,6 @@ def shop(**parts) -> seal.Benchmark:
         ],
     }
     return seal.Benchmark("shop", **{**given, **parts})
+
+
+SHOP = shop()

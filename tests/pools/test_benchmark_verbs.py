@@ -45,6 +45,16 @@ def test_its_tools_are_retrieved_beside_those_of_a_named_benchmark():
     assert found.of(pool="shop")["recall@1"].mean == 1.0
 
 
+def test_its_dotted_path_stands_for_it_and_its_functions_run():
+    run = seal.run("shops:SHOP", model="oracle", baselines=False, out="runs/dotted")
+
+    assert (run["call_f1"].mean, run.folder.pool_name) == (1.0, "shop")
+    assert "Monday" in run.calls["result"].iloc[0]
+    for path in ("shops:get_order", "shops:nothing"):
+        with pytest.raises(UsageError, match=path):
+            seal.run(path, model="oracle")
+
+
 def test_it_is_linted_in_the_world_that_it_brings():
     def switch(lamp: World, on: bool) -> str:
         """Switch the lamp.
