@@ -10,37 +10,70 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forked import run
+from servers import Answer, ModelServer, Received, calls, text
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PACKAGES = {"mcp": ["mcp"], "frameworks": ["langgraph", "pydantic_ai"]}
+PACKAGES = {"mcp": ["mcp"], "evaluate-my-agent": ["mcp"]}
 """Page to what it needs besides SEAL; without it the page is skipped."""
+NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
+SLOW = ("mcp", "evaluate-my-agent")
+"""Pages that start a dozen processes."""
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 PIP = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
 
 
 def tried(page: Path) -> Any:
-    """Return a page as a parameter of a test; that of servers starts a dozen processes."""
-    return pytest.param(page, marks=pytest.mark.slow) if page.stem == "mcp" else page
+    """Return a page as a parameter of a test."""
+    return pytest.param(page, marks=pytest.mark.slow) if page.stem in SLOW else page
+
+
+def clerk(tool: str) -> Any:
+    """Return the script of a model that calls a tool for orders 7 and 8, and then answers."""
+
+    def answer(request: Received) -> Answer:
+        if any(message["role"] == "tool" for message in request.body["messages"]):
+            return text("Order 7 ships on Monday, and order 8 on Friday.")
+        return calls((tool, {"order_id": "7"}), (tool, {"order_id": "8"}))
+
+    return answer
+
+
+def is_installed(section: str) -> bool:
+    """Tell whether what a section tells to install is there."""
+    words = " ".join(NEEDED.findall(section)).replace('"', "").split()
+    try:
+        return all(version(word.partition("[")[0]) for word in words)
+    except PackageNotFoundError:
+        return False
 
 
 class Reader:
-    """Somebody who does what a page says, in an empty folder."""
+    """Somebody who does what a page says, in an empty folder.
 
-    def __init__(self, page: Path, folder: Path) -> None:
+    Args:
+        page: The file.
+        folder: An empty one.
+        url: Of the model's server that `openai/...` means; empty: OpenAI's own.
+    """
+
+    def __init__(self, page: Path, folder: Path, url: str = "") -> None:
         self.folder = folder
         ours = ("SEAL_", "OPENAI_", "GOOGLE", "NO_COLOR")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         paths = os.pathsep.join([str(folder), str(folder / "installed")])
         more = {"SEAL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths, "COLUMNS": "100"}
         more["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
-        self.environment = kept | more
-        self.blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+        server = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"} if url else {}
+        self.environment = kept | more | server
+        sections = re.split(r"^(?=## )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        self.blocks = BLOCK.findall("".join(filter(is_installed, sections)))
 
     def of(self, kind: str) -> str:
         """Return the blocks of a kind that have no title, joined."""
@@ -53,6 +86,19 @@ class Reader:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 with file.open("a", encoding="utf-8") as out:
                     out.write(body)
+
+    def runs_program(self) -> "subprocess.CompletedProcess[str] | None":
+        """Write the files of the page and run its program; None where it has none."""
+        self.write_files()
+        if not (program := self.of("python")):
+            return None
+        file = self.folder / "page.py"
+        file.write_text(program, encoding="utf-8")
+        return run([file], **self.place())
+
+    def commands(self) -> list[tuple[str, str]]:
+        """Return the commands of the page, each with what it is said to print."""
+        return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", self.of("console"), re.M)
 
     def does(self, command: str) -> "subprocess.CompletedProcess[str]":
         words = shlex.split(command)
@@ -76,16 +122,20 @@ class Reader:
 def test_what_a_page_says_happens(page: Path, tmp_path: Path) -> None:
     for package in PACKAGES.get(page.stem, ()):
         pytest.importorskip(package)
-    reader = Reader(page, tmp_path)
-    reader.write_files()
-    if program := reader.of("python"):
-        (tmp_path / "page.py").write_text(program, encoding="utf-8")
-        done = run([tmp_path / "page.py"], **reader.place())
-        assert done.returncode == 0, done.stderr
-        assert reader.is_shown(reader.of("text"), done.stdout), done.stdout
-    for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", reader.of("console"), re.M):
+    with ModelServer(clerk("get_order")) as server:
+        url = server.url if page.stem == "evaluate-my-agent" else ""
+        check(Reader(page, tmp_path, url))
+
+
+def check(reader: Reader) -> None:
+    """Do what a page says, and compare what comes with what it shows."""
+    program = reader.runs_program()
+    if program is not None:
+        assert program.returncode == 0, program.stderr
+        assert reader.is_shown(reader.of("text"), program.stdout), program.stdout
+    for command, shown in reader.commands():
         done = reader.does(command)
-        refused = shown.startswith("seal: ")
+        refused = shown.startswith("seal: ") and not shown.startswith("seal: run: ")
         assert (done.returncode == 2) is refused, f"{command}: {done.stderr}"
         said = done.stdout + done.stderr
         assert not shown.strip() or reader.is_shown(shown, said), f"{command}\n{said}"
