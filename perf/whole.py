@@ -79,6 +79,31 @@ async def main(url, chats, at_once):
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 """
+_OWN = """
+import asyncio, json
+import openai
+
+client = openai.AsyncOpenAI()
+
+async def solve(request, tools):
+    messages = [{"role": "user", "content": request}]
+    functions = [
+        {"name": tool.__name__, "description": tool.__doc__, "parameters": tool.parameters}
+        for tool in tools
+    ]
+    told = [{"type": "function", "function": function} for function in functions]
+    while True:
+        answer = await client.chat.completions.create(
+            model="scripted", messages=messages, tools=told
+        )
+        said = answer.choices[0].message
+        if not said.tool_calls:
+            return said.content
+        messages.append(said.model_dump(exclude_none=True))
+        made = [tools[0](**json.loads(call.function.arguments)) for call in said.tool_calls]
+        for call, text in zip(said.tool_calls, await asyncio.gather(*made)):
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": str(text)})
+"""
 _INSPECT = """
 import sys
 from inspect_ai import Task, eval
@@ -140,13 +165,15 @@ def measure(inspect: str | None, repetitions: int) -> dict[str, dict[int, float]
     with tempfile.TemporaryDirectory() as name, served() as url:
         folder = Path(name)
         for chats in CHATS:
-            run(["-c", _BENCHMARK, str(folder / f"{chats}"), str(chats), str(TOOL_CALLS)], folder)
+            words = ["-c", _BENCHMARK, str(folder / f"{chats}"), str(chats), str(TOOL_CALLS)]
+            run(words, folder, url)
+        (folder / "own.py").write_text(_OWN)
         check_requests(inspect, folder)
         for turn in range(repetitions):
             for chats in CHATS:
                 for contender, words in commands(inspect, url, chats, turn).items():
                     found = taken.setdefault(contender, {}).setdefault(chats, [])
-                    found.append(run(words, folder))
+                    found.append(run(words, folder, url))
     return {
         contender: {chats: statistics.median(seconds) for chats, seconds in by_chats.items()}
         for contender, by_chats in taken.items()
@@ -161,7 +188,7 @@ def check_requests(inspect: str | None, folder: Path) -> None:
     """
     for contender in commands(inspect, "", CHATS[0], -1):
         server = Server(record=True)
-        run(commands(inspect, server.url, CHATS[0], -1)[contender], folder)
+        run(commands(inspect, server.url, CHATS[0], -1)[contender], folder, server.url)
         asked = len(server.close())
         if asked != (TOOL_CALLS + 1) * CHATS[0]:
             raise RuntimeError(f"{contender} asked {asked} times in {CHATS[0]} chats")
@@ -176,20 +203,25 @@ def commands(inspect: str | None, url: str, chats: int, turn: int) -> dict[str, 
     found = {
         BARE: ["-c", _BARE, url, count, at_once],
         "seal run": ["-m", "seal", "run", count, "--model", model, *options, *place],
+        "seal run, own agent": [
+            *["-m", "seal", "run", count, "--agent", "own:solve", *options, *place[:2]],
+            *["--out", f"own-{chats}-{turn}"],
+        ],
     }
     if inspect is not None:
         found["inspect_ai"] = [inspect, "-c", _INSPECT, url, count, at_once, f"logs-{chats}-{turn}"]
     return found
 
 
-def run(words: Sequence[str], folder: Path) -> float:
+def run(words: Sequence[str], folder: Path, url: str) -> float:
     """Return the CPU seconds of a process and of those that it started.
 
     Raises:
         RuntimeError: It failed.
     """
     command = [sys.executable, *words] if words[0].startswith("-") else list(words)
-    environment = {**os.environ, "OPENAI_API_KEY": "none", "SEAL_CACHE_DIR": str(folder / "cache")}
+    told = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
+    environment = {**os.environ, **told, "SEAL_CACHE_DIR": str(folder / "cache")}
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=output, stderr=output
