@@ -26,7 +26,7 @@ from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.reply_checks import checked_reply, checked_results
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
-from seal.agents.view import View
+from seal.agents.view import Asked, View
 from seal.core import (
     JSON,
     Agent,
@@ -53,6 +53,7 @@ from seal.core import (
 )
 from seal.core.conditions.messages import takes_turn
 from seal.core.environment import Environment
+from seal.core.outcomes import ENDED
 
 _NO_REPLY = Reply()
 
@@ -196,7 +197,7 @@ class Conversation:
         thought = follower == role
         self._spent.turns += role == MANAGER and not thought
         listener = self.team.lead if role == USER else USER
-        self._record(role, follower or listener, reply, calls, view.usage)
+        self._record(role, follower or listener, reply, calls, view.asked)
         if calls:
             self.caller = role
             self._count(role, calls)
@@ -214,26 +215,26 @@ class Conversation:
                 self._end(limit)
         return said
 
-    def enter_calls(self, role: str, calls: Sequence[ToolCall], usage: Usage) -> list[ToolCall]:
+    def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Asked) -> list[ToolCall]:
         """Record calls that a role makes within its reply.
 
         Args:
             role: Who calls.
             calls: As the role made them.
-            usage: Tokens of the reply so far.
+            asked: What models answered for the reply so far.
 
         Returns:
             The calls as they stand in the record.
         """
         self.states_after.clear()  # what the executor changed before shows on the calls' step
         made = [self._renumber(role, call) for call in calls]
-        self._record(role, EXECUTOR, Reply(), made, usage)
+        self._record(role, EXECUTOR, Reply(), made, asked)
         self._count(role, made)
         return made
 
     def enter_results(self, role: str, results: Sequence[ToolResult]) -> None:
         """Record what such calls brought, as the executor's answer to the role."""
-        self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Usage())
+        self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Asked())
         self._tell_events(role)
 
     @property
@@ -259,6 +260,9 @@ class Conversation:
         except OverdueError:
             return _NO_REPLY, Stop("max_seconds")
         except FAULTS as error:  # a plug-in's fault costs its task alone
+            refused = view.refused
+            if refused is not None and refused.refusal and role != USER:  # whatever became of it
+                return _NO_REPLY, Stop(refused.refusal, str(refused))
             if isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
                 raise
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
@@ -267,7 +271,9 @@ class Conversation:
                 raise PluginError(f"role {role!r}: {fault(error)}") from error
             return _NO_REPLY, Stop("crashed", f"role {role!r}: {crash(error)}")
         checked = checked_reply(role, reply)
-        return checked_results(role, checked, view.executed, view.recorded), None
+        ended = ENDED.get(view.asked.finish_reason) if role != USER else None
+        stop = Stop(ended) if ended else None
+        return checked_results(role, checked, view.executed, view.recorded), stop
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""
@@ -337,10 +343,10 @@ class Conversation:
         environment = self.services.environment
         if role == self.team.lead and hasattr(environment, "events"):
             for text in environment.events():
-                self._record(EXECUTOR, role, Reply(text), (), Usage())
+                self._record(EXECUTOR, role, Reply(text), (), Asked())
 
     def _record(
-        self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], usage: Usage
+        self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], asked: Asked
     ) -> None:
         self._tick(role, recipient)
         first = len(self.steps)
@@ -362,18 +368,23 @@ class Conversation:
             add(reply.content)
         if {role, recipient} & {USER, EXECUTOR}:
             self._spent.messages += len(self.steps) - first
-        self._stamp(first, usage)
+        self._stamp(first, asked)
         self._turn += 1
         self._let_hear(self.steps[first:])
         if self.on_step is not None:
             for step in self.steps[first:]:
                 self.on_step(step)
 
-    def _stamp(self, first: int, usage: Usage) -> None:
-        """Put the reply's tokens on its first step, and on its steps what changed in the world."""
-        if usage != Usage():
-            self.usage = self.usage + usage
-            self.steps[first] = replace(self.steps[first], usage=usage)
+    def _stamp(self, first: int, asked: Asked) -> None:
+        """Put what models answered on the first step, what changed in the world on the steps."""
+        if asked != Asked():
+            self.usage = self.usage + asked.usage
+            self.steps[first] = replace(
+                self.steps[first],
+                usage=None if asked.usage == Usage() else asked.usage,
+                finish_reason=asked.finish_reason,
+                reasoning=asked.reasoning,
+            )
         latest = first
         for place in range(first, len(self.steps)):
             result = self.steps[place].result

@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, route
 from seal.agents.teams import SPEAKER_SELECTION
-from seal.agents.view import View
+from seal.agents.view import Asked, View
 
 
 class Choice:
@@ -52,5 +52,5 @@ class Choice:
             chosen = chat.select_speaker(self._agents[view.role], manager)
         finally:
             SPEAKING.reset(token)
-            view.usage = view.usage + asking.usage
+            view.asked = view.asked + Asked(asking.asked.usage)
         return str(chosen.name)

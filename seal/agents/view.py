@@ -24,6 +24,7 @@ from seal.core import (
     Ranking,
     Reply,
     Request,
+    RequestError,
     SealError,
     Step,
     Tool,
@@ -40,6 +41,22 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record", ToolCall, ToolResult)
 
+_NOTHING = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What models answered, as it stands on the step of a reply."""
+
+    usage: Usage = _NOTHING
+    finish_reason: str = ""
+    reasoning: str = ""
+
+    def __add__(self, other: Asked) -> Asked:
+        thoughts = filter(None, (self.reasoning, other.reasoning))
+        finish = other.finish_reason or self.finish_reason
+        return Asked(self.usage + other.usage, finish, "\n\n".join(thoughts))
+
 
 class View:
     """The chat as one role sees and uses it while it speaks (`seal.core.protocols.Chat`).
@@ -49,8 +66,10 @@ class View:
 
     def __init__(self, conversation: Conversation, role: str) -> None:
         self.role = role
-        self.usage = Usage()
-        """Tokens that stand on no step yet."""
+        self.asked = Asked()
+        """What stands on no step yet of what models answered."""
+        self.refused: RequestError | None = None
+        """Why the model gave no answer to the last request."""
         self.executed: set[str] = set()
         """Ids of the calls of the last message that were run; the reply brings their results."""
         self.recorded: set[str] = set()
@@ -172,10 +191,16 @@ class View:
 
     def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)
-        with self._blameless():
-            answer = checked_completion(self.role, model.complete(request))
+        try:
+            with self._blameless():
+                answer = checked_completion(self.role, model.complete(request))
+        except RequestError as error:
+            self.refused = error
+            raise
         with self._alone():
-            self.usage = self.usage + answer.usage
+            self.refused = None
+            finish = answer.finish_reason or ("length" if answer.truncated else "")
+            self.asked = self.asked + Asked(answer.usage, finish, answer.reasoning)
         return answer
 
     @contextmanager
@@ -230,8 +255,8 @@ class View:
     def _run_own(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results as they stand in the record now, in the order of the calls."""
         chat = self._chat
-        usage, self.usage = self.usage, Usage()
-        made = chat.enter_calls(self.role, calls, usage)
+        asked, self.asked = self.asked, Asked()
+        made = chat.enter_calls(self.role, calls, asked)
         self.recorded.update(call.id for call in made)
         self.spent = chat.overdrawn
         ran = self._unaffordable(made) if self.spent else self._results(self.role, made)
@@ -286,7 +311,7 @@ class View:
     def count(self, model: str, usage: Usage) -> None:
         """Count tokens of a model that the role asked by itself; the record names the model."""
         with self._alone() as chat:
-            self.usage = self.usage + usage
+            self.asked = self.asked + Asked(usage)
             chat.own_models[self.role] = model
             chat.services.count(self.role, model, Completion(usage=usage))
 

@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+    from seal.core.outcomes import Refusal
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 100
 _SHORT.maxdict = _SHORT.maxlist = 10
@@ -149,7 +151,16 @@ class ModelError(InfrastructureError):
 
 
 class RequestError(ModelError):
-    """A model cannot answer this one request, however often it is asked; it may answer others."""
+    """A model cannot answer this one request, however often it is asked; it may answer others.
+
+    Args:
+        text: What happened.
+        refusal: Where this is the model's own outcome, which one it is.
+    """
+
+    def __init__(self, text: str, refusal: Refusal | None = None) -> None:
+        super().__init__(text)
+        self.refusal = refusal
 
 
 class SimulatorError(InfrastructureError):

@@ -150,7 +150,11 @@ def _holdable(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         members = [(str(key), item) for key, item in value.items()]
     elif is_dataclass(value) and not isinstance(value, type):
-        members = [(f.name, getattr(value, f.name)) for f in fields(value)]
+        # As orjson: of an object with `__dict__` what stands in it, which may lack what is default.
+        named = getattr(value, "__dict__", None) or {
+            f.name: getattr(value, f.name) for f in fields(value)
+        }
+        members = list(named.items())
     elif isinstance(value, (list, tuple)):
         return [_holdable(item, depth - 1) for item in value] if depth else TOO_DEEP
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from seal.core.outcomes import without_thinking
 from seal.core.signatures import checked_names
 from seal.core.types import (
     JSON,
@@ -67,6 +68,8 @@ class Request:
 class Completion:
     """What a model answered.
 
+    Thinking within the content (`<think>...</think>` and its like) becomes `reasoning`.
+
     Example:
         >>> import seal
         >>> class Caller:
@@ -93,6 +96,20 @@ class Completion:
     """True where the server cut the answer at a token limit."""
     kept: bool = field(default=False, compare=False)
     """True where the answer was in the store: nobody was asked, and nothing was spent."""
+    finish_reason: str = ""
+    """Why the answer ended, in OpenAI's words: `stop`, `tool_calls`, `length`, `content_filter`, or
+    a server's own; empty where none says."""
+    reasoning: str = ""
+    """What the model thought before it answered."""
+
+    def __post_init__(self) -> None:
+        """Take thinking out of the content, whoever made the answer: no role ever reads it."""
+        if isinstance(self.content, str):
+            said, thought = without_thinking(self.content)
+            if said is not self.content:
+                object.__setattr__(self, "content", said)
+                whole = "\n\n".join(filter(None, (self.reasoning, thought)))
+                object.__setattr__(self, "reasoning", whole)
 
 
 @runtime_checkable

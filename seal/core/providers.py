@@ -116,9 +116,11 @@ class OpenAIServer(Server):
             body = json.loads(answer.data)
         except ValueError:
             body = answer.data.decode(errors="replace")
-        inner = body.get("error") if isinstance(body, dict) else None
-        spent = isinstance(inner, dict) and inner.get("code") == "insufficient_quota"
-        return self._failure(answer.status, _message(body), answer.headers, spent)
+        found = body.get("error") if isinstance(body, dict) else None
+        inner = found if isinstance(found, dict) else {}
+        spent = inner.get("code") == "insufficient_quota"
+        codes = f"{inner.get('code')} {inner.get('type')}"
+        return self._failure(answer.status, _message(body), answer.headers, spent, codes)
 
     def _connect(self) -> PoolManager:
         import certifi

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from seal.core.errors import ModelError, RequestError
+from seal.core.outcomes import refusal_of
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
 
 Answer = TypeVar("Answer")
@@ -130,10 +131,26 @@ class Server:
         raise NotImplementedError
 
     def _failure(
-        self, status: int, message: str, headers: Mapping[str, str], spent: bool = False
+        self,
+        status: int,
+        message: str,
+        headers: Mapping[str, str],
+        spent: bool = False,
+        codes: str = "",
     ) -> ModelError:
-        """Return the failure that a status says; `spent` where waiting does not help."""
+        """Return the failure that a status says.
+
+        Args:
+            status: Of HTTP.
+            message: What the server said.
+            headers: Of its answer.
+            spent: Whether waiting does not help.
+            codes: By which it says so besides.
+        """
         said = f"answered HTTP {status}: {message}"
+        refusal = refusal_of(status, f"{message} {codes}")
+        if refusal is not None:
+            return RequestError(self.told(said), refusal)
         if (status in _RETRIED or status >= 500) and not spent:
             return self.transient(said, _retry_after(headers))
         repair = self._repair(status, said)

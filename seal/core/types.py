@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from seal.core.conditions import Called, Condition
 from seal.core.personas import check_persona
@@ -36,6 +36,8 @@ StopReason = Literal[
     "max_tokens",
     "max_seconds",
     "repeated",
+    "context_overflow",
+    "filtered",
     "crashed",
     "error",
 ]
@@ -140,20 +142,40 @@ class ToolResult:
     """None: the call was rejected before it ran."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class _Sparse:
+    """A record whose fields at the end are written only where they say something.
+
+    Their default stands in the class, not in the object, and so in no line.
+    """
+
+    _SPARSE: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        """Leave out what says nothing."""
+        for name in self._SPARSE:
+            if not self.__dict__[name]:
+                del self.__dict__[name]
+
+
+@dataclass(frozen=True)
+class Usage(_Sparse):
     """Tokens of one or more model calls."""
+
+    _SPARSE = ("reasoning",)
 
     tokens_in: int = 0
     tokens_out: int = 0
     estimated: bool = False
     """True where the server gave no count and the documented estimate stands in."""
+    reasoning: int = 0
+    """Those of `tokens_out` that are thinking."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
             self.estimated or other.estimated,
+            self.reasoning + other.reasoning,
         )
 
 
@@ -189,9 +211,11 @@ class Plan:
         return [m.condition for m in self.milestones if isinstance(m.condition, Called)]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True)
+class Step(_Sparse):
     """One message: an utterance, a call or a result."""
+
+    _SPARSE = ("finish_reason", "reasoning")
 
     index: int
     author: str
@@ -207,6 +231,11 @@ class Step:
     no world."""
     usage: Usage | None = None
     """Tokens of the model calls behind this message; on the first step of a reply."""
+    finish_reason: str = ""
+    """Why the last of these answers ended, as its server says: `stop`, `tool_calls`, `length` (cut
+    at a limit), `content_filter`...; on the first step of a reply, empty where no server says."""
+    reasoning: str = ""
+    """What the model thought before these answers; on the first step of a reply."""
 
 
 @checked_names
@@ -321,7 +350,8 @@ class Stop:
     reason: StopReason
     error: str | None = None
     """Text of the infrastructure's failure where the reason is "error". Where a role of the user's
-    own "crashed", what its exception says, and below it where it came from."""
+    own "crashed", what its exception says, and below it where it came from. For "context_overflow"
+    and "filtered" what the server said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import orjson
 from seal.core import Completion, Message, Request, ToolCall, Usage
 from seal.core.formats.forms import parse_object
 from seal.core.function_calls import parse_call
+from seal.core.outcomes import finish_of
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer
 from seal.models.settings import ModelSettings
@@ -155,7 +156,7 @@ def gemini_config(
 def parse_gemini(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
     """Return the completion in an answer, and whether the server counted the tokens.
 
-    A prompt or answer that Google's filters blocked is an empty text: the model's failure.
+    A prompt that Google's filters blocked is an empty text with their `finish_reason`.
 
     Raises:
         MalformedAnswerError: There is neither a candidate nor a reason for it.
@@ -166,15 +167,22 @@ def parse_gemini(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
     candidates = answer.get("candidates")
     if not candidates:
         if (answer.get("promptFeedback") or {}).get("blockReason"):
-            return Completion(usage=usage or Usage()), usage is not None
+            blocked = Completion(usage=usage or Usage(), finish_reason="content_filter")
+            return blocked, usage is not None
         raise MalformedAnswerError("it has no candidates")
     candidate = candidates[0]
     parts = (candidate.get("content") or {}).get("parts") or []
     spoken = [part for part in parts if not part.get("thought")]
-    text = "".join(part.get("text") or "" for part in spoken)
+    text, thought = (
+        well_formed("".join(part.get("text") or "" for part in some))
+        for some in (spoken, [part for part in parts if part.get("thought")])
+    )
     calls = tuple(_call(part["functionCall"], tools) for part in spoken if "functionCall" in part)
-    truncated = candidate.get("finishReason") == "MAX_TOKENS"
-    completion = Completion(well_formed(text), calls, usage or Usage(), truncated)
+    finish = finish_of(candidate.get("finishReason"))
+    cut = finish == "length"
+    completion = Completion(
+        text, calls, usage or Usage(), cut, finish_reason=finish, reasoning=thought
+    )
     return completion, usage is not None
 
 
@@ -189,4 +197,4 @@ def _usage(usage: Any) -> Usage | None:
         return None
     spoken = usage.get("candidatesTokenCount") or 0
     thought = usage.get("thoughtsTokenCount") or 0
-    return Usage(usage["promptTokenCount"], spoken + thought)
+    return Usage(usage["promptTokenCount"], spoken + thought, reasoning=thought)

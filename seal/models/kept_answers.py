@@ -17,6 +17,7 @@ from seal.core import (
     InfrastructureError,
     Message,
     Request,
+    RequestError,
     Tool,
     ToolCall,
     Usage,
@@ -35,7 +36,8 @@ class CachedModel:
     The key is the SHA-256 of the canonical JSON of everything that shapes the answer: the model's
     identity, the messages and tools, the parameters and seed, the context, and how many equal
     requests this chat has made before. Call ids count by position, and the order of arguments never
-    matters. Errors are never kept; of two writers the first wins, and both use its answer.
+    matters. Of errors only a full window and a filter are kept, which are the model's own. Of two
+    writers the first wins, and both use its answer.
 
     Args:
         inner: The model.
@@ -78,8 +80,7 @@ class CachedModel:
         if entry is None:
             if self.mode == "replay":
                 raise CacheMissError(self._miss(request, number))
-            completion = self.inner.complete(request)
-            return decode_completion(self._store.put(key, self._entry(completion)))
+            return decode_completion(self._store.put(key, self._answer(request)))
         return replace(decode_completion(entry), kept=True)
 
     def _key(self, request: Request) -> tuple[str, int]:
@@ -110,12 +111,15 @@ class CachedModel:
         self._tools = (tools, found)
         return found
 
-    def _entry(self, completion: Completion) -> dict[str, Any]:
-        return {
-            **encode_completion(completion),
-            "model": self._identity,
-            "context": self.context,
-        }
+    def _answer(self, request: Request) -> dict[str, Any]:
+        """Return what is kept of the model's answer, or of its own outcome that there is none."""
+        try:
+            answer = encode_completion(self.inner.complete(request))
+        except RequestError as error:
+            if error.refusal is None:
+                raise
+            answer = {"refusal": error.refusal, "said": str(error)}
+        return {**answer, "model": self._identity, "context": self.context}
 
     def _miss(self, request: Request, number: int) -> str:
         where = ", ".join(f"{name} {value}" for name, value in self.context.items())
@@ -154,6 +158,8 @@ def encode_completion(completion: Completion) -> dict[str, JSON]:
         ],
         "usage": asdict(completion.usage),
         "truncated": completion.truncated,
+        "finish_reason": completion.finish_reason,
+        "reasoning": completion.reasoning,
     }
 
 
@@ -161,8 +167,11 @@ def decode_completion(entry: Mapping[str, Any]) -> Completion:
     """Return the answer that an entry holds.
 
     Raises:
+        RequestError: It holds why there is none.
         InfrastructureError: The entry is damaged.
     """
+    if "refusal" in entry:
+        raise RequestError(str(entry.get("said")), entry["refusal"])
     try:
         return Completion(
             entry["content"],
@@ -172,6 +181,8 @@ def decode_completion(entry: Mapping[str, Any]) -> Completion:
             ),
             Usage(**entry["usage"]),
             entry["truncated"],
+            finish_reason=entry.get("finish_reason", ""),
+            reasoning=entry.get("reasoning", ""),
         )
     except (KeyError, TypeError) as error:
         raise InfrastructureError(

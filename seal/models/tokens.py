@@ -76,6 +76,7 @@ def table_is_at_hand(encoding: str) -> bool:
 def estimate_usage(request: Request, completion: Completion, model: str = "") -> Completion:
     """Return the completion with an estimated usage."""
     count = token_counter(model)
+    thought = count(completion.reasoning)
     tokens_in = sum(
         PER_MESSAGE + count(message.content) + _calls(message.calls, count)
         for message in request.messages
@@ -84,8 +85,17 @@ def estimate_usage(request: Request, completion: Completion, model: str = "") ->
         count(f"{tool.name} {tool.description} {json_text(tool.parameters)}")
         for tool in request.tools
     )
-    tokens_out = count(completion.content) + _calls(completion.calls, count)
-    return replace(completion, usage=Usage(tokens_in, tokens_out, estimated=True))
+    tokens_out = thought + count(completion.content) + _calls(completion.calls, count)
+    return replace(completion, usage=Usage(tokens_in, tokens_out, True, thought))
+
+
+def count_thinking(completion: Completion, model: str = "") -> Completion:
+    """Return a counted completion with its thinking counted too: where it was not, by estimate."""
+    usage = completion.usage
+    if usage.reasoning or not completion.reasoning:
+        return completion
+    thought = min(token_counter(model)(completion.reasoning), usage.tokens_out)
+    return replace(completion, usage=replace(usage, reasoning=thought))
 
 
 def _calls(calls: tuple[ToolCall, ...], count: Counter) -> int:

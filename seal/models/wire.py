@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage, UsageError
+from seal.core import (
+    JSON,
+    Completion,
+    Message,
+    Request,
+    RequestError,
+    Tool,
+    ToolCall,
+    Usage,
+    UsageError,
+)
 from seal.core.function_calls import parse_call, wire_name, wire_names
+from seal.core.outcomes import FAULTY, finish_of, refusal_of
 from seal.core.plain import well_formed
 from seal.core.secrets import public_url
 from seal.models.settings import ModelSettings
-from seal.models.tokens import estimate_usage
+from seal.models.tokens import count_thinking, estimate_usage
 
 if TYPE_CHECKING:
     from seal.core.servers import Server
@@ -106,9 +117,12 @@ class ServerModel:
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
-                return (
-                    completion if counted else estimate_usage(request, completion, self.counted_as)
-                )
+                if counted:
+                    return count_thinking(completion, self.counted_as)
+                return estimate_usage(request, completion, self.counted_as)
+            refusal = refusal_of(400, problem)
+            if refusal is not None:
+                raise RequestError(self._server.told(f"answered {problem}"), refusal)
             raise self._server.transient(f"{self.unusable}: {problem}")
 
         return self._server.answer(ask)
@@ -226,30 +240,42 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
     """
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
+    if isinstance(answer.get("error"), dict):
+        raise MalformedAnswerError(f"it is an error: {_excerpt(answer['error'], 300)}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
     message = choices[0].get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
+    finish = finish_of(choices[0].get("finish_reason"))
+    if finish in FAULTY:
+        raise MalformedAnswerError(f"it broke off: {_excerpt(choices[0].get('error') or finish)}")
     usage = _usage(answer.get("usage"))
     completion = Completion(
-        _content(message),
+        _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
         tuple(_calls(message, tools)),
         usage or Usage(),
-        choices[0].get("finish_reason") == "length",
+        finish == "length",
+        finish_reason=finish,
+        reasoning=next(filter(None, _thoughts(message)), ""),
     )
     return completion, usage is not None
 
 
-def _content(message: dict[str, Any]) -> str:
-    content = message.get("content")
-    if isinstance(content, list):  # parts, as some servers send them
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    if not content:
-        content = message.get("refusal")
-    return well_formed(content) if isinstance(content, str) else ""
+def _thoughts(message: dict[str, Any]) -> Iterator[str]:
+    """Yield the thinking that servers give beside the content, each in its own field."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        yield _joined(message.get(name), "text").strip()
+    yield _joined(message.get("content"), "thinking").strip()
+
+
+def _joined(content: Any, kind: str) -> str:
+    """Return a text, which some servers send in parts; a text without parts is of kind `text`."""
+    if isinstance(content, list):
+        found = (part.get(kind) for part in content if isinstance(part, dict))
+        content, kind = "".join(_joined(part, "text") for part in found), "text"
+    return well_formed(content) if isinstance(content, str) and kind == "text" else ""
 
 
 def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
@@ -273,9 +299,15 @@ def _usage(usage: Any) -> Usage | None:
     counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return None
-    return Usage(*counts)  # type: ignore[arg-type]
+    told = usage.get("completion_tokens_details")
+    thought = told.get("reasoning_tokens") if isinstance(told, dict) else 0
+    thought = thought if isinstance(thought, int) and thought > 0 else 0
+    asked, said = cast("tuple[int, int]", counts)
+    if usage.get("total_tokens") == asked + said + thought:  # xAI counts thinking apart
+        said += thought
+    return Usage(asked, said, reasoning=min(thought, said))
 
 
-def _excerpt(value: Any) -> str:
+def _excerpt(value: Any, most: int = 80) -> str:
     text = value if isinstance(value, str) else repr(value)
-    return repr(text[:80]) if text else "nothing"
+    return repr(text[:most]) if text else "nothing"

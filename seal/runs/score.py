@@ -63,6 +63,8 @@ class _Totals:
     chats: Counter[str] = field(default_factory=Counter)
     """Task to the number of its trajectories."""
     usage: Usage = field(default_factory=Usage)
+    truncated: Counter[str] = field(default_factory=Counter)
+    """Role to the number of its replies that a limit of tokens cut."""
     calls: int = 0
     turns: int = 0
 
@@ -81,6 +83,7 @@ class _Totals:
         self.own_models |= trajectory.provenance.get("own_models", {})
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
+            self.truncated[step.author] += step.finish_reason == "length"
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
 
@@ -226,6 +229,7 @@ def _summary(
     skipped = manifest.get("skipped") or {}
     trials = (manifest.get("measure") or {}).get("trials", 1)
     ids = list(tasks)
+    truncated, thought = +totals.truncated, totals.usage.reasoning
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
         "tasks": len(ids),
@@ -233,6 +237,7 @@ def _summary(
         "error_reasons": dict(sorted(totals.reasons.items())),
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         **({"own_models": totals.own_models} if totals.own_models else {}),
+        **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
@@ -243,6 +248,7 @@ def _summary(
         "usage": {
             "tokens_in": totals.usage.tokens_in,
             "tokens_out": totals.usage.tokens_out,
+            **({"reasoning": thought} if thought else {}),
             "estimated": totals.usage.estimated,
             "calls": totals.calls,
             "turns": totals.turns,

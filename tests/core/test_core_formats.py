@@ -30,11 +30,6 @@ RIGHT_ACTIONS = {
         "Thought: I need it.",
     ),
     "a map over several lines": ('Action: weather\nAction Input: {\n "city":\n "Bern"\n}', ""),
-    "thinking in tags": (
-        '<think>Action: news\nAction Input: {}</think>\nAction: weather\nAction Input: {"city": '
-        '"Bern"}',
-        "",
-    ),
 }
 
 
@@ -151,7 +146,6 @@ RIGHT_JSON = {
     "members in another order": ('{"arguments": {"city": "Bern"}, "name": "weather"}', ""),
     "in words": (f"I look it up: {CALL} now", "I look it up:\nnow"),
     "a list of one": (f"[{CALL}]", ""),
-    "thinking in tags": (f'<think>{{"name": "x", "arguments": {{}}}}</think>{CALL}', ""),
 }
 
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 import pickle
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 from core_strategies import records
@@ -23,7 +25,8 @@ from seal.core import (
     types,
 )
 from seal.core.conditions import Argument, Called, Replied
-from seal.core.records import from_plain
+from seal.core.plain import json_text
+from seal.core.records import from_plain, to_plain
 
 RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
 
@@ -79,6 +82,20 @@ def test_usage_adds_up_and_stays_estimated():
     assert sum([Usage(1, 1), Usage(2, 2)], Usage()) == Usage(3, 3)
 
 
+def test_what_a_server_did_not_say_of_an_answer_stands_in_no_line():
+    bare = Step(0, "a", "b", "hi", usage=Usage(1, 2))
+    told = Step(0, "a", "b", "hi", usage=Usage(1, 2, reasoning=1), finish_reason="stop")
+    assert json_text(bare).endswith('"usage":{"tokens_in":1,"tokens_out":2,"estimated":false}}')
+    assert json_text(told).endswith('"estimated":false,"reasoning":1},"finish_reason":"stop"}')
+    assert (bare.finish_reason, bare.reasoning, bare.usage.reasoning) == ("", "", 0)
+    huge = replace(bare, result=ToolResult("call_0", "", value=10**30))
+    assert "finish_reason" not in json_text(huge)  # which is written another way
+    for step in (bare, told):
+        assert from_plain(to_plain(step), Step) == step
+        assert replace(step, index=1).finish_reason == step.finish_reason
+        assert pickle.loads(pickle.dumps(step)) == step == deepcopy(step)
+
+
 def test_tools_share_no_default():
     one, other = Tool("a", "a"), Tool("b", "b")
     assert one.parameters == {"type": "object", "properties": {}}
@@ -86,9 +103,10 @@ def test_tools_share_no_default():
 
 
 @pytest.mark.parametrize("kind", RECORDS)
-def test_records_are_frozen_and_slotted(kind):
+def test_records_are_frozen_and_take_no_further_field(kind):
     assert kind.__dataclass_params__.frozen
-    assert "__slots__" in vars(kind)
+    # These two leave fields that say nothing out of their lines, for which they need a `__dict__`.
+    assert "__slots__" in vars(kind) or kind in (Step, Usage)
     assert kind.__doc__
 
 

@@ -56,7 +56,6 @@ RIGHT = {
         "I look.\n```\n[findrestaurants(#city='Bern')]\n```\nDone",
         "I look.\nDone",
     ),
-    "thinking": ("<think>[findmovies()]</think>[findrestaurants(#city='Bern')]", ""),
 }
 
 

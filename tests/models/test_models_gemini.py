@@ -79,7 +79,8 @@ def test_an_answer_becomes_text_calls_and_usage():
         ),
         TOOLS,
     )
-    assert counted and answered.usage == Usage(9, 5)
+    assert counted and answered.usage == Usage(9, 5, reasoning=3)
+    assert (answered.reasoning, answered.finish_reason) == ("thinking", "stop")
     assert answered.content == "Let me look."
     assert answered.calls == (ToolCall("", "7day weather", {"city": "Bern"}),)
 

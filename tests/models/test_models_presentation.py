@@ -125,6 +125,24 @@ def test_calls_in_the_answer_are_calls(format, answer):
     assert completion.calls == (ToolCall("", "weather", {"city": "Bern"}),)
 
 
+@pytest.mark.parametrize(
+    ("format", "thought", "answer"),
+    [
+        (
+            "action",
+            "Action: news\nAction Input: {}",
+            'Action: weather\nAction Input: {"city": "Bern"}',
+        ),
+        ("json", '{"name": "news"}', '{"name": "weather", "arguments": {"city": "Bern"}}'),
+        ("bracket", "[news()]", "[weather(#city='Bern')]"),
+    ],
+)
+def test_calls_in_the_thinking_are_no_calls(format, thought, answer):
+    _, completion = ask(ASK, Presentation(format), f"<think>{thought}</think>\n{answer}")
+    assert [call.name for call in completion.calls] == ["weather"]
+    assert (completion.content, completion.reasoning) == ("", thought)
+
+
 def test_an_answer_that_was_cut_off_is_not_closed():
     class Cut(Echo):
         def complete(self, request: Request) -> Completion:

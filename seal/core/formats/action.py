@@ -24,7 +24,6 @@ from seal.core.formats.forms import (
     read_object,
     says_something,
     settled,
-    without_thinking,
 )
 from seal.core.plain import json_text, well_formed
 from seal.core.types import ToolCall
@@ -82,7 +81,7 @@ class ActionForm(TextForm):
 
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return the calls, or the words, of a reply; see `TextForm.read`."""
-        parts = list(_parts(without_thinking(well_formed(text))))
+        parts = list(_parts(well_formed(text)))
         calls: list[ToolCall] = []
         words: list[str] = []
         answer = written = ""

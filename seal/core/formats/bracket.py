@@ -28,7 +28,6 @@ from seal.core.formats.forms import (
     parse_object,
     says_something,
     settled,
-    without_thinking,
 )
 from seal.core.plain import json_text, well_formed
 from seal.core.types import JSON, Tool, ToolCall
@@ -76,7 +75,7 @@ class BracketForm(TextForm):
 
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return the calls, or the words, of a reply; see `TextForm.read`."""
-        text = without_thinking(well_formed(text)).strip()
+        text = well_formed(text).strip()
         calls: list[ToolCall] = []
         words: list[str] = []
         end = 0

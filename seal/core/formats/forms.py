@@ -52,8 +52,6 @@ last value of an argument counts; trailing_text: something followed on the map; 
 quotes came as a word processor sets them.
 """
 
-_THINKING = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -132,12 +130,6 @@ class CallText:
 def says_something(text: str) -> bool:
     """Tell whether a text has a letter or a digit, and is no mere punctuation around calls."""
     return any(map(str.isalnum, text))
-
-
-def without_thinking(text: str) -> str:
-    """Return a reply without the thinking that a reasoning model puts before it in `<think>`."""
-    found = _THINKING.match(text)
-    return text[found.end() :].lstrip() if found else text
 
 
 def is_finish(name: str, offered: Collection[str]) -> bool:

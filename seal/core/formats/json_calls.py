@@ -25,7 +25,6 @@ from seal.core.formats.forms import (
     says_something,
     settled,
     span_of,
-    without_thinking,
 )
 from seal.core.plain import json_text, well_formed
 from seal.core.types import JSON, ToolCall
@@ -57,7 +56,7 @@ class JsonForm(TextForm):
 
     def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
         """Return the calls, or the words, of a reply; see `TextForm.read`."""
-        text = without_thinking(well_formed(text)).strip()
+        text = well_formed(text).strip()
         found, words = _calls(text, cut)
         if not found:
             return Reading(text)

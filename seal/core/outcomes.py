@@ -1,0 +1,131 @@
+"""What a model's answer comes to beside words and calls: thinking, a full window, a filter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Refusal = Literal["context_overflow", "filtered"]
+"""Why a server gives no answer to a request that another model or another prompt would get."""
+ENDED: Mapping[str, Refusal] = {
+    "content_filter": "filtered",
+    "model_context_window_exceeded": "context_overflow",
+}
+"""`finish_reason` of an answer that was broken off, to what ends the chat."""
+_FINISHES = {
+    "stop": "stop eos eos_token end_turn stop_sequence complete",
+    "length": "length max_tokens max_output_tokens",
+    "tool_calls": "tool_calls tool_use function_call",
+    "content_filter": "content_filter refusal sensitive safety blocklist prohibited_content spii"
+    " recitation image_safety guardrail_intervened",
+}
+_FINISH = {word: finish for finish, words in _FINISHES.items() for word in words.split()}
+FAULTY = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
+"""`finish_reason` of answers that a fault of the server broke off."""
+
+
+def finish_of(said: object) -> str:
+    """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
+
+    Args:
+        said: By a server of OpenAI's, Anthropic's or Google's interface; no text: it says none.
+    """
+    word = said.lower() if isinstance(said, str) else ""
+    return _FINISH.get(word, word)
+
+
+_TAG = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
+_MARKS = (
+    (rf"<{_TAG}>", rf"</{_TAG}>"),
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    (r"◁think▷", r"◁/think▷"),
+    (r"(?:<\|start\|>assistant)?<\|channel\|>analysis<\|message\|>", r"<\|end\|>|(?=<\|start\|>)"),
+    (r"<\|channel>thought\b", r"<channel\|>"),
+    (r"\Aanalysis(?=.*assistantfinal)", r"assistantfinal"),
+)  # fmt: skip
+"""How thinking begins and ends: tags of most families, Mistral, Cohere, Kimi, harmony of gpt-oss,
+Gemma, and harmony whose marks were taken out."""
+_ANY = re.compile(r"think|thought|reasoning|<\|channel|\Aanalysis", re.IGNORECASE)
+_BLOCK = re.compile(
+    "|".join(rf"{begins}(.*?)(?:{ends}|\Z)" for begins, ends in _MARKS).join((r"^[ \t]*(?:", ")")),
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+_END = "|".join(ends for _, ends in _MARKS[:5])
+_BEGUN_BEFORE = re.compile(
+    rf"\A(.*?)(?:^[ \t]*(?:{_END})|(?:{_END})(?![^\n]{{0,500}}[\"']))",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""Thinking whose beginning the template had put into the prompt. An end within a quoted text, such
+as an argument, is none."""
+_HARMONY = re.compile(
+    r"(?:<\|start\|>assistant)?<\|channel\|>\w+(?:[^<]|<\|constrain\|>)*<\|message\|>|<\|(?:end|return|call)\|>"
+)
+"""What else harmony puts around words."""
+
+
+def without_thinking(text: str) -> tuple[str, str]:
+    """Return what a text says, and the thinking in it, without their marks.
+
+    Thinking begins where a line begins, and lasts to its mark of the end, else to the text's.
+    """
+    if not _ANY.search(text):
+        return text, ""
+    thoughts: list[str] = []
+
+    def take(found: re.Match[str]) -> str:
+        thoughts.append(found[found.lastindex or 0].strip())
+        return ""
+
+    said, before = text, ""
+    while before != said:
+        before, said = said, _BEGUN_BEFORE.sub(take, _BLOCK.sub(take, said))
+    if "<|channel|>" in text:
+        said = _HARMONY.sub("", said)
+    changed = bool(thoughts) or said != text
+    return said.strip() if changed else text, "\n\n".join(filter(None, thoughts))
+
+
+_RATE = re.compile(r"\brate.limit|per minute|too many requests|quota|throttl", re.IGNORECASE)
+"""Limits of an account, which servers tell in like words."""
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
+    r"|maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
+    r"|context (?:size|length|window|limit)s? (?:has been )?exceed"  # llama.cpp while it answers
+    r"|exceed\w* (?:the |max |model |available )*(?:context|sequence)\b"  # llama.cpp, Anthropic
+    r"|(?:longer|greater) than the (?:model'?s? |maximum )*(?:context|model) length"  # vLLM, SGLang
+    r"|(?:prompt|input|request) (?:is )?too long"  # Anthropic, Bedrock, Ollama
+    r"|input token count\b.*\bexceeds"  # Gemini
+    r"|must (?:be|have) (?:<=|less than).{0,40}(?:max_seq_len|max_input|max_total|\d+ tokens)"
+    r"|`?inputs`? (?:tokens \+ `max_new_tokens` )?must (?:be|have)"  # TGI
+    r"|reduce the length of the (?:messages|prompt|input)"  # Groq
+    r"|exceeds? the (?:maximum (?:number of tokens|allowed input)|limit of \d+)"
+    r"|exceeded model token limit|configured context size|range of input length should be"
+    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
+    re.IGNORECASE | re.DOTALL,
+)
+_FILTER = re.compile(
+    r"content_filter|content_policy_violation|ResponsibleAIPolicyViolation"
+    r"|content management policy|content filtering policy"  # Azure; Anthropic
+    r"|flagged as potentially violating"
+    r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
+    r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
+    r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
+    re.IGNORECASE,
+)
+
+
+def refusal_of(status: int, said: str) -> Refusal | None:
+    """Return why a server gives a request no answer where that is the model's own outcome.
+
+    Args:
+        status: Of HTTP. llama.cpp tells of a full window by 500, too.
+        said: All of what the server said: message, type, code.
+    """
+    if status < 400 or status in (401, 404, 429) or _RATE.search(said):
+        return None
+    if _OVERFLOW.search(said):
+        return "context_overflow"
+    return "filtered" if status < 500 and _FILTER.search(said) else None
