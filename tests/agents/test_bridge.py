@@ -99,6 +99,27 @@ assert same == list(made.values()), (same, made)
 found = [ask("/tools/" + name, json.loads(given))["value"] for name, given in made.values()]
 print(found)
 """
+BY_MCP = """
+import asyncio, httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+async def main():
+    http = httpx2.AsyncClient(headers={"Authorization": "Bearer " + KEY}, timeout=60)
+    async with http, Client(streamable_http_client(BASE + "/mcp", http_client=http)) as client:
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        request = (await client.get_prompt("task")).messages[0].content.text
+        print(tools, request, file=sys.stderr)
+        made = [client.call_tool("get_order", {"order_id": number}) for number in "78"]
+        days = [result.content[0].text for result in await asyncio.gather(*made)]
+        lost = await client.call_tool("get_order", {"order_id": "9"}) if len(sys.argv) > 1 else None
+        print(lost and (lost.is_error, lost.content[0].text), file=sys.stderr)
+        if len(sys.argv) > 2:
+            return print(" and ".join(days))
+        done = await client.call_tool("submit", {"answer": " and ".join(days)})
+
+asyncio.run(main())
+"""
 
 
 @pytest.fixture
@@ -116,12 +137,44 @@ def played(agent: Bridge, tmp_path: Path, bench=SHOP, out="run", **options) -> s
     return seal.run(bench, agent=agent, **given)
 
 
-@pytest.mark.parametrize("body", [BOTH, BY_CHAT, BY_RESPONSES], ids=["calls", "chat", "responses"])
+@pytest.mark.parametrize(
+    "body", [BOTH, BY_CHAT, BY_RESPONSES, BY_MCP], ids=["calls", "chat", "responses", "mcp"]
+)
 def test_its_calls_are_calls_of_the_chat_and_its_answer_is_judged(body, command, tmp_path):
+    if body is BY_MCP:
+        pytest.importorskip("mcp")
     run = played(Bridge(command(body)), tmp_path, model="oracle")
 
     assert list(run.calls["author"]) == ["execution_manager"] * 2
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+
+
+def test_an_agent_has_request_and_tools_by_mcp_and_may_answer_by_its_output(command, tmp_path):
+    pytest.importorskip("mcp")
+    run = played(Bridge(command(BY_MCP) + " lost printed"), tmp_path, trials=2, workers=2)
+
+    said = run.folder.trajectories_path.read_text()
+    assert "['get_order', 'submit'] When do 7 and 8 ship?" in said
+    assert "(True, " in said
+    assert (len(run.calls), run["pass_rate"].mean, run["pass_rate"].n) == (6, 1.0, 2)
+
+
+def test_a_request_by_mcp_needs_the_token_of_the_chat_and_streams_are_not_offered(
+    command, tmp_path
+):
+    pytest.importorskip("mcp")
+    body = """
+import urllib.error
+def status(key, body):
+    try:
+        return bool(ask("/mcp", body, key))
+    except urllib.error.HTTPError as error:
+        return error.code
+ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+print(status("another", ping), status(KEY, None), status(KEY, {}))
+"""
+    run = played(Bridge(command(body)), tmp_path)
+    assert list(run.tasks["answer"]) == ["401 405 400"]
 
 
 def test_a_wrong_call_of_it_counts_as_wrong(command, tmp_path):

@@ -10,6 +10,7 @@ request carries as `Authorization: Bearer TOKEN`. Below the address are:
 - POST `tools/NAME`, with the arguments: a call of the chat. It brings {content, error, value}.
 - POST `answer`, with {answer}: what the user is told. It brings {request}, which is what the user
   says to it, or null where the task is finished.
+- POST `mcp`: request, tools and answer by the Model Context Protocol (streamable HTTP).
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import json
 import secrets
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from seal.agents.bridges.chat_wire import (
     written,
 )
 from seal.agents.bridges.line import Line, OverError
+from seal.agents.bridges.mcp import McpPosts
 from seal.agents.own import asked_of, earlier_of
 from seal.core import Chat, ToolCall, UsageError
 from seal.core.plain import json_bytes, well_formed
@@ -94,6 +96,22 @@ class ChatServer(ThreadingHTTPServer):
         """Stop serving."""
         self.shutdown()
         self.server_close()
+        if "_mcp" in vars(self):
+            self._mcp.close()
+
+    @cached_property
+    def _mcp(self) -> McpPosts:
+        return McpPosts()
+
+    def by_mcp(self, place: _Place, headers: Iterable[tuple[str, str]], body: Any) -> _Answer:
+        """Return the answer to a request of an MCP client.
+
+        Raises:
+            MissingExtraError: The SDK is not installed.
+        """
+        with self._guard:
+            posts = self._mcp
+        return _Answer(*posts.answer(place.line, headers, json_bytes(body)))
 
     def place(self, name: str, token: str) -> _Place | None:
         """Return the place of a name; None where there is none, or the token is another's."""
@@ -143,6 +161,10 @@ class _Handler(BaseHTTPRequestHandler):
         place = self.server.place(name, token or self.headers.get("api-key", ""))
         if place is None or version != "v1":
             return _refused(401, "no chat has this address and token; see OPENAI_BASE_URL")
+        if rest[0] == "mcp":
+            if method == "GET":
+                return _refused(405, "streams are not offered; POST does all")
+            return self.server.by_mcp(place, self.headers.items(), body)
         return _routed(place, f"{method} {rest[0]}", body)
 
     def _body(self) -> Any:
@@ -161,7 +183,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: _Answer) -> None:
         streams = isinstance(answer.body, Iterator)
-        data = "".join(answer.body).encode() if streams else json_bytes(answer.body)
+        if isinstance(answer.body, bytes):
+            data = answer.body
+        else:
+            data = "".join(answer.body).encode() if streams else json_bytes(answer.body)
         self.send_response(answer.status)
         self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
         self.send_header("Content-Length", str(len(data)))

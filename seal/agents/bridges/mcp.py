@@ -2,17 +2,19 @@
 
 The request is the prompt `task`. The chat's tools are the server's, so that a call is a call of the
 chat: checked, run, counted and recorded. The answer is given by the tool `submit`, which returns
-what the user says to it, or that the task is finished.
+what the user says to it, or that the task is finished. `seal.runs.serving` offers it to clients
+that come by themselves, `McpPosts` to agents that are bridged.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from seal.agents.bridges.line import FINISHED, Line, OverError
@@ -181,6 +183,67 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+class PostAnswer(NamedTuple):
+    """What a POST request brings."""
+
+    body: bytes
+    status: int
+
+
+class McpPosts:
+    """Answers requests of MCP clients that an HTTP server of ours has got; keeps no sessions.
+
+    Raises:
+        MissingExtraError: The SDK is not installed.
+    """
+
+    def __init__(self) -> None:
+        server = mcp_server(lambda context: context.request.scope["line"])
+        from anyio.from_thread import start_blocking_portal
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        self._manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        self._held = ExitStack()
+        self._portal = self._held.enter_context(start_blocking_portal())
+        self._held.enter_context(self._portal.wrap_async_context_manager(self._manager.run()))
+
+    def answer(self, line: Line, headers: Iterable[tuple[str, str]], body: bytes) -> PostAnswer:
+        """Return the answer to a POST request.
+
+        Args:
+            line: Of the chat that is asked.
+            headers: Of the request.
+            body: Of the request.
+        """
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/",
+            "query_string": b"",
+            "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
+            "line": line,
+        }
+        answer: PostAnswer = self._portal.call(self._answer, scope, body)
+        return answer
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._held.close()
+
+    async def _answer(self, scope: dict[str, Any], body: bytes) -> PostAnswer:
+        said: list[Mapping[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": body}
+
+        async def send(message: Mapping[str, Any]) -> None:
+            said.append(message)
+
+        await self._manager.handle_request(scope, receive, send)
+        content = b"".join(one.get("body", b"") for one in said[1:])
+        return PostAnswer(content, said[0]["status"])
 
 
 def _submit(offered: list[Tool]) -> str:
