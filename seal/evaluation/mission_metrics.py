@@ -19,7 +19,7 @@ nor silence, nor a chat that a limit ended. Of several plans the one counts that
 Where gold has neither a question nor a reply, what the agent says is passed over: only its calls
 are compared, and a goal that needs no tool is right where none was called. Arguments are compared
 by the scorer that the task's metadata name under `argument_scorer`, else `exact`, under which a
-call has the gold call's arguments where that call accepts them, alternatives and all.
+gold call accepts whatever it names as right, alternatives and all.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), section 4 and evaluation code.
 """
@@ -98,7 +98,7 @@ class Missions(GoalMetric):
         verdicts = [
             verdict_on(
                 graph_of(plan, self.match),
-                turns_of(goal.steps, plan, scorer == "exact"),
+                turns_of(goal.steps, plan),
                 self.match,
                 offered,
                 scorer,
@@ -137,8 +137,10 @@ def graph_of(plan: Plan, match: Match = "clean") -> Graph:
         match: Under `mmtb`, and where no tool is needed, every plan ends with the final answer.
     """
     names, arguments = [], []
+    gold: list[Called | None] = []
     for condition in (milestone.condition for milestone in plan.milestones):
         said = ASK if isinstance(condition, Asked) else ANSWER
+        gold.append(condition if isinstance(condition, Called) else None)
         names.append(condition.tool if isinstance(condition, Called) else said)
         arguments.append(_gold_arguments(condition) if isinstance(condition, Called) else {})
     deps: list[Sequence[int]] = [milestone.after for milestone in plan.milestones]
@@ -146,7 +148,8 @@ def graph_of(plan: Plan, match: Match = "clean") -> Graph:
         deps.append(range(len(names)))
         names.append(ANSWER)
         arguments.append({})
-    return checked_graph(names, arguments, deps)
+        gold.append(None)
+    return checked_graph(names, arguments, deps, gold)
 
 
 def _gold_arguments(called: Called) -> dict[str, JSON]:
@@ -155,43 +158,37 @@ def _gold_arguments(called: Called) -> dict[str, JSON]:
     return {name: argument.values[0] for name, argument in gold.items() if argument.values}
 
 
-def turns_of(steps: Sequence[Step], plan: Plan, alternatives: bool) -> list[Turn]:
+def turns_of(steps: Sequence[Step], plan: Plan) -> list[Turn]:
     """Return what the agent did for a goal as turns.
 
     Args:
         steps: Of the goal.
         plan: Where it has neither a question nor a reply, texts are left out.
-        alternatives: Calls that a gold call accepts are given its arguments.
     """
     spoken = any(not isinstance(m.condition, Called) for m in plan.milestones)
-    gold = plan.calls() if alternatives else []
     turns = [
         turn
         for _, group in groupby(steps, key=lambda step: (step.turn, step.author))
-        for turn in _turns(list(group), gold)
+        for turn in _turns(list(group))
         if spoken or turn.calls
     ]
     return turns if spoken else [*turns, _CLOSING]
 
 
-def _turns(said: Sequence[Step], gold: Sequence[Called]) -> Iterator[Turn]:
+def _turns(said: Sequence[Step]) -> Iterator[Turn]:
     """Yield the turn that a reply is; nothing for what is not the agent's to the outside."""
     first = said[0]
     if party(first.author) != AGENT:
         return
     calls = made_calls(said)
     if calls:
-        yield Turn(tuple(_call(call, gold) for call in calls))
+        yield Turn(tuple(map(_call, calls)))
     elif first.call is None and first.result is None and first.recipient in _HEARERS:
         yield Turn(text=first.content)
 
 
-def _call(call: ToolCall, gold: Sequence[Called]) -> Call:
+def _call(call: ToolCall) -> Call:
     arguments: Any = call.raw if call.arguments is None else call.arguments
-    for called in gold:
-        if called.tool == call.tool and called.accepts(call.arguments):
-            arguments = _gold_arguments(called)
-            break
     return Call(call.tool or call.name, arguments)
 
 

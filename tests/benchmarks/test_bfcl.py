@@ -1,5 +1,7 @@
 """Whole imports of BFCL's files: tasks, counts, bad input, and the real files."""
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,9 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
-from seal.core import DataError, Plan, UnknownNameError
+from seal.core import DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
 from seal.core.conditions import Called
+from seal.evaluation.mission_metrics import Missions
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
 
@@ -474,6 +477,45 @@ def test_all_of_upstreams_items_are_tasks(seal_data: Path, tmp_path: Path) -> No
     }
     violations = report.facts["gold_violations"]
     assert sum(sum(kinds.values()) for kinds in violations.values()) == 113
+
+
+@pytest.mark.slow
+@pytest.mark.no_cover
+def test_all_of_upstreams_gold_calls_are_right_in_any_order(
+    seal_data: Path, tmp_path: Path
+) -> None:
+    """Each argument has its first value, its last one, or is left out where it may be."""
+    import_benchmark("bfcl", seal_data / "bfcl", tmp_path / "pool")
+    wrong = set()
+    for task in load_pool(tmp_path / "pool").tasks():
+        gold = [(goal.plans or ())[0] for goal in task.goals if goal.plans]
+        for value, backwards in product((0, -1), (False, True)):
+            steps = [
+                Step(at, "execution_manager", "executor", call=call, turn=at, goal=position)
+                for position, plan in enumerate(gold)
+                for at, call in enumerate(_made_of(plan, value, backwards))
+            ]
+            asked = replace(task, goals=tuple(Goal("", plans=(plan,)) for plan in gold))
+            scores = Missions().score(asked, Trajectory(task.id, 0, tuple(steps)), {})
+            right = [score.value for score in scores if score.metric == "mission_accuracy"]
+            wrong.update({task.id} if right != [1.0] * len(gold) else ())
+    assert not wrong
+
+
+def _made_of(plan: Plan, value: int, backwards: bool) -> list[ToolCall]:
+    """The gold calls with one of their alternatives, where no order binds them the other way."""
+    made = [_made(value, called) for called in plan.calls()]
+    free = not any(milestone.after for milestone in plan.milestones)
+    return made[::-1] if backwards and free else made
+
+
+def _made(value: int, gold: Called) -> ToolCall:
+    arguments = {
+        name: argument.values[value]
+        for name, argument in (gold.arguments or {}).items()
+        if argument.values and not (argument.optional and value)
+    }
+    return ToolCall("c", gold.tool, arguments, tool=gold.tool)
 
 
 @pytest.mark.slow

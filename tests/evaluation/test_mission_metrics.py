@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import pytest
 from chats import MANAGER, goal, gold, plan, task
+from hypothesis import given
+from hypothesis import strategies as st
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
@@ -220,6 +223,65 @@ def test_gold_calls_of_any_benchmark_accept_their_alternatives(
     found = values(of, played, match=match, tools={FLY.id: FLY})
     assert (found["mission_accuracy"], found["name_accuracy"]) == (value, 1.0)
     assert found[DIALOGUE] is None
+
+
+MEDIUM = Argument((8.8e-12, ""))
+OTHER_MEDIUM = Argument((5e-12, ""))
+PRICES = [
+    ({"of": Argument(("Ant", "Bee")), "on": Argument(("1", "one"))}, {"of": "Bee", "on": "one"}),
+    ({"of": Argument(("Bee",)), "on": Argument(("1", "one"))}, {"of": "Ant", "on": "1"}),
+    ({"of": Argument(("Bee",)), "on": Argument(("2", "two"))}, {"of": "Bee", "on": "two"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "made", "value"),
+    [
+        # BFCL's parallel_96: "" stands for an argument that may be left out in either call.
+        ([{"by": MEDIUM}, {"by": OTHER_MEDIUM}], [{"by": ""}, {"by": 8.8e-12}], 1.0),
+        ([{"by": MEDIUM}, {"by": OTHER_MEDIUM}], [{"by": 8.8e-12}, {"by": ""}], 1.0),
+        ([{"by": MEDIUM}, {"by": OTHER_MEDIUM}], [{"by": 8.8e-12}, {"by": 8.8e-12}], 0.0),
+        # parallel_178: the first gold call accepts the second's value.
+        ([accepted for accepted, _ in PRICES], [made for _, made in PRICES], 1.0),
+        ([accepted for accepted, _ in PRICES], [{"of": "Ant", "on": "1"}] * 3, 0.0),
+        # parallel_180: every gold call has an alternative of its own and one in common.
+        (
+            [{"kind": Argument((kind, ""))} for kind in ("open", "close", "high", "low")],
+            [{"kind": kind} for kind in ("", "open", "", "close")],
+            1.0,
+        ),
+        (
+            [{"kind": Argument((kind, ""))} for kind in ("open", "close", "high", "low")],
+            [{"kind": kind} for kind in ("", "open", "", "open")],
+            0.0,
+        ),
+    ],
+)
+@pytest.mark.parametrize("turns", ["at once", "one by one"])
+def test_overlapping_gold_calls_each_get_the_call_that_leaves_the_others_theirs(
+    accepted: list[Any], made: list[dict[str, Any]], value: float, turns: str
+) -> None:
+    of = task(goal(plan(*(gold(FLY.id, arguments) for arguments in accepted))))
+    for order in permutations(made):
+        calls = [("fly", arguments) for arguments in order]
+        done = [calls] if turns == "at once" else [[call] for call in calls]
+        assert accuracy(of, *done, tools={FLY.id: FLY}).value == value
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=5),
+)
+def test_calls_are_right_where_some_order_of_them_is_accepted_one_by_one(
+    accepted: list[set[int]], made: list[int]
+) -> None:
+    of = task(goal(plan(*(gold(FLY.id, {"to": Argument(tuple(any_of))}) for any_of in accepted))))
+    right = len(made) == len(accepted) and any(
+        all(value in any_of for value, any_of in zip(order, accepted, strict=True))
+        for order in permutations(made)
+    )
+    found = accuracy(of, [("fly", {"to": value}) for value in made], tools={FLY.id: FLY})
+    assert found.value == float(right)
 
 
 def test_any_arguments_are_right_where_none_are_annotated() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from seal.core import DataError, shortened
+from seal.core.conditions import Called
 from seal.core.order import levels
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
@@ -27,6 +28,8 @@ class Graph:
         names: Of the nodes.
         arguments: Of the nodes.
         deps: For each node the positions of those that must be finished before it.
+        gold: What the scorer `exact` accepts of each node, where that is more than its arguments;
+            empty: of none it is.
 
     Raises:
         DataError: No nodes; a dependency that is not there, stands twice, or is the node itself;
@@ -38,12 +41,14 @@ class Graph:
         names: Sequence[str],
         arguments: Sequence[Mapping[str, Any]],
         deps: Sequence[Sequence[int]],
+        gold: Sequence[Called | None] = (),
     ) -> None:
         if not names:
             raise DataError("a mission has no nodes; one that needs no tool has the final answer")
         self.names = tuple(names)
         self.arguments = tuple(arguments)
         self.deps = tuple(tuple(before) for before in deps)
+        self.gold = tuple(gold) or (None,) * len(names)
         self.before = tuple(map(mask_of, self.deps))
         self.everything = (1 << len(names)) - 1
         self._levels = levels(self.deps)
@@ -121,7 +126,8 @@ class Graph:
         last = len(self) - 1
         if self.names[last] != ANSWER or self.after[last]:
             return self
-        return Graph(self.names, self.arguments, (*self.deps[:last], tuple(range(last))))
+        deps = (*self.deps[:last], tuple(range(last)))
+        return Graph(self.names, self.arguments, deps, self.gold)
 
 
 def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
@@ -141,7 +147,10 @@ def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
 
 
 def checked_graph(
-    names: Sequence[str], arguments: Sequence[Mapping[str, Any]], deps: Sequence[Sequence[int]]
+    names: Sequence[str],
+    arguments: Sequence[Mapping[str, Any]],
+    deps: Sequence[Sequence[int]],
+    gold: Sequence[Called | None] = (),
 ) -> Graph:
     """Return the graph of nodes that calls can be compared with.
 
@@ -155,7 +164,7 @@ def checked_graph(
                 "which no call can be compared with"
             )
         _check_deps(position, before, len(names))
-    return Graph(names, arguments, deps)
+    return Graph(names, arguments, deps, gold)
 
 
 def _field(node: Any, position: int, name: str, kind: Any, wanted: str, default: Any = None) -> Any:

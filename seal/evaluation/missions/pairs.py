@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.canonical import equal
+from seal.core.conditions import Argument
 from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import (
     ArgumentMatch,
@@ -43,7 +44,7 @@ class _Known:
     arguments: dict[str, Any] | None
     """None: they are no object."""
     meant: Sequence[int]
-    """The gold calls with the same arguments."""
+    """The gold calls with the same arguments, or that accept them."""
     matches: dict[int, ArgumentMatch] = field(default_factory=dict)
     """By gold call."""
 
@@ -63,6 +64,7 @@ class Pairing:
     ) -> None:
         self._graph = graph
         self._scorer = scorer
+        self._gold = graph.gold if scorer == "exact" else (None,) * len(graph)
         self._nodes: dict[str, list[int]] = {}
         for node, name in enumerate(graph.names):
             self._nodes.setdefault(name, []).append(node)
@@ -71,7 +73,9 @@ class Pairing:
         self._alike: dict[tuple[str, Any], _Known] = {}
         firsts: dict[tuple[str, str], int] = {}
         self._like = [
-            firsts.setdefault((name, _text(graph.arguments[node]) or str(node)), node)
+            firsts.setdefault(
+                (name, _text(self._gold[node] or graph.arguments[node]) or str(node)), node
+            )
             for node, name in enumerate(graph.names)
         ]
         """For each node the first of the same name and arguments."""
@@ -89,16 +93,23 @@ class Pairing:
         return [node for node in self.named(call) if self.match(call, node).accepted]
 
     def meant(self, call: Call) -> Sequence[int]:
-        """Return the gold calls of its name with exactly its arguments."""
+        """Return the gold calls of its name with exactly its arguments, or that accept them."""
         return self._of(call).meant
 
     def match(self, call: Call, node: int) -> ArgumentMatch:
         """Return how well a call fits a gold call."""
         node, known = self._like[node], self._of(call)
         if node not in known.matches:
-            gold, schema = self._graph.arguments[node], self._schema(call.name)
-            known.matches[node] = fit(known.arguments, gold, schema, (), self._scorer)
+            known.matches[node] = self._compared(call.name, known.arguments, node)
         return known.matches[node]
+
+    def _compared(self, name: str, arguments: dict[str, Any] | None, node: int) -> ArgumentMatch:
+        gold, called = self._graph.arguments[node], self._gold[node]
+        if called is not None:
+            if called.arguments is None:
+                return ArgumentMatch(1.0, accepted=True)
+            gold = _nearest(called.arguments, arguments or {})
+        return fit(arguments, gold, self._schema(name), (), self._scorer)
 
     def worth(self, call: Call, node: int) -> int:
         """Return what an assignment gains by a pair: first that it is accepted, then its score."""
@@ -125,13 +136,19 @@ class Pairing:
             said = None if arguments is None else _text(arguments) or call
             key = call.name, said
             if key not in self._alike:
-                gold, mine = self._graph.arguments, self.nodes(call.name)
+                mine = self.nodes(call.name)
                 distinct = {self._like[node] for node in mine}
-                same = {node for node in distinct if equal(arguments, dict(gold[node]))}
+                same = {node for node in distinct if self._is_meant(arguments, node)}
                 meant = [node for node in mine if self._like[node] in same]
                 self._alike[key] = _Known(arguments, meant)
             self._known[call] = self._alike[key]
         return self._known[call]
+
+    def _is_meant(self, arguments: dict[str, Any] | None, node: int) -> bool:
+        called = self._gold[node]
+        if called is not None:
+            return called.accepts(arguments)
+        return equal(arguments, dict(self._graph.arguments[node]))
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         if name not in self._schemas:
@@ -140,7 +157,18 @@ class Pairing:
         return self._schemas[name]
 
 
-def _text(arguments: Mapping[str, Any]) -> str | None:
+def _nearest(gold: Mapping[str, Argument], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the gold arguments that are nearest to a call's: of each its value, where accepted."""
+    return {
+        name: arguments[name]
+        if name in arguments and argument.accepts(arguments[name])
+        else next(iter(argument.listed), None)
+        for name, argument in gold.items()
+        if name in arguments or not argument.optional
+    }
+
+
+def _text(arguments: object) -> str | None:
     """Return a text that only the same arguments have; None: a number in them is too long."""
     try:
         return repr(arguments)
