@@ -25,6 +25,7 @@ REGISTRY = Registry(
         "executor": "seal.agents.roles:Executor",
         "orchestrator": "seal.agents.roles:Orchestrator",
         "react": "seal.agents.react:ReAct",
+        "relay": "seal.agents.roles:Relay",
         "rule_verifier": "seal.agents.roles:RuleVerifier",
         "scripted": "seal.agents.users:ScriptedUser",
         "user_simulator": "seal.agents.users:UserSimulator",

@@ -88,6 +88,9 @@ class Orchestrator:
     With `retrieve=per-step` tools are looked up for each sub-step before it is handed on.
     """
 
+    rewrites = True
+    """Whether its model words the final response where there was one report alone."""
+
     def reply(self, chat: Chat) -> Reply:
         """Return the next instruction, or the final response once everything is reported."""
         current = _since_user(chat)
@@ -102,6 +105,8 @@ class Orchestrator:
         plan = plan or [current[0].content if plans else last.content]
         if handed_on < len(plan):
             return self._delegate(chat, plan[handed_on])
+        if len(plan) == 1 and not self.rewrites:
+            return Reply(last.content)
         view = [Message("system", prompt("orchestrator")), *messages(chat.steps, chat.role)]
         return Reply(chat.complete(view).content)
 
@@ -109,6 +114,12 @@ class Orchestrator:
         if chat.options.get("retrieve") == "per-step":
             chat.find_tools(instruction, int(chat.options["top_k"]))
         return Reply(instruction, next=MANAGER)
+
+
+class Relay(Orchestrator):
+    """An orchestrator that hands the only report of a request on as it is: one request less."""
+
+    rewrites = False
 
 
 def _since_user(chat: Chat) -> list[Step]:

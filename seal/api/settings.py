@@ -84,7 +84,9 @@ class PlayOptions(TypedDict, total=False):
     seed: int
     cutoffs: Sequence[int]
     metrics: Sequence[MetricChoice]
+    without_spoilt: bool
     baselines: bool
+    baselines_alike: bool
     allow_code: Sequence[str]
 
 

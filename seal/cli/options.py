@@ -126,6 +126,7 @@ JUDGE = option(
     "commas: pass_paper, tooleval, sopr, fac. Milestones of a world go before pass_paper.",
 )
 VOTES = option(None, "Votes of each judge's model on each goal.  [default: as published]")
+WITHOUT_SPOILT = flag("Leave chats out of the scores whose user made an error.")
 MODEL_OPTIONS = repeated(
     "Of the model and of roles that follow it; of another, MODEL,KEY=VALUE.",
     "--model-option",

@@ -25,6 +25,7 @@ from seal.cli.options import (
     SELECT,
     SIMULATOR,
     VOTES,
+    WITHOUT_SPOILT,
     CacheMode,
     Drawing,
     Servers,
@@ -274,6 +275,10 @@ class Judging:
         "Play the floor and the ceiling beside the model; of several pools or K only "
         "where asked for.",
     )
+    baselines_alike: bool = flag(
+        "Judge and simulate floor and ceiling as the run is, not by rule and template."
+    )
+    without_spoilt: bool = WITHOUT_SPOILT
 
 
 @dataclass(frozen=True, kw_only=True)

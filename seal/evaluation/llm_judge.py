@@ -21,6 +21,7 @@ import orjson
 
 from seal.core import ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.canonical import digest
+from seal.core.formats.forms import objects_in
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.judges import PASS_PAPER
 from seal.evaluation.judges.panel import LABELS, Solvability
@@ -185,31 +186,27 @@ def read_completeness(text: str) -> Verdict | None:
 def parse_verdict(text: str, stage: int) -> Verdict | None:
     """Return the verdict that a text gives, or None where it gives none.
 
-    The text must be one JSON object with `verdict` solved, unsolved or unsure, in any case, and a
-    text `reason`; a Markdown code fence around it is taken off. Nothing is guessed from prose.
+    It is the one JSON object, anywhere in the text, with `verdict` solved, unsolved or unsure, in
+    any case, and a text `reason`. Nothing is guessed from prose.
     """
     found = choice(text, "verdict", LABELS)
     return Verdict(*found, stage) if found and isinstance(found[1], str) else None
 
 
 def choice(text: str, key: str, choices: Mapping[str, _T]) -> tuple[_T, Any] | None:
-    """Return what a JSON object chooses, and its reason; None where the text is no such object.
+    """Return what the one JSON object in a text chooses, and its reason.
+
+    None where there is no such object, or several that choose differently.
 
     Args:
         text: Of a model.
         key: Under which the object names its choice, in any case.
         choices: By their names in lower case.
     """
-    body = text.strip()
-    if body.startswith("```") and body.endswith("```"):
-        body = body.strip("`").removeprefix("json").strip()
-    try:
-        fields = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    named = fields.get(key) if isinstance(fields, dict) else None
-    chosen = choices.get(named.strip().lower()) if isinstance(named, str) else None
-    return None if chosen is None else (chosen, fields.get("reason", ""))
+    given = [fields for fields in objects_in(text) if key in fields]
+    names = {str(fields[key]).strip().lower() for fields in given}
+    chosen = choices.get(names.pop()) if len(names) == 1 else None
+    return None if chosen is None else (chosen, given[0].get("reason", ""))
 
 
 def repair(key: str, choices: Mapping[str, object]) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core import Score, Task
 from seal.core.canonical import derive_seed
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
+"""Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
+NO_RATES = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
+"""Beside them those of faults, of which 0 is the best."""
 DIGITS = 6
 """Decimals of every number in a summary."""
 _CHUNK = 250_000
@@ -209,8 +215,10 @@ class Summariser:
         n counts scores with a value, undefined those without; mean, low and high are None where
         n is 0, the bounds also where there is one task only. `micro` is the weighted mean, given
         where weights differ; `reasons` counts the undefined by reason, given where there are any;
-        `unsure` is the share of that label among the judged, given where verdicts are; `own` is
-        True of a metric that the user or the benchmark brought.
+        `with_errors` is the mean in which each goal that the infrastructure failed counts as 0,
+        given of rates where there are such goals; `unsure` is the share of that label among the
+        judged, given where verdicts are; `own` is True of a metric that the user or the benchmark
+        brought.
         """
         return {name: self._metric(name, column) for name, column in self._columns.items()}
 
@@ -242,6 +250,9 @@ class Summariser:
             entry["mean"] = rounded(float(values.mean()))
             if weights.sum() > 0 and weights.min() != weights.max():
                 entry["micro"] = rounded(float(np.average(values, weights=weights)))
+            broken, rates = reasons[INFRASTRUCTURE], 0 <= values.min() <= values.max() <= 1
+            if broken and rates and name not in NO_RATES:
+                entry["with_errors"] = rounded(float(values.sum()) / (len(values) + broken))
             if column.judged:
                 entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))
         if reasons:

@@ -6,8 +6,8 @@ errors by hand; here `user_flags` finds them by rule, so that every score can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from seal.core import END_CONVERSATION, Score, Step
@@ -45,6 +45,23 @@ class UserAudit(GoalMetric):
         if goal.task.persona:
             made_up = _value(hallucinations(goal))
         return {HALLUCINATION: made_up, INSTRUCTION: _value(against_orders(goal))}
+
+
+SPOILT = "spoilt by the user"
+"""Why a score has no value whose chat is left out for the errors of its user."""
+
+
+def is_spoilt(scores: Iterable[Score]) -> bool:
+    """Tell whether the scores of a chat say that its user made an error."""
+    return any(score.metric in NAMES and score.value for score in scores)
+
+
+def left_out(scores: Iterable[Score]) -> list[Score]:
+    """Return the scores of a spoilt chat without values, but for those of the user."""
+    return [
+        score if score.metric in NAMES else replace(score, value=None, weight=0.0, reason=SPOILT)
+        for score in scores
+    ]
 
 
 def ends_conversation(step: Step) -> bool:

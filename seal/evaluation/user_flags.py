@@ -12,6 +12,7 @@ Instruction following:
   or refusal of the agent that was not the fifth.
 - `spoke_as_assistant`: it offered help, or told of work done for the other side.
 - `said_nothing`: an empty message.
+- `repeated_assistant`: it said what the assistant had said to it, word for word or nearly so.
 - `unknown_call`: a call of anything but `end_conversation`.
 
 The rules read English. They would rather miss an error than find one that is none.
@@ -22,6 +23,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from rapidfuzz import fuzz
 
 from seal.core import Step
 from seal.core.plain import leaves
@@ -59,6 +62,12 @@ _AS_ASSISTANT = re.compile(
     r"(?:successfully |now )?(?:sent|set|added|created|removed|deleted|updated|booked|done)\b",
     re.IGNORECASE,
 )
+
+
+_ECHO_WORDS = 5
+"""Fewer words may be said by both sides, such as `Thank you very much`."""
+_ECHO = 90.0
+"""Least share of words in common, in order, in per cent (rapidfuzz's indel ratio)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,7 @@ def against_orders(goal: GoalChat) -> list[Flag]:
 
 def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
     heard: list[str] = []
+    own: list[str] = []
     first = True
     for step in steps:
         if step.author != USER:
@@ -122,9 +132,24 @@ def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
                 yield Flag("ended_early", step.index, heard[-1] if heard else "")
         elif not step.content.strip():
             yield Flag("said_nothing", step.index, "")
+        elif _is_echo(step.content, heard) and not _is_echo(step.content, own):
+            yield Flag("repeated_assistant", step.index, step.content)
         if not first and _AS_ASSISTANT.search(step.content.replace("’", "'")):
             yield Flag("spoke_as_assistant", step.index, step.content)
+        own.append(step.content)
         first = False
+
+
+def _is_echo(said: str, earlier: Sequence[str]) -> bool:
+    """Tell whether a text of some length repeats an earlier one, nearly word for word."""
+    words = _words(said)
+    if len(words) < _ECHO_WORDS:
+        return False
+    return any(fuzz.ratio(words, _words(text)) >= _ECHO for text in earlier)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _too_early(heard: Sequence[str]) -> bool:

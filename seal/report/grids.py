@@ -327,6 +327,8 @@ class Estimate:
     """Scores without one; `reasons` counts them."""
     micro: float | None = None
     """The weighted mean, where weights differ."""
+    with_errors: float | None = None
+    """The mean in which each goal that the infrastructure failed counts as 0; None: none did."""
     unsure: float | None = None
     """Share of answers that the judge could not decide."""
     deviation: float | None = None
@@ -373,10 +375,12 @@ class Estimate:
 
     @property
     def count_text(self) -> str:
-        """How many scores the mean is of, how many had no value, and the share of unsure."""
+        """How many scores the mean is of, how many had none, the mean with errors, the unsure."""
         parts = [f"n={self.n}"]
         if self.undefined:
             parts.append(f"undefined {self.undefined}")
+        if self.with_errors is not None:
+            parts.append(f"with errors {number(self.with_errors)}")
         if self.unsure:
             parts.append(f"unsure {number(self.unsure)}")
         return ", ".join(parts)

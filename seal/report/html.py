@@ -33,7 +33,7 @@ from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.pages import asset, content_hash, stream
 from seal.report.pieces import chat_pieces, task_pieces
 from seal.report.printable import escaped_json, one_line, printable
-from seal.report.run_results import missing_notes
+from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.lines import RecordLookup
 from seal.runs.run_folder import RunFolder
@@ -96,6 +96,7 @@ def write_report(
         warnings=[
             *(text for run in runs for text in run.manifest().get("warnings") or ()),
             *missing_notes(lanes),
+            *(f"{lane.label}: {note}" for lane in lanes for note in outcome_notes(lane.summary)),
         ],
         script=script,
         style=style,

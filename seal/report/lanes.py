@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.statistics import UNBOUNDED
 from seal.report.grids import Estimate
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -39,9 +40,6 @@ OF_MISSIONS = frozenset({"progress", "optimal_path"})
 
 ENOUGH = 0.25
 """Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
-
-UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
-"""Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.pages import table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import LINES, RunFolder
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ ERRORS = 5
 """Most distinct error messages that are told."""
 LONGEST = 300
 """Most characters of one."""
+MANY_ERRORS = 0.01
+"""Share of chats that may end with errors without a warning."""
+_PLAYED = "trajectories.jsonl"
 SHOWN = 5
 """Goals that are named where a judge and a reference differ."""
 
@@ -92,12 +95,51 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         "mean [95 % interval], n: scores with a value",
         *ShortTable(lanes_of([run]), metrics).gaps(),
         *_users(run),
+        *outcome_notes(summary),
         *judging_notes(summary),
+        *_baselines(run),
         *_pools_own(run),
         *_own_models(summary),
         *_errors(run, summary),
     ]
     return [printable(line) for line in lines]
+
+
+def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a reader must know of a run's outcomes: errors, cut answers, spoilt chats.
+
+    Args:
+        summary: Of a run.
+    """
+    errors, played = summary.get("errors", 0), (summary.get(LINES) or {}).get(_PLAYED, 0)
+    if errors > MANY_ERRORS * played:
+        yield (
+            f"warning: {errors} of {counted(played, 'chat')} ended with errors, which no mean "
+            "counts; `with errors` counts them as failures"
+        )
+    cut = summary.get("truncated") or {}
+    if cut:
+        told = ", ".join(f"{role} {count}" for role, count in cut.items())
+        yield f"answers cut at a limit of tokens: {told}"
+    if spoilt := summary.get("spoilt"):
+        repair = (
+            "out of the scores"
+            if summary.get("without_spoilt")
+            else "--without-spoilt leaves them out"
+        )
+        yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def _baselines(run: RunFolder) -> Iterator[str]:
+    """Yield that floor and ceiling were judged or simulated otherwise than the run."""
+    measured = run.manifest().get("measure") or {}
+    others = [baseline.manifest().get("measure") or {} for baseline in run.baselines().values()]
+    differ = [n for n in ("judge", "simulator") if any(m.get(n) != measured.get(n) for m in others)]
+    if differ:
+        yield (
+            f"floor and ceiling have another {' and '.join(differ)}: rules and the template, which "
+            "cost nothing; --baselines-alike takes the run's own"
+        )
 
 
 def _pools_own(run: RunFolder) -> list[str]:

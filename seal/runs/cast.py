@@ -182,9 +182,24 @@ class Cast:
         return lambda role: derive_seed(self._settings.seed, task.id, trial, role)
 
     def opened(
-        self, role: str, task: Task, trial: int, given: RunModel | None = None, vote: int = 0
+        self,
+        role: str,
+        task: Task,
+        trial: int,
+        given: RunModel | None = None,
+        vote: int = 0,
+        kept_as: str = "",
     ) -> ChatModel:
-        """Return a role's model, or the judge that is given, for one chat, or one vote on it."""
+        """Return a role's model for one chat.
+
+        Args:
+            role: Who asks.
+            task: What is played.
+            trial: Which time.
+            given: Model of a judge; None: the role's own.
+            vote: Of the judge.
+            kept_as: Role whose kept answers serve this one too; empty: none.
+        """
         asked = self.of(role) if given is None else given
         model = open_model(asked.model, task, trial)
         model = with_roles(model, asked.spec, self._benchmark, task)
@@ -195,7 +210,8 @@ class Cast:
         from seal.models.kept_answers import CachedModel
 
         seed = self._settings.seed
-        context = {"seed": seed, "task": task.id, "trial": trial, "role": role, "vote": vote}
+        context = {"seed": seed, "task": task.id, "trial": trial, "role": kept_as or role}
+        context |= {"vote": vote}
         cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)
         return Metered(cached, self.meter, role, asked.account)
 

@@ -12,7 +12,15 @@ from seal.agents import PlayedAnew, build_agent, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
-from seal.agents.teams import MANAGER, ORCHESTRATOR, SPEAKER_SELECTION, USER, Team, build_team
+from seal.agents.teams import (
+    CHECKER,
+    MANAGER,
+    ORCHESTRATOR,
+    SPEAKER_SELECTION,
+    USER,
+    Team,
+    build_team,
+)
 from seal.core import (
     JSON,
     Agent,
@@ -84,7 +92,8 @@ class Engine:
         self.cast = Cast(settings, self._store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
-        self.judges = Judges(self.cast, settings.judge, settings.votes)
+        checked = CHECKER in self.team.roles
+        self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
         self.environments = EnvironmentSource(
             SimulatorSource(
@@ -228,6 +237,7 @@ class Engine:
             s.seed,
             sandbox=s.sandbox,
             extra=extra,
+            without_spoilt=s.without_spoilt,
             benchmark=self.pool.benchmark,
             threads=s.workers if judges.by_model else 1,
             asked=asked,

@@ -79,6 +79,7 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         **({"asked": dict(measured)} if measured else {}),
         **sandbox_identity(s, engine.pool),
         "cutoffs": list(s.cutoffs),
+        **({"without_spoilt": True} if s.without_spoilt else {}),
         "metrics": [name_of(metric) for metric in s.metrics],
     }
 

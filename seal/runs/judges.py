@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seal.agents.teams import CHECKER
 from seal.core import JSON, Judge, Metric, Task, UsageError
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.rule_judge import RuleJudge
@@ -70,6 +71,8 @@ class Judges:
         judge: As `--judge`.
         votes: Of each judge on each goal; None: as published.
         recorded: Verdicts to take instead of asking anybody.
+        checked: Whether a checker of ours speaks in the chats. Where the first judge is the same
+            model, what the checker was answered serves the judge too: nobody is asked twice.
 
     Raises:
         UsageError: A judge that cannot be.
@@ -81,6 +84,7 @@ class Judges:
         judge: str = "auto",
         votes: int | None = None,
         recorded: Recorded | None = None,
+        checked: bool = False,
     ) -> None:
         check_votes(votes)
         self.meter = cast.meter
@@ -89,6 +93,7 @@ class Judges:
         self._choice = JudgeChoice.of(judge)
         self._votes = votes
         self._recorded = recorded
+        self._checked = checked
         if recorded is not None and (votes is not None or self.by_model):
             raise UsageError("--verdicts holds the votes: leave --votes and the judge's model out")
         if recorded is None and votes is not None and votes > 1 and not self.by_model:
@@ -144,6 +149,8 @@ class Judges:
     def _asked(self, judge: RunModel, task: Task, trial: int, vote: int) -> LLMJudge:
         from seal.evaluation.llm_judge import LLMJudge
 
+        if self._checked and not vote and judge.identity == self._cast.of(CHECKER).identity:
+            return LLMJudge(self._cast.opened("judge", task, trial, judge, kept_as=CHECKER))
         model = self._cast.opened("judge", task, trial, judge, vote)
         return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
 

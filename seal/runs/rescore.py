@@ -63,6 +63,8 @@ class ScoreSettings:
     """Of each judge's model on each goal; None: as each published judge does."""
     verdicts: str | Path | None = None
     """File of recorded verdicts to take instead; the baselines are left as they are."""
+    without_spoilt: bool = False
+    """Leave chats out whose user made an error."""
     allow_code: Sequence[str] = ()
     """Modules whose metrics run.json may name by a dotted path."""
     bench: Benchmark | None = None
@@ -114,6 +116,7 @@ def rescore(
             judges.metrics_of,
             match=how.match,
             extra=extra,
+            without_spoilt=how.without_spoilt,
             benchmark=played,
             threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
@@ -122,7 +125,7 @@ def rescore(
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
             summary = _score(run_folder, scorer, shown)
-            _note(run_folder, judges, [name_of(metric) for metric in names], how.match)
+            _note(run_folder, judges, [name_of(metric) for metric in names], how)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
         _LOG.warning(
@@ -179,7 +182,7 @@ def _score(
         ).score(folder, progress)
 
 
-def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | None) -> None:
+def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSettings) -> None:
     """Write down how the run was scored."""
     with Lock(folder.path):
         manifest = folder.manifest()
@@ -189,9 +192,10 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], match: str | No
         manifest["measure"]["metrics"] = metrics
         if _sandbox(folder):
             manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))
-        manifest["measure"].pop("match", None)
-        if match is not None:
-            manifest["measure"]["match"] = match
+        for name in ("match", "without_spoilt"):
+            manifest["measure"].pop(name, None)
+            if asked := getattr(how, name):
+                manifest["measure"][name] = asked
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
     for warning in manifest["warnings"] if folder.path.name not in BASELINES else ():

@@ -322,7 +322,8 @@ def _play_baselines(
 def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSettings]:
     """Return the settings of the floor and the ceiling of a run.
 
-    The simulator, the judge and a user that was named are the run's own.
+    A user that was named is the run's own. So are judge and simulator with `baselines_alike`; else
+    rules judge and the template simulates, which cost nothing.
 
     Args:
         settings: Of the run.
@@ -342,7 +343,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
     return {
         name: changed(
             parts[name],
-            role_models=_measuring(settings),
+            **_measuring(settings),
             roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
@@ -360,16 +361,24 @@ def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
 
 
 def _measuring(settings: RunSettings) -> dict[str, Any]:
-    """Return the models that belong to what is measured: judge, simulator and user.
+    """Return the settings by which a baseline is measured: judge, simulator, and their models.
 
     A person who plays the user is not asked to play it for the baselines too.
     """
-    models = {r: m for r, m in settings.role_models.items() if r in ("judge", "simulator", USER)}
+    judge, simulator = JudgeChoice.of(settings.judge), settings.simulator
+    kept = ("judge", "simulator", USER) if settings.baselines_alike else (USER,)
+    models = {r: m for r, m in settings.role_models.items() if r in kept}
     if models.get(USER) == "human":
         del models[USER]
+    if not settings.baselines_alike:
+        if isinstance(simulator, str):
+            parts = ("template" if part == "llm" else part for part in simulator.split("+"))
+            simulator = "+".join(dict.fromkeys(parts))
+        rule = ",".join((*judge.published, "rule"))
+        return {"role_models": models, "judge": rule, "votes": None, "simulator": simulator}
     main = Flagged(settings.model, settings.base_url, settings.model_options)
-    if JudgeChoice.of(settings.judge).source == "llm":
+    if judge.source == "llm":
         models.setdefault("judge", main)
-    if settings.simulator == "llm":
+    if simulator == "llm":
         models.setdefault("simulator", main)
-    return models
+    return {"role_models": models}

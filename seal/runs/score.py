@@ -27,6 +27,7 @@ from seal.evaluation.scoring import (
     score_trajectory,
 )
 from seal.evaluation.statistics import Summariser, groups_of
+from seal.evaluation.user_audit import is_spoilt, left_out
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.goals import turns_of
 from seal.runs.journal import note_judging
@@ -65,10 +66,12 @@ class _Totals:
     usage: Usage = field(default_factory=Usage)
     truncated: Counter[str] = field(default_factory=Counter)
     """Role to the number of its replies that a limit of tokens cut."""
+    spoilt: int = 0
+    """Trajectories whose user made an error."""
     calls: int = 0
     turns: int = 0
 
-    def add(self, trajectory: Trajectory, scores: Iterable[Score]) -> None:
+    def add(self, trajectory: Trajectory, scores: Sequence[Score]) -> None:
         self.chats[trajectory.task_id] += 1
         failures = {s.error for s in trajectory.stops if s.error and s.reason == "error"} or {
             score.reason
@@ -76,6 +79,7 @@ class _Totals:
             if score.value is None and score.reason.startswith(INFRASTRUCTURE)
         }
         self.errors += trajectory.failed or bool(failures)
+        self.spoilt += is_spoilt(scores)
         self.reasons.update(failures)
         self.stops.update(stop.reason for stop in trajectory.stops)
         crashes = (s.error for s in trajectory.stops if s.error and s.reason == "crashed")
@@ -110,6 +114,8 @@ class Scorer:
     """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
     extra: Sequence[Metric] = ()
     """Further metrics, beside those that the benchmark brings."""
+    without_spoilt: bool = False
+    """Whether chats that their user spoilt have no values."""
     benchmark: Benchmark | None = None
     """What was played: its measures, and which goals are requests."""
     threads: int = 1
@@ -148,6 +154,7 @@ class Scorer:
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
         summary |= {"judging": judged} if judged else {}
+        summary |= {"without_spoilt": True} if self.without_spoilt else {}
         summary["usage"]["roles"] = note_judging(folder, self.asked())
         folder.write_json("summary.json", summary)
         return summary
@@ -181,7 +188,10 @@ class Scorer:
             metrics = (*usual(task, trajectory.trial), *hidden)
             scores = score_trajectory(task, trajectory, tools, metrics)
             own = score_trajectory(task, trajectory, tools, shown)
-            return trajectory, distinct((*scores, *own)), {score.metric for score in own}
+            every = distinct((*scores, *own))
+            if self.without_spoilt and is_spoilt(every):
+                every = left_out(every)
+            return trajectory, every, {score.metric for score in own}
 
         yield from _mapped(measure, _pairs(folder), self.threads)
 
@@ -237,6 +247,7 @@ def _summary(
         "error_reasons": dict(sorted(totals.reasons.items())),
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         **({"own_models": totals.own_models} if totals.own_models else {}),
+        **({"spoilt": totals.spoilt} if totals.spoilt else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),

@@ -213,8 +213,12 @@ class RunSettings:
     """K of recall@K and its like."""
     metrics: Sequence[MetricChoice] = ()
     """Further metrics: names, dotted paths, classes or objects."""
+    without_spoilt: bool = False
+    """Leave chats out of the scores whose user made an error (`seal.evaluation.user_audit`)."""
     baselines: bool = True
     """Play the floor and the ceiling beside the model."""
+    baselines_alike: bool = False
+    """Judge and simulate them as the run is; False: by rule and by template, which cost nothing."""
     allow_code: Sequence[str] = ()
     """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)

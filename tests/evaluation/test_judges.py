@@ -225,7 +225,11 @@ def test_failing_server_of_the_judge_is_no_verdict() -> None:
         ('{"verdict": 1, "reason": ""}', None),
         ('{"verdict": "solved", "reason": 1}', None),
         ('{"reason": "good"}', None),
-        (f"Sure! {said('solved')}", None),
+        (f"Sure! {said('solved')} That is all.", "solved"),
+        (f'I was asked for {{"a": 1}} or {{b}}.\n{said("unsolved")}', "unsolved"),
+        (f"{said('solved')}\n{said('solved')}", "solved"),
+        (f"{said('solved')}\n{said('unsolved')}", None),
+        ("It is solved, so {verdict: solved}", None),
         ('["solved"]', None),
     ],
 )

@@ -164,6 +164,36 @@ def test_a_user_that_asks_for_help_is_not(said):
     assert flags("What should I write?", said, "Sent.", END) == []
 
 
+OFFER = "I can send the message to Fredrik, but which number should I use for him?"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [OFFER, "I can send the message to Fredrik but which number should I use for him", f"{OFFER} "],
+)
+def test_a_user_that_repeats_the_assistant_is_flagged(said):
+    assert flags(OFFER, said, "Sent.", END) == [("repeated_assistant", 2)]
+    later = flags(OFFER, "I do not know it.", "Sent.", said, "Sent.", END)
+    assert ("repeated_assistant", 4) in later
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Thank you very much!", "Thank you very much!"),  # anybody says so
+        ("Should I text Fredrik that you arrive?", "Yes, text Fredrik that you arrive at 5PM."),
+        (f"You said: {REQUEST}", REQUEST),
+    ],
+)
+def test_a_user_that_takes_up_the_assistants_words_is_not(asked, said):
+    assert "repeated_assistant" not in [flag for flag, _ in flags(asked, said, "Sent.", END)]
+
+
+def test_a_user_may_say_again_what_it_said_before_the_assistant():
+    told = "Text Fredrik Thordendal that you arrive."
+    assert flags("When?", told, told, told, "Sent.", END) == []
+
+
 def test_silence_and_unknown_calls_are_flagged():
     other = ToolCall("call_0", "send_message", {}, tool=None)
 

@@ -128,7 +128,7 @@ def test_flags_do_not_hold_for_a_role_of_the_same_name(
         play(talking, tmp_path / "other", **settings)
 
 
-def test_a_judge_that_follows_the_model_judges_its_baselines_too(
+def test_a_judge_that_follows_the_model_judges_its_baselines_too_where_asked(
     three: Three, tmp_path: Path
 ) -> None:
     done = play(
@@ -139,6 +139,7 @@ def test_a_judge_that_follows_the_model_judges_its_baselines_too(
         model_options={"max_tokens": 77},
         judge="llm",
         baselines=True,
+        baselines_alike=True,
     )
     assert {r.body["max_tokens"] for r in three.model.received} == {77}
     judges = [done.folder.manifest()["measure"]["judge"]]

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 from servers import Answer, Received, answer, calls, text
-from small_pools import asked_city, by_server, play, weather_task, write_pool
+from small_pools import asked_city, by_server, play, weather_goal, weather_task, write_pool
 
 import seal
+from seal.cli import main
 from seal.core import Message, RequestError
+from seal.report.run_results import outcome_notes, summary_notes
+from seal.runs.run_folder import RunFolder
 
 FULL = answer(
     {
@@ -185,3 +188,147 @@ def test_offline_runs_have_neither_reasons_nor_thinking_in_their_lines(pool, tmp
     lines = played.folder.trajectories_path.read_bytes()
     assert b"finish_reason" not in lines and b'"reasoning"' not in lines
     assert "truncated" not in played.summary and "reasoning" not in played.summary["usage"]
+
+
+def failing_in(city: str):
+    """Return a script that is right but for one city, where the server breaks."""
+
+    def script(request: Received) -> Answer:
+        return BROKEN if city.encode() in request.raw else by_server(request)
+
+    return script
+
+
+def test_a_rate_is_told_without_errors_and_with_them_as_failures(model_server, tmp_path):
+    cities = ("Rome", "Oslo", "Bern", "Paris")
+    pool = write_pool(tmp_path / "pool", [weather_task(city) for city in cities])
+    played = direct(pool, tmp_path / "run", model_server(failing_in("Oslo")))
+    entry = played.summary["metrics"]["call_f1"]
+    assert (entry["mean"], entry["n"], entry["with_errors"]) == (1.0, 3, 0.75)
+    assert "with_errors" not in played.summary["metrics"]["calls"]
+    run = seal.Run.load(tmp_path / "run")
+    assert run["call_f1"].with_errors == 0.75
+    warned = "1 of 4 chats ended with errors"
+    shown = "\n".join(map(str, summary_notes(run.folder)))
+    assert warned in shown and warned in repr(run)
+    assert "with errors 0.750" in str(run["call_f1"])
+    page = run.report().read_text()
+    assert warned in page and "with errors 0.750" in page
+
+
+def test_a_run_without_errors_has_one_figure(model_server, one, tmp_path):
+    played = direct(one, tmp_path / "run", model_server(by_server))
+    assert "with_errors" not in played.summary["metrics"]["call_f1"]
+    assert not any("warning" in note for note in summary_notes(played.folder))
+
+
+def test_one_error_in_a_hundred_chats_is_no_warning():
+    lines = {"trajectories.jsonl": 100}
+    assert list(outcome_notes({"errors": 1, "lines": lines})) == []
+    assert len(list(outcome_notes({"errors": 2, "lines": lines}))) == 1
+    assert list(outcome_notes({"errors": 0, "lines": {}})) == []
+
+
+def test_cut_answers_are_told_below_the_table_and_in_the_report(model_server, one, tmp_path):
+    direct(one, tmp_path / "run", model_server(thinking))
+    run = seal.Run.load(tmp_path / "run")
+    told = "answers cut at a limit of tokens: execution_manager 1"
+    assert told in summary_notes(run.folder)
+    assert told in repr(run) and told in run.report().read_text()
+
+
+ECHO = "It is sunny in Rome, and it will stay so until the end of the week."
+
+
+def echoing(request: Received) -> Answer:
+    """Answer in Rome at length, elsewhere as `by_server`."""
+    answered = by_server(request)
+    return text(ECHO) if b"Rome" in request.raw and b"It is" in answered.body else answered
+
+
+def test_chats_that_the_user_spoilt_are_counted_and_may_be_left_out(model_server, tmp_path, capsys):
+    cities = ("Rome", "Oslo")
+    tasks = [
+        weather_task(city, n, persona={"goal": "the weather"}) for n, city in enumerate(cities)
+    ]
+    pool = write_pool(tmp_path / "pool", tasks)
+    done = calls(("end_conversation", {}), content="Thank you.")
+
+    def user(request: Received) -> Answer:
+        heard = request.raw.count(ECHO.encode())
+        return text(ECHO) if heard == 1 else done
+
+    models = {"user_simulator": f"openai/u,base_url={model_server(user).url}"}
+    server = model_server(echoing)
+    played = direct(pool, tmp_path / "run", server, role_models=models)
+    flags = [s for s in played.folder.scores() if s.metric == "user_instruction_error"]
+    assert sorted((s.value, s.reason) for s in flags) == [(0.0, ""), (1.0, "repeated_assistant")]
+    assert played.summary["spoilt"] == 1
+    assert played.summary["metrics"]["call_f1"]["n"] == 2
+    assert main(["score", str(tmp_path / "run"), "--without-spoilt"]) == 0
+    assert "1 chat spoilt by errors of the user (out of the scores)" in capsys.readouterr().out
+    again = seal.Run.load(tmp_path / "run")
+    assert again.summary["metrics"]["call_f1"]["reasons"] == {"spoilt by the user": 1}
+    assert (again["call_f1"].n, again["user_instruction_error"].n) == (1, 2)
+    alike = direct(pool, tmp_path / "out", server, role_models=models, without_spoilt=True)
+    assert alike.summary["metrics"] == again.summary["metrics"]
+
+
+def test_floor_and_ceiling_cost_nothing_unless_asked_otherwise(model_server, tmp_path):
+    goal = weather_goal("Rome", plans=None)  # nothing is recorded: an answer must be simulated
+    pool = write_pool(tmp_path / "pool", [weather_task("Rome", goals=(goal,))])
+    judge = model_server(by_server)
+    simulator = model_server(lambda request: text('{"error": "", "response": "sunny"}'))
+    asked = {
+        "model": "openai/x",
+        "base_url": model_server(by_server).url,
+        "simulator": "llm",
+        "role_models": {
+            "judge": f"openai/j,base_url={judge.url}",
+            "simulator": f"openai/s,base_url={simulator.url}",
+        },
+        "cache": "off",
+        "baselines": True,
+    }
+    counts, notes = [], []
+    for alike in (False, True):
+        asked_before = len(judge.received), len(simulator.received)
+        out = tmp_path / str(alike)
+        play(pool, out, **asked, baselines_alike=alike)
+        now = len(judge.received), len(simulator.received)
+        counts.append(tuple(b - a for a, b in zip(asked_before, now, strict=True)))
+        notes += [note for note in summary_notes(RunFolder(out)) if "floor and ceiling" in note]
+    assert counts[0] == (1, 1)
+    assert counts[1][0] == 3 and counts[1][1] > 1
+    assert [note.partition(":")[0] for note in notes] == [
+        "floor and ceiling have another judge and simulator"
+    ]
+
+
+def test_a_judge_that_is_the_checker_is_not_asked_twice(model_server, one, tmp_path):
+    def checks(server):
+        return sum("response_format" in request.body for request in server.received)
+
+    server = model_server(by_server)
+    asked = {"model": "openai/x", "base_url": server.url, "judge": "llm"}
+    played = play(one, tmp_path / "run", **asked)
+    assert checks(server) == 1
+    assert played.summary["metrics"]["pass_rate"]["mean"] == 1.0
+    play(
+        one,
+        tmp_path / "other",
+        **{**asked, "model": "openai/y"},
+        role_models={"judge": f"openai/z,base_url={server.url}"},
+    )
+    assert checks(server) == 3
+
+
+def test_a_relay_hands_the_only_report_on(model_server, one, tmp_path):
+    server = model_server(by_server)
+    asked = {"model": "openai/x", "base_url": server.url}
+    whole = play(one, tmp_path / "run", **asked)
+    requests = len(server.received)
+    short = play(one, tmp_path / "short", **asked, roles={"orchestrator": "relay"}, cache="off")
+    assert len(server.received) - requests == requests - 1
+    answers = [next(run.folder.trajectories()).answers for run in (whole, short)]
+    assert answers[0] == answers[1]

@@ -143,6 +143,7 @@ def test_baselines_share_the_budget(tmp_path: Path, model_server: Start) -> None
         "base_url": server.url,
         "workers": 1,
         "baselines": True,
+        "baselines_alike": True,
         "retriever": "oracle",
     }
     first = play(pool, tmp_path / "run", max_total_tokens=3 * 18 + 1, **settings)

@@ -12,12 +12,13 @@ from seal.api.objects.base import Document, metric_in, record
 from seal.api.objects.run import Run
 from seal.core import UnknownKeyError, UsageError
 from seal.core.signatures import checked_names
+from seal.evaluation.statistics import UNBOUNDED
 from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
 from seal.report.grids import DIFFERENCE, Glance, Grid, figure, grid_of
-from seal.report.lanes import UNBOUNDED, all_metrics
+from seal.report.lanes import all_metrics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

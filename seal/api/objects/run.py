@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
+from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
 from seal.report.grids import Glance, Grid, counted
-from seal.report.lanes import UNBOUNDED, headline_of, main_metrics, model_name
-from seal.report.run_results import error_notes
+from seal.report.lanes import headline_of, main_metrics, model_name
+from seal.report.run_results import error_notes, outcome_notes
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class Run(Estimates, Framed, Shown):
         columns = ("metric", "mean", "95 % interval", "n", *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
-        foot = (*errors, *crashes, f"folder: {self.folder.path}")
+        notes = outcome_notes(self.summary)
+        foot = (*notes, *errors, *crashes, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:

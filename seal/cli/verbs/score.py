@@ -14,6 +14,7 @@ from seal.cli.options import (
     METRICS,
     MODEL_OPTIONS,
     VOTES,
+    WITHOUT_SPOILT,
     judges,
     new_app,
 )
@@ -52,6 +53,7 @@ class Judging:
         "Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each task's own.",
     )
     metric: tuple[str, ...] = METRICS
+    without_spoilt: bool = WITHOUT_SPOILT
     allow_code: tuple[str, ...] = ALLOW_CODE
 
 

@@ -7,9 +7,11 @@ forgiven.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -179,6 +181,17 @@ def parse_object(text: str) -> dict[str, JSON] | None:
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) and not _deep(value, text) else None
+
+
+def objects_in(text: str) -> Iterator[dict[str, JSON]]:
+    """Yield the JSON objects that stand in a text, but for those within another one."""
+    decoder, place = json.JSONDecoder(), text.find("{")
+    while place >= 0:
+        end = place + 1
+        with suppress(ValueError, RecursionError):
+            value, end = decoder.raw_decode(text, place)
+            yield value
+        place = text.find("{", end)
 
 
 def read_object(text: str, cut: bool = False) -> Written:

@@ -28,7 +28,8 @@ _PLAYER = "gold_calls"
 
 def injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
     """Return the plain run and those with gold in the place of a stage."""
-    ceiling = baselines_of(settings, all_given=False)["ceiling"]
+    alike = changed(settings, baselines_alike=True)
+    ceiling = baselines_of(alike, all_given=False)["ceiling"]
     models = {**settings.role_models, "execution_manager": _PLAYER}
     asked = {
         PLAIN: settings,
