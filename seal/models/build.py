@@ -16,6 +16,7 @@ REGISTRY = Registry(
     {
         "openai": "seal.models.openai_chat:build",
         "gemini": "seal.models.gemini_chat:build",
+        "local": "seal.models.local_model:build",
         "lexical": "seal.models.lexical_calls:build",
         "oracle": "seal.models.oracle:build",
         "gold_calls": "seal.models.gold_tools:build",
@@ -79,6 +80,11 @@ def _check_key(model: Model) -> None:
 def is_offline(spec: Any) -> bool:
     """Tell whether a model is one of ours that sends no request, and so takes no fields of one."""
     return isinstance(spec, str) and split_name(spec)[0] in OFFLINE
+
+
+def is_free(spec: Any) -> bool:
+    """Tell whether a model costs nothing: it sends no request, or one to this machine alone."""
+    return is_offline(spec) or (isinstance(spec, str) and split_name(spec)[0] == "local")
 
 
 def split_name(spec: str) -> tuple[str, str]:

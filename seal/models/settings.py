@@ -126,7 +126,11 @@ OFFLINE: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Options of our models that send no request, so that no field of one can be meant for them."""
+LOADED: Mapping[str, str] = _by_name({"a whole number": "n_ctx n_gpu_layers n_parallel n_threads"})
+"""How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
+_HERE = {name: kind for name, kind in SETTINGS.items() if name not in ("base_url", "key_env")}
 _SERVED: Mapping[str, Mapping[str, str]] = {
+    "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
     "openai": {**SETTINGS, **_OPENAI},
     "gemini": {**SETTINGS, **_GEMINI},
 }

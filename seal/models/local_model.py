@@ -1,0 +1,117 @@
+"""`local/NAME` and `local/FILE.gguf`: a model on this machine, with neither a key nor a network.
+
+llama.cpp plays it in a server of our own (`llama_server`). One request after the other is played,
+without what earlier ones left: so the same request has the same answer.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from seal.core import JSON, Completion, Request, UsageError
+from seal.core.providers import OpenAIServer
+from seal.core.servers import TransientError
+from seal.models.llama_server import address_of
+from seal.models.settings import LOADED, ModelSettings
+from seal.models.weights import Weights
+from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
+
+if TYPE_CHECKING:
+    from urllib3 import PoolManager
+
+_LONGEST = 512
+"""Tokens of an answer where nobody says how many: a small model may never end."""
+_THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""Its threads wait for each other in a loop: where one gets no core, all get nowhere."""
+_REFUSED = (
+    "The model does not take this request as it is; a longer one than its context needs n_ctx=N."
+)
+
+
+class _OwnServer(OpenAIServer):
+    """The server of a file, found or started when it is first asked, and again where it died."""
+
+    def __init__(
+        self, who: str, settings: ModelSettings, weights: Weights, loaded: Mapping[str, int]
+    ) -> None:
+        super().__init__(who, replace(settings, base_url="http://127.0.0.1/v1"), _REFUSED)
+        self.url, self._where = None, ""
+        self._weights, self._loaded = weights, loaded
+
+    def _connect(self) -> PoolManager:
+        self._weights.check()
+        address = address_of(self._weights.path, self._loaded)
+        self._address = urlsplit(address.url)
+        self._headers = {**self._headers, "Authorization": f"Bearer {address.key}"}
+        return super()._connect()
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        try:
+            return super().post(path, body)
+        except TransientError:
+            self._built = None  # it may be gone
+            raise
+
+
+class LocalModel(ServerModel):
+    """A model that llama.cpp plays on this machine. Safe in threads, which wait for each other.
+
+    Args:
+        name: Of a fetched model, or path of a GGUF file.
+        settings: Further fields of the request, and how the file is loaded (`settings.LOADED`).
+
+    Raises:
+        UnknownNameError: No such model.
+        UsageError: No such file, it is no GGUF, or an address is given.
+    """
+
+    provider = "local"
+    unusable = "answered what is no chat completion"
+    _server: _OwnServer
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        super().__init__(name, settings)
+        if settings.base_url is not None:
+            raise UsageError(
+                f"local/{name} is played on this machine: leave {settings.address_from} out, or "
+                "name a server's model openai/MODEL"
+            )
+        self._weights = Weights.of(name)
+        options = {"n_parallel": 1, "n_threads": _THREADS, **settings.options}
+        loaded = {n: options.pop(n) for n in LOADED if options.get(n) is not None}
+        self._body_settings = replace(settings, options={"cache_prompt": False, **options})
+        self._server = _OwnServer(f"local/{name}", settings, self._weights, loaded)
+        self._turn = threading.Semaphore(loaded["n_parallel"])
+
+    @cached_property
+    def identity(self) -> dict[str, JSON]:
+        """What shapes this model's answers, besides the request: what is in the file."""
+        return {
+            "model": f"local/{self._weights.label}",
+            "sha256": self._weights.sha256,
+            "temperature": self.settings.temperature,
+            "options": dict(self.settings.options),
+        }
+
+    def _body(self, request: Request, tools: WireTools) -> Any:
+        if request.max_tokens is None:
+            request = replace(request, max_tokens=_LONGEST)
+        return wire_request(self.name, request, tools, self._body_settings)
+
+    def _ask(self, body: Any) -> Any:
+        with self._turn:  # its silence is told from the moment that it is asked
+            return self._server.post("/chat/completions", body)
+
+    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+        return parse_completion(answer, tools)
+
+
+def build(name: str, settings: ModelSettings) -> LocalModel:
+    """Return the model `local/NAME`."""
+    return LocalModel(name, settings)

