@@ -75,6 +75,7 @@ def annotate(
         *_reached(known.goals),
         *_happened(trajectory),
         *_printed(trajectory),
+        *_answered(trajectory),
         *_flags(scores),
         *_faults(scores),
     ):
@@ -124,6 +125,15 @@ def _reached_mark(node: NodeOutcome) -> Mark:
 def _printed(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
     for one in trajectory.provenance.get("printed", ()):
         yield one["step"], Mark("printed", f"{one['role']} printed:\n{one['text']}".rstrip())
+
+
+def _answered(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
+    """Yield what a model thought before its answer, and where the answer was broken off."""
+    for step in trajectory.steps:
+        if step.reasoning:
+            yield step.index, Mark("printed", f"{step.author} thought:\n{step.reasoning}")
+        if step.finish_reason not in ("", "stop", "tool_calls"):
+            yield step.index, Mark("fault", f"the answer was broken off: {step.finish_reason}")
 
 
 def _happened(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:

@@ -229,12 +229,17 @@ def test_one_error_in_a_hundred_chats_is_no_warning():
     assert list(outcome_notes({"errors": 0, "lines": {}})) == []
 
 
-def test_cut_answers_are_told_below_the_table_and_in_the_report(model_server, one, tmp_path):
+def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_path, capsys):
     direct(one, tmp_path / "run", model_server(thinking))
     run = seal.Run.load(tmp_path / "run")
     told = "answers cut at a limit of tokens: execution_manager 1"
+    page = run.report().read_text()
     assert told in summary_notes(run.folder)
-    assert told in repr(run) and told in run.report().read_text()
+    assert told in repr(run) and told in page
+    assert main(["view", str(tmp_path / "run"), next(run.folder.tasks()).id]) == 0
+    shown = capsys.readouterr().out
+    for mark in ("execution_manager thought:", "I answer.", "the answer was broken off: length"):
+        assert mark in shown and mark in page
 
 
 ECHO = "It is sunny in Rome, and it will stay so until the end of the week."
