@@ -54,8 +54,9 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _END = "|".join(ends for _, ends in _MARKS[:5])
+_ENDS = re.compile(_END, re.IGNORECASE)
 _BEGUN_BEFORE = re.compile(
-    rf"\A(.*?)(?:^[ \t]*(?:{_END})|(?:{_END})(?![^\n]{{0,500}}[\"']))",
+    rf"\A(.*)(?:^[ \t]*(?:{_END})|(?:{_END})(?![^\n]{{0,500}}[\"']))",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 """Thinking whose beginning the template had put into the prompt. An end within a quoted text, such
@@ -76,12 +77,12 @@ def without_thinking(text: str) -> tuple[str, str]:
     thoughts: list[str] = []
 
     def take(found: re.Match[str]) -> str:
-        thoughts.append(found[found.lastindex or 0].strip())
+        thoughts.append(_ENDS.sub("", found[found.lastindex or 0]).strip())
         return ""
 
-    said, before = text, ""
-    while before != said:
-        before, said = said, _BEGUN_BEFORE.sub(take, _BLOCK.sub(take, said))
+    # A block may begin where such an end stood: the blocks are taken once more. No loop, for a
+    # text of ends alone would take the square of its length.
+    said = _BLOCK.sub(take, _BEGUN_BEFORE.sub(take, _BLOCK.sub(take, text)))
     if "<|channel|>" in text:
         said = _HARMONY.sub("", said)
     changed = bool(thoughts) or said != text

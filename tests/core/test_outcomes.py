@@ -237,3 +237,8 @@ def test_other_refusals_are_no_outcome_of_the_model(status, said):
 )
 def test_reasons_to_finish_are_told_in_openais_words(said, reason):
     assert finish_of(said) == reason
+
+
+def test_all_before_the_last_of_several_ends_is_thinking() -> None:
+    assert without_thinking("one</think>two</think> three") == ("three", "onetwo")
+    assert without_thinking("</think>\n" * 40_000 + "<think>a</think>b") == ("b", "a")
