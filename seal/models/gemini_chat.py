@@ -16,6 +16,7 @@ from seal.core.function_calls import parse_call
 from seal.core.outcomes import finish_of
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer
+from seal.models.profiles import Profile
 from seal.models.settings import ModelSettings
 from seal.models.wire import (
     MalformedAnswerError,
@@ -53,7 +54,7 @@ class GeminiModel(ServerModel):
         super().__init__(name, settings)
         self._server = GeminiServer(f"gemini/{name}", settings)
 
-    def _body(self, request: Request, tools: WireTools) -> dict[str, Any]:
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
         unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
         settings = self.settings
         return {

@@ -25,6 +25,8 @@ from seal.core import (
 )
 from seal.core.canonical import digest
 from seal.core.store import Store
+from seal.models.normal_form import changes
+from seal.models.profiles import of_fields
 
 KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""
@@ -62,6 +64,10 @@ class CachedModel:
         self.context = dict(context or {})
         self._store = store
         self._identity = dict(identity)
+        self._unruled = {name: value for name, value in identity.items() if name != "profile"}
+        """The identity for requests that the model's profile leaves as they are."""
+        rules = identity.get("profile")
+        self._rules = of_fields(rules, "profile", "kept") if isinstance(rules, Mapping) else None
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._tools: tuple[tuple[Tool, ...], str] = ((), digest([]))
@@ -84,10 +90,11 @@ class CachedModel:
         return replace(decode_completion(entry), kept=True)
 
     def _key(self, request: Request) -> tuple[str, int]:
+        ruled = self._rules is None or changes(request, self._rules)
         request_digest = digest(
             {
                 "version": KEY_VERSION,
-                "identity": self._identity,
+                "identity": self._identity if ruled else self._unruled,
                 "context": self.context,
                 "messages": plain_messages(request.messages),
                 "tools": self._tools_digest(request.tools),

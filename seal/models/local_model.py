@@ -18,6 +18,7 @@ from seal.core import JSON, Completion, Request, UsageError
 from seal.core.providers import OpenAIServer
 from seal.core.servers import TransientError
 from seal.models.llama_server import address_of
+from seal.models.profiles import Profile, find_profile
 from seal.models.settings import LOADED, ModelSettings
 from seal.models.weights import Weights
 from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
@@ -83,6 +84,7 @@ class LocalModel(ServerModel):
                 "name a server's model openai/MODEL"
             )
         self._weights = Weights.of(name)
+        self.profile = find_profile(name, None, settings.profile)
         options = {"n_parallel": 1, "n_threads": _THREADS, **settings.options}
         loaded = {n: options.pop(n) for n in LOADED if options.get(n) is not None}
         self._body_settings = replace(settings, options={"cache_prompt": False, **options})
@@ -97,12 +99,13 @@ class LocalModel(ServerModel):
             "sha256": self._weights.sha256,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
+            **self._rules,
         }
 
-    def _body(self, request: Request, tools: WireTools) -> Any:
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
         if request.max_tokens is None:
             request = replace(request, max_tokens=_LONGEST)
-        return wire_request(self.name, request, tools, self._body_settings)
+        return wire_request(self.name, request, tools, self._body_settings, profile)
 
     def _ask(self, body: Any) -> Any:
         with self._turn:  # its silence is told from the moment that it is asked

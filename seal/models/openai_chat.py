@@ -6,6 +6,7 @@ from typing import Any
 
 from seal.core import Completion, Request
 from seal.core.providers import OpenAIServer
+from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
 from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
 
@@ -25,7 +26,9 @@ class OpenAIModel(ServerModel):
         settings: Address, tries, further fields.
 
     Raises:
-        UsageError: Neither a key nor a server; the text names the variable and the flag.
+        UsageError: Neither a key nor a server; the text names the variable and the flag. Or no such
+            profile.
+        DataError: The profile's file is wrong.
     """
 
     provider = "openai"
@@ -36,9 +39,10 @@ class OpenAIModel(ServerModel):
         super().__init__(name, settings)
         self.counted_as = name
         self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
+        self.profile = find_profile(name, self._place, settings.profile)
 
-    def _body(self, request: Request, tools: WireTools) -> Any:
-        return wire_request(self.name, request, tools, self.settings)
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+        return wire_request(self.name, request, tools, self.settings, profile)
 
     def _ask(self, body: Any) -> Any:
         return self._server.post("/chat/completions", body)

@@ -18,6 +18,8 @@ class ModelSettings(ServerSettings):
     """None: what the request says."""
     options: Mapping[str, JSON] = field(default_factory=dict)
     """Further fields of the request (`-M key=value`); a field whose value is None is left out."""
+    profile: str | None = None
+    """File or name of what the model takes; None: what was probed, else its family's."""
     recordings: Callable[[str], Lookup] | None = field(default=None, repr=False, compare=False)
     """Finds what `recorded:NAME` and `replay:RUN` play, given that whole name."""
 
@@ -49,6 +51,8 @@ class ModelSettings(ServerSettings):
                 own["api_key_env"] = str(rest.pop(name))
         if rest.get("base_url") is not None:
             own["base_url"] = str(rest.pop("base_url"))
+        if rest.get("profile") is not None:
+            own["profile"] = str(rest.pop("profile"))
         for name in ("timeout_s", "max_tries", "first_wait_s", "max_wait_s", "temperature"):
             if rest.get(name) is not None:
                 own[name] = _number(name, rest.pop(name))
@@ -100,8 +104,8 @@ def _by_name(names: Mapping[str, str]) -> dict[str, str]:
 _OPENAI = _by_name(
     {
         "a number": "frequency_penalty presence_penalty top_p",
-        "a text": "prompt_cache_key prompt_cache_retention reasoning_effort safety_identifier"
-        " service_tier user verbosity",
+        "a text": "profile prompt_cache_key prompt_cache_retention reasoning_effort"
+        " safety_identifier service_tier user verbosity",
         "a text or a list": "stop",
         "a text or an object": "tool_choice",
         "a whole number": "max_completion_tokens max_tokens seed top_logprobs",

@@ -6,7 +6,9 @@ unique within its request, and the answer's names are mapped back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +18,7 @@ from seal.core import (
     JSON,
     Completion,
     Message,
+    ModelError,
     Request,
     RequestError,
     Tool,
@@ -27,6 +30,8 @@ from seal.core.function_calls import parse_call, wire_name, wire_names
 from seal.core.outcomes import FAULTY, finish_of, refusal_of
 from seal.core.plain import well_formed
 from seal.core.secrets import public_url
+from seal.models.normal_form import closed, normalised, presentation_of
+from seal.models.profiles import HINTS, Profile, after_refusal, differences, save, saved_at
 from seal.models.settings import ModelSettings
 from seal.models.tokens import count_thinking, estimate_usage
 
@@ -34,6 +39,21 @@ if TYPE_CHECKING:
     from seal.core.servers import Server
 
 _KEPT_TOOL_SETS = 256
+_PLAIN = Profile()
+_OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
+"""Fields that servers refuse in a request without tools."""
+_JSON_MODES: Mapping[str, JSON] = {
+    "object": {"type": "json_object"},
+    "schema": {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": {"type": "object"}},
+    },
+}
+_log = logging.getLogger(__name__)
+
+
+class _LearntError(Exception):
+    """A refusal has changed the profile: the same request may be taken now."""
 
 
 class MalformedAnswerError(Exception):
@@ -66,6 +86,8 @@ class ServerModel:
     """
 
     cached = True
+    profile: Profile | None = None
+    """What the model takes; grows where a refusal teaches more. None: the class knows itself."""
     provider: str
     unusable: str
     """What is said of an answer that cannot be read."""
@@ -82,17 +104,35 @@ class ServerModel:
         self.name = name
         self.settings = settings
         self._tools: dict[tuple[int, ...], WireTools] = {}
+        self._lock = threading.Lock()
 
     @property
     def identity(self) -> dict[str, JSON]:
         """What shapes this model's answers, besides the request; holds no secret."""
-        url = self._server.url
         return {
             "model": f"{self.provider}/{self.name}",
-            "base_url": public_url(url) if url else None,
+            "base_url": self._place,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
+            **self._rules,
         }
+
+    @property
+    def _rules(self) -> dict[str, JSON]:
+        """What the profile adds to the identity; nothing where it shapes no answer."""
+        rules = {} if self.profile is None else self.profile.identity(self._given)
+        return {"profile": rules} if rules else {}
+
+    @property
+    def _place(self) -> str | None:
+        """Address of the server without secrets; None: the provider's own."""
+        return public_url(self._server.url) if self._server.url else None
+
+    @property
+    def _given(self) -> set[str]:
+        """Fields of the request that the user gave."""
+        own = {"temperature"} if self.settings.temperature is not None else set()
+        return own | self.settings.options.keys()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -104,19 +144,43 @@ class ServerModel:
     def complete(self, request: Request) -> Completion:
         """Return the server's answer.
 
+        Where the server refuses what a profile can do without, it is asked again without it.
+
         Raises:
             ModelError: The server refused, or failed as often as may be tried.
         """
+        while True:  # ends: each refusal that teaches something leaves less to be taught
+            how = self.profile and presentation_of(request, self.profile)
+            try:
+                if how:
+                    from seal.models.text_calls import PresentedModel
+
+                    return PresentedModel(self, how).complete(request)
+                return self._complete(request)
+            except _LearntError:
+                continue
+
+    def _complete(self, request: Request) -> Completion:
+        """Return the server's answer to a request that it takes as far as the profile says."""
         tools = self._wired(request.tools)
-        body = self._body(request, tools)
+        profile = self.profile
+        body = self._body(request, tools, profile or _PLAIN)
 
         def ask() -> Completion:
-            answer = self._ask(body)
+            try:
+                answer = self._ask(body)
+            except ModelError as error:
+                own = isinstance(error, RequestError) and error.refusal
+                if own or profile is None or not self._learns(profile, str(error), body):
+                    raise
+                raise _LearntError from None
             try:
                 completion, counted = self._read(answer, tools)
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
+                if profile is not None and profile.thinking is not None:
+                    completion = _with_usual_marks(completion, *profile.thinking)
                 if counted:
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
@@ -138,8 +202,25 @@ class ServerModel:
             self._tools[key] = found
         return found
 
-    def _body(self, request: Request, tools: WireTools) -> Any:
-        """Return what is sent."""
+    def _learns(self, profile: Profile, said: str, body: Mapping[str, Any]) -> bool:
+        """Tell whether asking again can help, after a refusal under a profile."""
+        _, _, words = said.partition(" answered HTTP ")
+        with self._lock:
+            if self.profile is not profile:  # another thread has learnt meanwhile
+                return True
+            learnt = after_refusal(profile, words, body, self._given)
+            if learnt is None:
+                return False
+            self.profile = learnt
+        name = f"{self.provider}/{self.name}"
+        _log.warning("%s refused a request; from now on: %s", name, differences(profile, learnt))
+        path = saved_at(self.name, self._place)
+        if path.is_file() and self.settings.profile is None:
+            save(learnt, path)
+        return True
+
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+        """Return what is sent under a profile."""
         raise NotImplementedError
 
     def _ask(self, body: Any) -> Any:
@@ -149,6 +230,12 @@ class ServerModel:
     def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
         """Return the completion in an answer, and whether the server counted the tokens."""
         raise NotImplementedError
+
+
+def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Completion:
+    """Return a completion whose thinking, in marks of the model's own, is taken as thinking."""
+    words = completion.content.replace(begins, "<think>").replace(ends, "</think>")
+    return replace(completion, content=words)
 
 
 def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireTools:
@@ -198,7 +285,11 @@ def sent_arguments(call: ToolCall) -> dict[str, JSON]:
 
 
 def wire_request(
-    model: str, request: Request, tools: WireTools, settings: ModelSettings
+    model: str,
+    request: Request,
+    tools: WireTools,
+    settings: ModelSettings,
+    profile: Profile = _PLAIN,
 ) -> dict[str, Any]:
     """Return the JSON body of a chat completion.
 
@@ -210,24 +301,41 @@ def wire_request(
         tools: The request's tools.
         settings: Their temperature goes before the request's, and so do further fields, of which a
             value of None leaves one out.
+        profile: What the model takes.
     """
     temperature = settings.temperature
+    messages = normalised(request.messages, profile)
     body: dict[str, Any] = {
         "model": model,
-        "messages": [_wire_message(message, tools) for message in request.messages],
+        "messages": [_wire_message(message, tools) for message in messages],
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,
     }
     if tools.functions:
-        body["tools"] = tools.functions
+        body["tools"] = tools.functions if profile.open_objects else _closed(tools.functions)
     if request.max_tokens is not None:
         body["max_tokens"] = request.max_tokens
     if request.json_object:
-        body["response_format"] = {"type": "json_object"}
-    if settings.options:
-        body.update(settings.options)
-        body = {name: value for name, value in body.items() if value is not None}
-    return body
+        body["response_format"] = _JSON_MODES[profile.json_mode]
+    body = {name: value for name, value in body.items() if name not in profile.without}
+    body |= settings.options
+    left_out = HINTS & {*profile.without} if tools.functions else _OF_TOOLS
+    for name in left_out:
+        body.pop(name, None)
+    if "max_tokens" in body:
+        body.setdefault(profile.output_limit, body.pop("max_tokens"))
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def _closed(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the `tools` of a request whose schemas leave nothing open."""
+    found = []
+    for one in functions:
+        function = one["function"]
+        found.append(
+            {**one, "function": {**function, "parameters": closed(function["parameters"])}}
+        )
+    return found
 
 
 def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:

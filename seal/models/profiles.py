@@ -1,0 +1,308 @@
+"""What a model takes: rules of its chat template and of its server, as data.
+
+Shipped families stand in `profiles.toml` and are found by the model's name. A user's own profile is
+a file of the same fields, named in the model's text (`profile=FILE`) or written by
+`seal models probe --save`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from seal.core import JSON, DataError, UnknownNameError, first_fault
+from seal.core.folders import cache_folder
+from seal.core.function_calls import wire_name
+
+PLAIN = "plain"
+"""Name of the profile of a model that takes everything."""
+_FOLDER = "profiles"
+"""Where probed profiles lie in the cache folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a model takes. The defaults forbid nothing: the request is sent as it was made.
+
+    Every rule changes only requests that break it.
+    """
+
+    name: str = field(default=PLAIN, compare=False)
+    alternates: bool = False
+    """User and assistant take turns; calls and results are part of the assistant's turn."""
+    begins_with_user: bool = False
+    """The first message after the system's is the user's."""
+    system: Literal["any", "first", "none"] = "any"
+    """Where system messages may stand; none: they are words of the user."""
+    call_ids: Literal["any", "short"] = "any"
+    """Ids of calls; short: nine letters and digits."""
+    parallel_calls: bool = True
+    """A message may hold several calls."""
+    content_with_calls: bool = True
+    """A message may hold words beside calls; False: the words are a message before."""
+    tools: bool = True
+    """The server takes tools; False: tools and calls stand in the text, in the form `json`."""
+    tool_messages: Literal["native", "text"] = "native"
+    """How results are told; text: as messages of the user."""
+    open_objects: bool = True
+    """An object in a schema may leave open what further properties hold."""
+    without: tuple[str, ...] = ()
+    """Fields of the request that are left out, such as seed and temperature."""
+    output_limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Name of the field that limits the answer."""
+    json_mode: Literal["object", "schema"] = "object"
+    """How a JSON object is asked for in `response_format`."""
+    thinking: tuple[str, str] | None = None
+    """What stands around thoughts in the model's text; None: `<think>` and its like."""
+    context: int | None = None
+    """Tokens that prompt and answer may have together; None: not known."""
+    learnt: tuple[str, ...] = field(default=(), compare=False)
+    """Fields above that a refusal of the server taught."""
+
+    def identity(self, given: Collection[str] = ()) -> dict[str, JSON]:
+        """Return the rules that can shape an answer; empty where there are none.
+
+        What was learnt is left out: before it was known, the server gave no answer at all.
+
+        Args:
+            given: Fields of the request that the user gave, which no profile leaves out.
+        """
+        shaping: dict[str, JSON] = {}
+        for name in _SHAPING:
+            value = getattr(self, name)
+            if name == "without":
+                value = [one for one in value if one not in given]
+            if name not in self.learnt and value != _plain(name):
+                shaping[name] = value
+        return shaping
+
+    def with_learnt(self, **changes: Any) -> Profile:
+        """Return the profile after a refusal."""
+        return replace(self, **changes, learnt=(*dict.fromkeys((*self.learnt, *changes)),))
+
+    def toml(self) -> str:
+        """Return the file of this profile."""
+        told = {key: value for key, value in asdict(self).items() if key != "name"}
+        plain = asdict(Profile())
+        # JSON's texts, truth values and lists are TOML's, too.
+        lines = [f"{key} = {json.dumps(v)}" for key, v in told.items() if v != plain[key]]
+        return "\n".join([f"# What {self.name} takes", *lines, ""])
+
+
+_SHAPING = (
+    "alternates",
+    "begins_with_user",
+    "system",
+    "parallel_calls",
+    "content_with_calls",
+    "tools",
+    "tool_messages",
+    "open_objects",
+    "without",
+    "json_mode",
+)
+"""Rules by which a model is asked something else; ids of calls and names of fields are none."""
+
+
+def _plain(name: str) -> Any:
+    value = getattr(Profile(), name)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def read_profile(text: str, place: str, name: str) -> Profile:
+    """Return the profile in a file.
+
+    Args:
+        text: TOML.
+        place: Of the file, for messages.
+        name: What the profile is called.
+
+    Raises:
+        DataError: It is no profile; names the field and what it takes.
+    """
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(
+            f'{place}: no TOML ({error}); write lines such as system = "none"'
+        ) from None
+    return of_fields(given, place, name)
+
+
+def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
+    """Return the profile of some fields.
+
+    Raises:
+        DataError: There is no such field, or it takes no such value.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = {one.name for one in fields(Profile)} - {"name"}
+    for key in given:
+        if key not in known:
+            raise DataError(f"{place}: {UnknownNameError('field of a profile', key, known)}")
+    try:  # strict takes lists for tuples in JSON alone
+        found = TypeAdapter(Profile).validate_json(json.dumps(given, default=str), strict=True)
+    except ValidationError as error:
+        raise DataError(f"{place}: {first_fault(error)}") from None
+    return replace(found, name=name)
+
+
+@cache
+def shipped() -> Mapping[str, tuple[tuple[str, ...], Profile]]:
+    """Return name to patterns and profile of each family, in the order in which they are tried."""
+    table = tomllib.loads(files("seal.models").joinpath("profiles.toml").read_text("utf-8"))
+    return {
+        name: (tuple(given.pop("models")), of_fields(given, "profiles.toml", name))
+        for name, given in table.items()
+    }
+
+
+def family_of(model: str) -> Profile:
+    """Return the shipped profile of a model; one that forbids nothing where its family has none.
+
+    Args:
+        model: What the server calls the model, in any case, with or without its owner.
+    """
+    name = model.rpartition("/")[2].lower()
+    for patterns, profile in shipped().values():
+        if any(fnmatchcase(name, pattern) for pattern in patterns):
+            return profile
+    return Profile()
+
+
+def find_profile(model: str, address: str | None, given: str | None = None) -> Profile:
+    """Return the profile of a model: the given one, else the probed one, else its family's.
+
+    Args:
+        model: What the server calls it.
+        address: Of the server, without secrets; None: the provider's own.
+        given: A file, the name of a shipped profile, or `plain`; None: none is given.
+
+    Raises:
+        DataError: The file is no profile.
+        UnknownNameError: Neither a file nor a shipped profile.
+    """
+    if given is None:
+        path = saved_at(model, address)
+        return _of_file(path, path.stem) if path.is_file() else family_of(model)
+    if given == PLAIN:
+        return Profile()
+    if given in shipped():
+        return shipped()[given][1]
+    if Path(given).is_file():
+        return _of_file(Path(given), Path(given).stem)
+    raise UnknownNameError("profile (and no file)", given, [PLAIN, *shipped()])
+
+
+def _of_file(path: Path, name: str) -> Profile:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: no text; a profile is a TOML file") from None
+    return read_profile(text, str(path), name)
+
+
+def saved_at(model: str, address: str | None) -> Path:
+    """Return where `seal models probe --save` keeps the profile of a model at a server."""
+    return (
+        cache_folder() / _FOLDER / f"{wire_name(f'{model}@{address}' if address else model)}.toml"
+    )
+
+
+def save(profile: Profile, path: Path) -> None:
+    """Write a profile; its folder is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(profile.toml(), encoding="utf-8")
+    part.replace(path)
+
+
+_RULES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), changes)
+    for pattern, changes in (
+        (r"roles must alternate", {"alternates": True, "begins_with_user": True}),
+        (r"unexpected role '?\w+'? after role", {"alternates": True}),
+        (r"assistant message must have (either content|a string)", {"alternates": True}),
+        (r"system (role|messages?|prompts?)( is| are)? not supported", {"system": "none"}),
+        (r"system messages? must be (at the beginning|the first)", {"system": "first"}),
+        (r"initial optional system message|, got system\b", {"system": "first"}),
+        (r"single tool-?calls? at once", {"parallel_calls": False}),
+        (r"length (of )?9\b", {"call_ids": "short"}),
+        (r"no first user message|no user query", {"begins_with_user": True}),
+        (
+            r"not support (tools|tool use|tool calling|function calling)\b"
+            r"|--enable-auto-tool-choice|tools? param requires",
+            {"tools": False},
+        ),
+    )
+)
+"""Words of a refusal, and what they teach. Sources: the templates of Mistral, Gemma, Llama and
+Qwen, and the errors of Mistral's interface, vLLM, Ollama and llama.cpp."""
+_UNSUPPORTED = re.compile(
+    r"unsupported|(not|n't|cannot) (be )?(support|permit|allow|accept|recogni)|unknown|unexpected"
+    r"|unrecogni[sz]ed|extra (inputs|fields)|deprecated",
+    re.IGNORECASE,
+)
+_TOO_MUCH = re.compile(
+    r"too (large|long|many|high|low)|at (most|least)|maximum|exceed|between|(less|greater) than",
+    re.IGNORECASE,
+)
+"""The value is refused, and not the field."""
+HINTS = frozenset({"parallel_tool_calls"})
+"""Fields that measure nothing: a refusal takes them out even where the user gave them."""
+_FIXED = frozenset({"model", "messages", "tools", "stream"})
+
+
+def after_refusal(
+    profile: Profile, said: str, body: Mapping[str, Any], given: Collection[str] = ()
+) -> Profile | None:
+    """Return what a refusal teaches; None where it teaches nothing new.
+
+    Args:
+        profile: Under which the request was made.
+        said: The server's words.
+        body: The request, as it was sent.
+        given: Fields that the user gave; a refusal of what they measure stands.
+    """
+    for pattern, changes in _RULES:
+        new = {key: value for key, value in changes.items() if getattr(profile, key) != value}
+        if new and pattern.search(said) and (new != {"system": "first"} or profile.system == "any"):
+            return profile.with_learnt(**new)
+    if not _UNSUPPORTED.search(said) or _TOO_MUCH.search(said):
+        return None
+    for name in body.keys() - _FIXED:
+        if re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w-])", said):
+            return _without(profile, name, said, name in given)
+    return None
+
+
+def _without(profile: Profile, name: str, said: str, given: bool) -> Profile | None:
+    """Return a profile under which a field of the request has another name, or is left out."""
+    if name == profile.output_limit == "max_tokens" and "max_completion_tokens" in said:
+        return profile.with_learnt(output_limit="max_completion_tokens")
+    if name == "response_format" and profile.json_mode == "object" and "json_schema" in said:
+        return profile.with_learnt(json_mode="schema")
+    if name in profile.without or (given and name not in HINTS):
+        return None
+    return profile.with_learnt(without=(*profile.without, name))
+
+
+def differences(before: Profile, after: Profile) -> str:
+    """Return what a profile says otherwise than another, in words for people."""
+    told = []
+    for one in fields(Profile):
+        old, new = getattr(before, one.name), getattr(after, one.name)
+        if one.name == "without" and old != new:
+            told.append(f"{', '.join(name for name in new if name not in old)} left out")
+        elif one.name != "learnt" and old != new:
+            told.append(f"{one.name} = {json.dumps(new)}")
+    return ", ".join(told)
