@@ -21,6 +21,7 @@ from seal.runs.settings import (
     AgentChoice,
     Feedback,
     History,
+    HistoryPolicy,
     MetricChoice,
     ModelChoice,
     Origin,
@@ -46,6 +47,7 @@ class PlayOptions(TypedDict, total=False):
     user_brief: Brief
     team: TeamChoice | None
     history: History | None
+    history_policy: HistoryPolicy
     retriever: RetrieverChoice | None
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve

@@ -169,6 +169,11 @@ class Roles:
     history: Literal["own", "gold"] | None = option(
         None, "What later goals follow on.  [default: the pool's, else own]"
     )
+    history_policy: Literal["stop", "drop", "summarise"] = option(
+        DEFAULT.history_policy,
+        "Where the model's window is too small: stop the goal, or drop or summarise the oldest "
+        "results of tools.",
+    )
     on_policy: bool = flag("Play recorded dialogues with a user who has a brief.")
 
     def seated(self) -> dict[str, str | None]:

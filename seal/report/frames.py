@@ -124,6 +124,7 @@ CALLS = (
 )  # fmt: skip
 MESSAGES = (
     "index", "turn", "author", "recipient", "kind", "content", "tokens_in", "tokens_out",
+    "finish_reason", "reasoning",
 )  # fmt: skip
 TASKS = (
     "benchmark", "split", "outcome", "stop", "error", "answer", "turns", "calls", "tokens_in",
@@ -234,6 +235,7 @@ def _messages(source: _Source) -> Iterator[Row]:
         for step in chat.steps:
             yield source.place(chat.task_id, chat.trial, step.goal) | {
                 **_fields(step, "index", "turn", "author", "recipient", "content"),
+                **_fields(step, "finish_reason", "reasoning"),
                 "kind": "call" if step.call else "result" if step.result else "message",
                 **(_fields(step.usage, "tokens_in", "tokens_out") if step.usage else {}),
             }

@@ -119,6 +119,11 @@ class Cast:
                 asked = self.opened(role, task, trial)
                 own_user = role == USER and role in self._own
                 opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
+                policy = self._settings.history_policy
+                if role != USER and policy != "stop":
+                    from seal.models.shortened import ShortenedModel
+
+                    opened[role] = ShortenedModel(opened[role], policy == "summarise")
             return opened[role]
 
         model("execution_manager")

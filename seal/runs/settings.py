@@ -33,6 +33,7 @@ from seal.retrievers.contract import RetrieverSpec
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
+HistoryPolicy = Literal["stop", "drop", "summarise"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
 Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
 """Who gave a setting its value: the command line, a call from Python, a variable of the
@@ -95,6 +96,7 @@ _POSITIVE = (
 )
 _MODES = {
     "history": get_args(History),
+    "history_policy": get_args(HistoryPolicy),
     "retrieve": get_args(Retrieve),
     "cache": get_args(CacheMode),
     "speaker_selection": get_args(SpeakerSelection),
@@ -136,6 +138,8 @@ class RunSettings:
     team: TeamChoice | None = None
     """None, as of `history` and `format`: what the pool says, else what `Play` does."""
     history: History | None = None
+    history_policy: HistoryPolicy = "stop"
+    """What a prompt leaves out where the model's window is too small (`seal.models.shortened`)."""
     retriever: RetrieverChoice | None = None
     """None: `given` where the task offers tools, else `tfidf`."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)

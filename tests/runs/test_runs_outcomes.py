@@ -9,6 +9,7 @@ from small_pools import asked_city, by_server, play, weather_goal, weather_task,
 import seal
 from seal.cli import main
 from seal.core import Message, RequestError
+from seal.models.shortened import LEFT_OUT
 from seal.report.run_results import outcome_notes, summary_notes
 from seal.runs.run_folder import RunFolder
 
@@ -337,3 +338,44 @@ def test_a_relay_hands_the_only_report_on(model_server, one, tmp_path):
     assert len(server.received) - requests == requests - 1
     answers = [next(run.folder.trajectories()).answers for run in (whole, short)]
     assert answers[0] == answers[1]
+
+
+WINDOW = 3
+"""Results that the server takes whole; a summary counts as none."""
+
+
+def small_window(request: Received) -> Answer:
+    """Call six times, one after the other; refuse a prompt of more than `WINDOW` whole results."""
+    body = request.body
+    if "three sentences" in body["messages"][0]["content"]:
+        return text("<think>Short.</think>It is sunny.")
+    results = [m["content"] for m in body["messages"] if m["role"] == "tool"]
+    if sum(not result.startswith(LEFT_OUT) for result in results) > WINDOW:
+        return FULL
+    if len(results) < 6:
+        return calls(("weather", {"city": "Rome", "day": str(len(results))}))
+    return text("It is sunny in Rome.")
+
+
+@pytest.mark.parametrize("policy", ["stop", "drop", "summarise"])
+def test_the_oldest_results_make_room_where_the_window_is_too_small(
+    model_server, one, tmp_path, policy
+):
+    server = model_server(small_window)
+    asked = {"max_turns": 9, "history_policy": policy}
+    played = direct(one, tmp_path / "run", server, **asked)
+    ended = {"context_overflow": 1} if policy == "stop" else {"done": 1}
+    assert played.summary["stop_reasons"] == ended
+    measure = played.folder.manifest()["measure"]
+    assert measure.get("history_policy", "stop") == policy
+    said = [m["content"] for m in server.received[-1].body["messages"] if m["role"] == "tool"]
+    if policy != "stop":
+        short = f"{LEFT_OUT} It is sunny." if policy == "summarise" else LEFT_OUT
+        assert said[0] == short and not said[-1].startswith(LEFT_OUT)
+        usage = played.summary["usage"]
+        answered = [r for r in server.received if small_window(r) is not FULL]
+        assert usage["tokens_in"] == 11 * len(answered)  # summaries count too
+    trajectories = played.folder.trajectories_path.read_bytes()
+    assert LEFT_OUT.encode() not in trajectories  # what was said stays on record
+    again = direct(one, tmp_path / "again", server, **asked, cache="replay")
+    assert again.folder.trajectories_path.read_bytes() == trajectories
