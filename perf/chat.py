@@ -108,8 +108,15 @@ def cpu_of_chats(engine: Engine, tasks: list[Task], count: int, first: int) -> f
 
 
 def cpu_of_client(url: str, bodies: list[dict[str, Any]], count: int) -> float:
-    """Return CPU seconds of the same requests through one shared client, a chat's worth."""
+    """Return CPU seconds of the same requests through one shared client, a chat's worth.
+
+    They are asked for as a whole: to read a stream is the caller's work with that client.
+    """
     import openai
+
+    for body in bodies:
+        body.pop("stream", None)
+        body.pop("stream_options", None)
 
     client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
     start = time.process_time()

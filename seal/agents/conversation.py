@@ -16,7 +16,6 @@ from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
 from seal.agents.faults import (
     FAULTS,
-    OverdueError,
     PluginError,
     crash,
     is_of_the_chat,
@@ -33,6 +32,7 @@ from seal.core import (
     ChatModel,
     Completion,
     Goal,
+    OverdueError,
     Query,
     Ranking,
     Reply,
@@ -52,6 +52,7 @@ from seal.core import (
     fault,
 )
 from seal.core.conditions.messages import takes_turn
+from seal.core.deadlines import seconds_left, within
 from seal.core.environment import Environment
 from seal.core.outcomes import ENDED
 
@@ -254,10 +255,13 @@ class Conversation:
         agent = self.seats[role]
         try:
             try:
-                reply = agent.reply(view)
+                with within(self.seconds_left):
+                    reply = agent.reply(view)
             finally:
                 view.close()
         except OverdueError:
+            if self._own_seconds_left:  # it is the run's time that is up
+                raise
             return _NO_REPLY, Stop("max_seconds")
         except FAULTS as error:  # a plug-in's fault costs its task alone
             refused = view.refused
@@ -417,8 +421,13 @@ class Conversation:
     @property
     def seconds_left(self) -> float | None:
         """How long the chat may still last; None: there is no limit."""
+        left = min(self._own_seconds_left, seconds_left())
+        return None if left == math.inf else left
+
+    @property
+    def _own_seconds_left(self) -> float:
         most = self.limits.max_seconds
-        return None if most is None else max(0.0, most - self._seconds)
+        return math.inf if most is None else max(0.0, most - self._seconds)
 
     @property
     def _seconds(self) -> float:

@@ -26,10 +26,6 @@ class CallsSpentError(BaseException):
     """
 
 
-class OverdueError(SealError):
-    """A role takes longer than the chat may last, which ends with the stop reason `max_seconds`."""
-
-
 FAULTS = (Exception, SystemExit, asyncio.CancelledError, CallsSpentError)
 """What a plug-in may end with. The last is no `Exception`, so that its own code lets it by."""
 

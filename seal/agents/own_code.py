@@ -16,10 +16,12 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
-from seal.agents.faults import CallsSpentError, OverdueError, PluginError
+from seal.agents.faults import CallsSpentError, PluginError
+from seal.core import OverdueError
+from seal.core.deadlines import given_up
 
 PRINTED = 20_000
 """Characters of what is printed within one reply that are kept."""
@@ -66,23 +68,14 @@ class OwnCode:
         """
         if seconds is None:
             return function()
-        done: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
 
-        def run() -> None:
+        def run() -> Any:
             try:
-                done.put((function(), None))
-            except BaseException as error:  # handed to the thread that waits
-                done.put((None, error))
-            self._end_fork()
+                return function()
+            finally:
+                self._end_fork()
 
-        threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
-        try:
-            value, failure = done.get(timeout=max(0.0, seconds))
-        except queue.Empty:
-            raise OverdueError from None
-        if failure is not None:
-            raise failure
-        return value
+        return given_up(run, max(0.0, seconds))
 
     def wait(self, value: Awaitable[Any], seconds: float | None, work: Inbox) -> Any:
         """Return what an awaitable comes to; meanwhile this thread does the work that it is handed.

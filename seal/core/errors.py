@@ -11,6 +11,7 @@
     ├── InfrastructureError     server, network, store: never a score     exit code 1
     │   ├── ModelError          a model's server failed or was refused
     │   │   └── RequestError    this request cannot be answered; another one may be
+    │   ├── OverdueError        something takes longer than it may
     │   ├── SimulatorError      a simulator gave no usable answer
     │   └── CacheMissError      nothing stored under replay mode
     ├── NotRecordedError        no recording to play: the task is skipped
@@ -154,13 +155,23 @@ class RequestError(ModelError):
     """A model cannot answer this one request, however often it is asked; it may answer others.
 
     Args:
-        text: What happened.
+        text: What happened, and the repair.
         refusal: Where this is the model's own outcome, which one it is.
+        status: HTTP status of the server's refusal; 0: it was no server that refused.
+        said: The server's own words.
     """
 
-    def __init__(self, text: str, refusal: Refusal | None = None) -> None:
+    def __init__(
+        self, text: str, refusal: Refusal | None = None, status: int = 0, said: str = ""
+    ) -> None:
         super().__init__(text)
         self.refusal = refusal
+        self.status = status
+        self.said = said
+
+
+class OverdueError(InfrastructureError):
+    """Something takes longer than it may; of a role in a chat: than the chat may last."""
 
 
 class SimulatorError(InfrastructureError):

@@ -1,13 +1,14 @@
 """The servers of OpenAI's interface and of Google's, and the keys for them.
 
-This is the one module that imports urllib3 and google-genai (extra `gemini`), when first used.
+urllib3 (by `seal.core.connections` too) and google-genai (extra `gemini`) are imported when first
+used.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -15,14 +16,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from seal.core.errors import MissingExtraError, ModelError, UsageError
+from seal.core.deadlines import given_up, seconds_left, within
+from seal.core.errors import (
+    InfrastructureError,
+    MissingExtraError,
+    ModelError,
+    OverdueError,
+    RequestError,
+    UsageError,
+)
 from seal.core.plain import json_bytes
 from seal.core.secrets import BASE_URL, ServerSettings, check_url, public_url
 from seal.core.servers import Server, sentences
+from seal.core.streams import CutStreamError, answer_in, has_words, is_ended
 
 if TYPE_CHECKING:
     from google.genai import Client
     from urllib3 import BaseHTTPResponse, PoolManager
+    from urllib3.exceptions import HTTPError
 
 Answer = TypeVar("Answer")
 
@@ -32,6 +43,14 @@ _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "no-key-needed"  # local servers want some header
 _KEPT_CONNECTIONS = 1000
 """To one server; more are opened where more threads ask at once, and closed afterwards."""
+_LONGEST_CONNECT_S = 15.0
+_LONGEST_END_S = 1.0
+"""After the last event of a stream."""
+_LARGEST = 64 * 2**20
+"""Bytes of an answer; a server that sends more sends no answer."""
+_STREAMED = ("/chat/completions",)
+"""Where answers come piece by piece, if they may."""
+_ABOUT_STREAMS = re.compile(r"\bstream(?:ing|_options)?\b")
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -77,6 +96,9 @@ class OpenAIServer(Server):
             **_HEADERS,
             "Authorization": _login(parts) or f"Bearer {self._key or _NO_KEY}",
         }
+        told = {"stream": True, "stream_options": {"include_usage": True}}
+        self._stream_fields = (told, {"stream": True}, {}) if settings.stream else ({},)
+        """What is added to a request, the fullest first; what was refused is taken out."""
         for header, variable in _ACCOUNT.items():
             if os.environ.get(variable):
                 self._headers[header] = os.environ[variable]
@@ -84,38 +106,72 @@ class OpenAIServer(Server):
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Return the JSON of the server's answer, with every failure told in words of ours.
 
-        The library's errors end here, cause and context included: they may hold the key.
+        A chat's answer is streamed where it may be, and is the same JSON. A server that refuses to
+        count the tokens of a stream, or to stream, is not asked for it again. The library's errors
+        end here, cause and context included: they may hold the key.
 
         Raises:
             TransientError: A failure that may pass.
+            OverdueError: The time was up while words of the answer came.
             RequestError: The server does not take this request.
             ModelError: It takes none: key, name or address are wrong.
         """
-        from urllib3.exceptions import HTTPError, NewConnectionError, TimeoutError
+        for fields in self._stream_fields if path in _STREAMED else ({},):
+            try:
+                answer = self._post(path, fields | body)
+            except RequestError as error:
+                if not (fields and _ABOUT_STREAMS.search(error.said)):
+                    raise
+                self._stream_fields = self._stream_fields[1:]
+            else:
+                return answer
+        raise AssertionError("the last request has no field of streams")
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        from urllib3.exceptions import HTTPError
 
         url = self._address._replace(path=self._address.path.rstrip("/") + path).geturl()
-        data, headers = json_bytes(body), self._headers
+        data, headers, text = json_bytes(body), self._headers, bytearray()
+        failure: InfrastructureError
         try:
-            answer = self._connection().urlopen("POST", url, body=data, headers=headers)
+            answer = self._connection().urlopen(
+                "POST", url, body=data, headers=headers, preload_content=False
+            )
+            _read(answer, text)
             if 200 <= answer.status < 300:
-                return json.loads(answer.data)
-            failure = self._told_status(answer)
+                return answer_in(text)
+            failure = self._told_status(answer, text)
+        except CutStreamError as error:
+            failure = self.transient(f"broke off: {error}", status=0)
         except HTTPError as error:
-            said = f"could not be reached or broke off: {error.__cause__ or error}"
-            said = sentences(said, f"Is it running, is {self._setting} right?")
-            # A refused connection is a TimeoutError to urllib3, too.
-            if isinstance(error, TimeoutError) and not isinstance(error, NewConnectionError):
-                said = f"gave no answer within {self._settings.timeout_s:g} seconds"
-            failure = self.transient(said)
+            failure = self._told_connection(error, text)
         except ValueError as error:
             failure = self.transient(f"answered what is no JSON: {error}")
         raise failure
 
-    def _told_status(self, answer: BaseHTTPResponse) -> ModelError:
+    def _told_connection(self, error: HTTPError, text: bytearray) -> InfrastructureError:
+        """Return what became of a connection on which this much of an answer had come."""
+        from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
+
+        root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+        found = not isinstance(root, (NewConnectionError, SSLError))
+        # A refused connection is a TimeoutError to urllib3, too.
+        if not found or not isinstance(root, TimeoutError):
+            said = f"could not be reached or broke off: {error.__cause__ or error}"
+            said = sentences(said, f"Is it running, is {self._setting} right?")
+        elif seconds_left():
+            said = f"gave no answer within {self._settings.timeout_s:g} seconds"
+        elif has_words(text):
+            return OverdueError(self.told("was still answering when the time was up"))
+        else:
+            said = "gave no answer before the time was up"
+        return self.transient(said, status=0, found=found)
+
+    def _told_status(self, answer: BaseHTTPResponse, text: bytearray) -> ModelError:
         try:
-            body = json.loads(answer.data)
+            body = answer_in(text)
         except ValueError:
-            body = answer.data.decode(errors="replace")
+            body = text.decode(errors="replace")
         found = body.get("error") if isinstance(body, dict) else None
         inner = found if isinstance(found, dict) else {}
         spent = inner.get("code") == "insufficient_quota"
@@ -123,23 +179,23 @@ class OpenAIServer(Server):
         return self._failure(answer.status, _message(body), answer.headers, spent, codes)
 
     def _connect(self) -> PoolManager:
-        import certifi
         import urllib3
 
-        own = {"SSL_CERT_FILE", "SSL_CERT_DIR"} & os.environ.keys()
+        from seal.core.connections import open_pool
+
+        silence = self._settings.timeout_s
         options: dict[str, Any] = {
             "maxsize": _KEPT_CONNECTIONS,
-            "timeout": self._settings.timeout_s,
+            "timeout": urllib3.Timeout(connect=min(silence, _LONGEST_CONNECT_S), read=silence),
             "retries": urllib3.Retry(None, connect=False, read=False, redirect=5, other=0),
-            "ca_certs": None if own else certifi.where(),
         }
         proxy = _proxy(self._address)
         if proxy is None:
-            return urllib3.PoolManager(**options)
+            return open_pool(None, None, **options)
         login = _login(proxy)
         headers = {"Proxy-Authorization": login} if login else None
         try:
-            return urllib3.ProxyManager(proxy.geturl(), proxy_headers=headers, **options)
+            return open_pool(proxy.geturl(), headers, **options)
         except urllib3.exceptions.ProxySchemeUnknown:
             shown = public_url(proxy.geturl())
             raise UsageError(
@@ -157,6 +213,24 @@ class OpenAIServer(Server):
         if status == 429:
             return f"The account behind {self._key_variable} has no quota left."
         return self.refused
+
+
+def _read(answer: BaseHTTPResponse, text: bytearray) -> None:
+    """Read an answer to its end into a text, piece by piece: what came stays if it breaks off.
+
+    Raises:
+        urllib3.exceptions.HTTPError: It breaks off.
+        ValueError: It is too large.
+    """
+    while piece := answer.read1(2**16):
+        text += piece
+        if len(text) > _LARGEST:
+            answer.close()
+            raise ValueError(f"more than {_LARGEST >> 20} MiB")
+        if is_ended(text):
+            with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
+                answer.drain_conn()
+            return
 
 
 def _login(parts: SplitResult) -> str | None:
@@ -216,7 +290,8 @@ class GeminiServer(Server):
 
         failure: ModelError
         try:
-            return question(self._connection())
+            client = self._connection()
+            return given_up(lambda: question(client), seconds_left())
         except errors.APIError as error:
             headers = getattr(error.response, "headers", None) or {}
             message = error.message or error.status or ""
@@ -225,10 +300,12 @@ class GeminiServer(Server):
             field = ".".join(map(str, error.errors()[0]["loc"]))
             kind = error.title.removesuffix("Dict")
             failure = ModelError(self.told(f"cannot use this {kind}: {field} is not valid."))
+        except OverdueError:
+            failure = self.transient("gave no answer before the time was up", status=0)
         except _connection_errors() as error:
-            failure = self.transient(
-                f"could not be reached or broke off: {type(error).__name__}: {error}"
-            )
+            name = type(error).__name__
+            said = f"could not be reached or broke off: {name}: {error}"
+            failure = self.transient(said, status=0, found=name != "ConnectError")
         except (AttributeError, TypeError, ValueError) as error:  # the SDK reads without checking
             failure = self.transient(f"answered what is not of its interface: {error}")
         raise failure

@@ -109,7 +109,11 @@ class ServerSettings:
     api_key_env: str | None = None
     """Environment variable that holds the key; None: the provider's usual one."""
     timeout_s: float = 120.0
-    """Longest silence of the server, in seconds."""
+    """Longest silence of the server, in seconds: no byte comes for so long."""
+    max_answer_s: float = 3600.0
+    """Longest time of one answer in seconds, however steadily it comes."""
+    stream: bool = True
+    """Ask for answers piece by piece, where the interface has it; they are the same as whole."""
     max_tries: int = 5
     """Requests for one answer, the first included; at least 1."""
     first_wait_s: float = 0.5

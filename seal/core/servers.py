@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import logging
+import math
 import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from seal.core.errors import ModelError, RequestError
+from seal.core.deadlines import seconds_left, within
+from seal.core.errors import ModelError, OverdueError, RequestError
 from seal.core.outcomes import refusal_of
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
 
@@ -27,17 +30,76 @@ _RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
 
 
+_UNABLE = frozenset({429, 502, 503, 504, 529})
+"""Statuses of a server that takes no request at all, whatever it holds."""
+_BUSY = frozenset({429, 529})
+"""Statuses after which fewer requests are sent at once; the second is Anthropic's."""
+_MISSES = 3
+"""Requests in a row that are given up before a server counts as down."""
+
+
 class TransientError(ModelError):
     """A failure that may pass.
 
     Args:
         text: What happened; without secrets, it may be shown.
         wait_s: Seconds that the server asked to wait; None: it did not say.
+        status: Of HTTP; 0: no answer came.
+        found: False where no connection could be made at all.
     """
 
-    def __init__(self, text: str, wait_s: float | None = None) -> None:
+    def __init__(
+        self, text: str, wait_s: float | None = None, status: int = 200, found: bool = True
+    ) -> None:
         super().__init__(text)
         self.wait_s = wait_s
+        self.status = status
+        self.found = found
+
+
+class Places:
+    """How many requests a server gets at once: all, but fewer after it said that it is busy.
+
+    Half as many after each such answer, one more for each round of good ones. Safe in threads.
+    """
+
+    def __init__(self) -> None:
+        self.most = math.inf
+        """At once; infinity: as many as are asked."""
+        self._taken = 0
+        self._cut_at = -math.inf
+        self._free = threading.Condition()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Wait for a place, and hold it in the block.
+
+        Raises:
+            ModelError: None came free in time.
+        """
+        with self._free:
+            while self._taken >= self.most:
+                left = seconds_left()
+                if not left:
+                    raise ModelError("the time was up while the server was busy with others")
+                self._free.wait(min(left, threading.TIMEOUT_MAX))
+            self._taken += 1
+        began = time.monotonic()
+        busy = False
+        try:
+            yield
+        except TransientError as error:
+            busy = error.status in _BUSY
+            raise
+        finally:
+            with self._free:
+                if busy and began >= self._cut_at:  # else one of those that were sent before
+                    self.most = max(1, min(self.most, self._taken) // 2)
+                    self._cut_at = time.monotonic()
+                elif not busy:
+                    self.most += 1 / self.most
+                self._taken -= 1
+                self._free.notify_all()
 
 
 class Server:
@@ -74,6 +136,13 @@ class Server:
         self._secrets = _spellings([self._key, *secrets])
         self._lock = threading.Lock()
         self._built: tuple[int, Any] | None = None
+        self.places = Places()
+        """Of the requests that are sent at once."""
+        self.outage = ""
+        """Why it counts as down; empty while it does not. An answer ends the outage."""
+        self._down = threading.Event()
+        self._misses = 0
+        self._was_heard = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._who!r})"
@@ -83,35 +152,80 @@ class Server:
 
         The wait is what the server asked for, else doubles with every try and has a random part; at
         most `max_wait_s`. A warning is logged where more than 2 seconds pass between two requests.
+        No try begins, and no wait ends, after the time that is left here (`seal.core.deadlines`).
 
         Raises:
             ModelError: A failure that does not pass, or the last of `max_tries`.
+            OverdueError: The time was up before the first try, or amid the words of an answer.
         """
         self._connection()  # importing the SDK takes seconds and is no silence of the server
-        failure, tries = "", self._settings
+        if not seconds_left():
+            raise OverdueError(self.told("was not asked: the time is up"))
+        tries = self._settings
         for number in range(1, tries.max_tries + 1):
             began = time.monotonic()
             try:
-                return ask()
+                with self.places.one(), within(tries.max_answer_s):
+                    return self._heard(ask())
             except TransientError as error:
-                failure, asked_s = str(error), error.wait_s
-            if number < tries.max_tries:
-                _pause(failure, asked_s, number, began, tries)
-        count = "once" if tries.max_tries == 1 else f"{tries.max_tries} times"
+                failed = error
+            except OverdueError as error:
+                if not seconds_left():
+                    raise
+                raise RequestError(f"{error}; -M max_answer_s=SECONDS sets more") from None
+            except ModelError as error:
+                self._noted(error)
+                raise
+            hopeless = not (failed.found or self._was_heard) and number > 1
+            slow = time.monotonic() - began >= tries.max_answer_s
+            last = number == tries.max_tries or hopeless or slow or self.outage
+            if last or not _pause(failed, number, began, tries, self._down):
+                break
+        count = "once" if number == 1 else f"{number} times"
+        self._noted(failed)
         # Raised outside the handler: the failures before it would only repeat the text.
-        raise ModelError(f"{failure} (tried {count})")
+        raise ModelError(f"{failed} (tried {count})")
 
-    def transient(self, said: str, wait_s: float | None = None) -> TransientError:
-        """Return a failure that may pass, after what the server said."""
-        return TransientError(self.told(said), wait_s)
+    def _heard(self, answer: Answer) -> Answer:
+        """Note that the server takes requests."""
+        if self._misses or not self._was_heard:
+            self._was_heard, self._misses, self.outage = True, 0, ""
+            self._down.clear()
+        return answer
+
+    def _noted(self, failure: ModelError) -> None:
+        """Note that a request was given up, and whether the server counts as down after it.
+
+        It does where it is not there or takes no request of ours at the first, and after several in
+        a row. Time that was up says nothing of a server.
+        """
+        passing = failure if isinstance(failure, TransientError) else None
+        answered = passing is not None and passing.status and passing.status not in _UNABLE
+        if isinstance(failure, RequestError) or answered:
+            self._heard(None)
+        elif seconds_left():
+            self._misses += 1
+            at_once = not self._was_heard and not (passing is not None and passing.found)
+            if at_once or self._misses >= _MISSES:
+                self.outage = str(failure)
+                self._down.set()
+
+    def transient(
+        self, said: str, wait_s: float | None = None, status: int = 200, found: bool = True
+    ) -> TransientError:
+        """Return a failure that may pass, after what the server said (`TransientError`)."""
+        return TransientError(self.told(said), wait_s, status, found)
 
     def told(self, said: str) -> str:
         """Return what the server said on one line, with its name and without secrets."""
-        for secret in self._secrets:
-            said = said.replace(secret, "***")
-        said = " ".join(said.split())
+        said = " ".join(self._clean(said).split())
         said = said if len(said) <= 300 else said[:300] + "..."
         return f"{self._who}{self._where} {said}".rstrip()
+
+    def _clean(self, said: str) -> str:
+        for secret in self._secrets:
+            said = said.replace(secret, "***")
+        return said
 
     def _connection(self) -> Any:
         """Return this process's client: a fork must not share its parent's connections."""
@@ -150,12 +264,14 @@ class Server:
         said = f"answered HTTP {status}: {message}"
         refusal = refusal_of(status, f"{message} {codes}")
         if refusal is not None:
-            return RequestError(self.told(said), refusal)
+            return RequestError(self.told(said), refusal, status, self._clean(message))
         if (status in _RETRIED or status >= 500) and not spent:
-            return self.transient(said, _retry_after(headers))
+            return self.transient(said, _retry_after(headers), status)
         repair = self._repair(status, said)
-        kind = RequestError if repair is self.refused else ModelError
-        return kind(sentences(self.told(said), repair))
+        told = sentences(self.told(said), repair)
+        if repair is self.refused:
+            return RequestError(told, status=status, said=self._clean(message))
+        return ModelError(told)
 
 
 def _spellings(secrets: Iterable[str | None]) -> list[str]:
@@ -167,17 +283,25 @@ def _spellings(secrets: Iterable[str | None]) -> list[str]:
 
 
 def _pause(
-    failure: str, asked_s: float | None, number: int, began: float, tries: ServerSettings
-) -> None:
+    failed: TransientError,
+    number: int,
+    began: float,
+    tries: ServerSettings,
+    down: threading.Event,
+) -> bool:
     """Wait before the next try, and tell the user of long waits.
 
     Args:
-        failure: What happened.
-        asked_s: Seconds that the server asked to wait; None: it did not say.
+        failed: What happened.
         number: Tries so far.
         began: When the last one began.
         tries: Number of tries and longest wait.
+        down: Set where no other try is worth it.
+
+    Returns:
+        Whether there is time for a next try.
     """
+    asked_s = failed.wait_s
     if asked_s is None:
         # Beyond 64 doublings no float may hold the wait, and every longest wait is reached.
         wait_s = min(tries.first_wait_s * 2 ** min(number - 1, 64), tries.max_wait_s)
@@ -187,8 +311,11 @@ def _pause(
         told_asked = f" (it asked for {asked_s:.0f} s)" if wait_s < asked_s else ""
     is_long = time.monotonic() - began + wait_s > _LONG_S
     told = f"Waiting {wait_s:.3g} s{told_asked}, then try {number + 1} of {tries.max_tries}."
-    _log.log(logging.WARNING if is_long else logging.INFO, sentences(failure, told))
-    time.sleep(min(wait_s + by_chance, tries.max_wait_s))
+    if wait_s >= seconds_left():
+        return False
+    _log.log(logging.WARNING if is_long else logging.INFO, sentences(str(failed), told))
+    down.wait(min(wait_s + by_chance, tries.max_wait_s))
+    return True
 
 
 def sentences(first: str, second: str) -> str:

@@ -31,8 +31,9 @@ class ModelSettings(ServerSettings):
         """
         if self.max_tries < 1:
             raise UsageError(f"max_tries {self.max_tries}: it must be at least 1")
-        if self.timeout_s <= 0:
-            raise UsageError(f"timeout_s {self.timeout_s}: it must be more than 0 seconds")
+        for name in ("timeout_s", "max_answer_s"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} {getattr(self, name)}: it must be more than 0 seconds")
         if self.base_url is not None:
             check_url(self.base_url, self.address_from)
 
@@ -53,10 +54,24 @@ class ModelSettings(ServerSettings):
             own["base_url"] = str(rest.pop("base_url"))
         if rest.get("profile") is not None:
             own["profile"] = str(rest.pop("profile"))
-        for name in ("timeout_s", "max_tries", "first_wait_s", "max_wait_s", "temperature"):
+        if rest.get("stream") is not None:
+            own["stream"] = stream = rest.pop("stream")
+            if not isinstance(stream, bool):
+                raise UsageError(f"-M stream={stream}: expected true or false")
+        for name in _NUMBERS:
             if rest.get(name) is not None:
                 own[name] = _number(name, rest.pop(name))
         return replace(self, **own, options={**self.options, **rest})
+
+
+_NUMBERS = (
+    "timeout_s",
+    "max_answer_s",
+    "max_tries",
+    "first_wait_s",
+    "max_wait_s",
+    "temperature",
+)
 
 
 def _number(name: str, value: Any) -> float | int:
@@ -81,6 +96,8 @@ SETTINGS: Mapping[str, str] = {
     "base_url": "a text",
     "key_env": "a text",
     "timeout_s": "a number",
+    "max_answer_s": "a number",
+    "stream": "true or false",
     "max_tries": "a whole number",
     "first_wait_s": "a number",
     "max_wait_s": "a number",

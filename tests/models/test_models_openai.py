@@ -55,6 +55,8 @@ def test_a_request_carries_model_messages_tools_and_parameters(model_of):
         "messages": [{"role": "user", "content": "Weather in Bern?"}],
         "temperature": 0.0,
         "seed": 7,
+        "stream": True,
+        "stream_options": {"include_usage": True},
         "tools": [
             {
                 "type": "function",

@@ -10,9 +10,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.agents.faults import OverdueError
 from seal.agents.own import asked_of
-from seal.core import Chat, Reply, ToolCall
+from seal.core import Chat, OverdueError, Reply, ToolCall
 
 FINISHED = "The task is finished. End the session."
 

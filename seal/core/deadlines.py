@@ -1,0 +1,64 @@
+"""Until when something may take: the nearest of all limits that hold where it runs."""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import TypeVar
+
+from seal.core.errors import OverdueError
+
+Result = TypeVar("Result")
+
+_UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
+"""On the monotonic clock; threads and tasks that copy their context have the limits of its chat."""
+
+
+@contextmanager
+def within(seconds: float | None) -> Iterator[None]:
+    """Let what runs in the block take at most so long; a limit around it that ends sooner holds.
+
+    Args:
+        seconds: From now; None: no limit besides those around it.
+    """
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    token = _UNTIL.set(min(until, _UNTIL.get()))
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+def seconds_left() -> float:
+    """Return how long what runs here may still take, at least 0; infinity where nothing limits."""
+    until = _UNTIL.get()
+    return until if until == math.inf else max(0.0, until - time.monotonic())
+
+
+def given_up(function: Callable[[], Result], seconds: float) -> Result:
+    """Return what a function returns in a thread of its own, which is given up after a while.
+
+    Raises:
+        OverdueError: It takes longer. Its thread goes on, if it can.
+    """
+    done: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((function(), None))
+        except BaseException as error:  # handed to the thread that waits
+            done.put((None, error))
+
+    threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    try:
+        value, failure = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+    except queue.Empty:
+        raise OverdueError("it takes longer than it may") from None
+    if failure is not None:
+        raise failure
+    return value  # type: ignore[return-value]

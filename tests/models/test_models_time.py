@@ -1,0 +1,255 @@
+"""How long a server may take: silence, drips, deadlines, and answers that come piece by piece."""
+
+import json
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from raw_servers import RawServer, chunked, delta, events, response, stream_head
+from servers import failure, text
+
+from seal.core import Message, ModelError, OverdueError, Request, RequestError
+from seal.core.deadlines import within
+from seal.models import ModelSettings, build_model, model_identity
+from seal.models.kept_answers import encode_completion
+
+ASK = Request((Message("user", "Weather?"),), max_tokens=9)
+USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
+SUNNY = events(
+    delta(role="assistant", content=""),
+    delta(content="Sun", reasoning_content="Blue "),
+    delta(content="ny.", reasoning_content="sky."),
+    delta("stop"),
+    {"choices": [], "usage": USAGE},
+)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-Zq81-of-tests")
+
+
+@pytest.fixture
+def raw_model():
+    started = []
+
+    def build(answer, **settings):
+        server = RawServer(answer)
+        server.__enter__()
+        started.append(server)
+        quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, "timeout_s": 5.0, **settings}
+        quick = {"max_tries": 1, **quick}
+        return build_model("openai/m", ModelSettings(base_url=server.url, **quick)), server
+
+    yield build
+    for server in started:
+        server.__exit__(None, None, None)
+
+
+def test_a_streamed_answer_is_that_of_a_plain_one_to_the_byte(raw_model):
+    message = {"role": "assistant", "content": "Sunny.", "reasoning_content": "Blue sky."}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    plain = json.dumps({"choices": choices, "usage": USAGE}).encode()
+    told = [response(plain), stream_head() + SUNNY, chunked([SUNNY])]
+    told += [
+        chunked([SUNNY[n : n + 1] for n in range(len(SUNNY))]),
+        stream_head("text/plain") + SUNNY,
+    ]
+    model, _ = raw_model(lambda wire: wire.send(told[wire.number]))
+    answers = [encode_completion(model.complete(ASK)) for _ in told]
+    assert answers == [answers[0]] * len(told)
+    assert answers[0]["content"] == "Sunny." and answers[0]["reasoning"] == "Blue sky."
+
+
+def test_streaming_is_turned_off_by_an_option_that_is_no_part_of_the_model(model_server):
+    server = model_server([text("x"), text("y")])
+    told, silent = (
+        ModelSettings(base_url=server.url).told(options) for options in ({}, {"stream": False})
+    )
+    for settings in (told, silent):
+        build_model("openai/m", settings).complete(ASK)
+    first, second = (request.body for request in server.received)
+    assert first == {**second, "stream": True, "stream_options": {"include_usage": True}}
+    assert model_identity("openai/m", told) == model_identity("openai/m", silent)
+
+
+@pytest.mark.parametrize(
+    ("refused", "fields"),
+    [
+        (["Unrecognized request argument supplied: stream_options"], {"stream"}),
+        (["body.stream_options: extra fields not permitted", "stream is not supported"], set()),
+    ],
+)
+def test_what_a_server_refuses_of_streams_is_not_sent_again(model_server, refused, fields):
+    server = model_server([*(failure(400, said) for said in refused), text("x"), text("y")])
+    model = build_model("openai/m", ModelSettings(base_url=server.url))
+    assert [model.complete(ASK).content for _ in range(2)] == ["x", "y"]
+    last = [request.body.keys() & {"stream", "stream_options"} for request in server.received[-2:]]
+    assert last == [fields, fields]
+
+
+def test_an_answer_may_take_longer_than_a_silence(raw_model):
+    def steadily(wire):
+        wire.send(stream_head())
+        for event in SUNNY.split(b"\n\n"):
+            wire.wait(0.15)
+            wire.send(event + b"\n\n")
+
+    model, _ = raw_model(steadily, timeout_s=0.6)
+    assert model.complete(ASK).content == "Sunny."
+
+
+def test_a_silence_amid_an_answer_ends_it(raw_model):
+    def stopping(wire):
+        wire.send(stream_head() + SUNNY[:90])
+        wire.wait(30)
+
+    model, _ = raw_model(stopping, timeout_s=0.2)
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"no answer within 0\.2 seconds"):
+        model.complete(ASK)
+    assert time.monotonic() - began < 2
+
+
+def test_an_answer_that_says_its_end_is_taken_while_the_connection_stays(raw_model):
+    def staying(wire):
+        wire.send(chunked([SUNNY], end=b""))
+        wire.wait(30)
+
+    model, _ = raw_model(staying)
+    began = time.monotonic()
+    assert model.complete(ASK).content == "Sunny."
+    assert time.monotonic() - began < 2.5
+
+
+DRIPS = {
+    "a plain answer": lambda wire: wire.drip(response(b" " * 1000)),
+    "headers": lambda wire: wire.drip(b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 500),
+    "a stream": lambda wire: (wire.send(stream_head()), wire.drip(SUNNY)),
+    "comments": lambda wire: [
+        (wire.send(stream_head() if not n else b": wait\n\n"), wire.wait(0.2)) for n in range(90)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", DRIPS)
+def test_a_drip_ends_with_the_time_of_who_asks(raw_model, name):
+    model, _ = raw_model(DRIPS[name], max_tries=5)
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"no answer before the time was up"), within(1.0):
+        model.complete(ASK)
+    assert 0.9 < time.monotonic() - began < 2.5
+
+
+@pytest.mark.parametrize("name", DRIPS)
+def test_no_answer_takes_longer_than_it_may(raw_model, name):
+    model, _ = raw_model(DRIPS[name], max_tries=5, max_answer_s=0.8)
+    began = time.monotonic()
+    with pytest.raises(ModelError):
+        model.complete(ASK)
+    assert time.monotonic() - began < 2.5
+
+
+def words(wire):
+    wire.send(stream_head())
+    for number in range(100):
+        wire.send(events(delta(content=f"{number} "), done=False))
+        wire.wait(0.1)
+
+
+def test_words_that_still_come_when_the_time_is_up_are_no_fault_of_the_server(raw_model):
+    model, _ = raw_model(words)
+    with pytest.raises(OverdueError, match="still answering"), within(1.0):
+        model.complete(ASK)
+    model, _ = raw_model(words, max_answer_s=0.8)
+    with pytest.raises(RequestError, match="-M max_answer_s=SECONDS"):
+        model.complete(ASK)
+
+
+def test_no_wait_is_longer_than_the_time_that_is_left(raw_model):
+    model, server = raw_model(
+        lambda wire: wire.send(response(b"{}", 503, Retry_After="30")), max_tries=5, max_wait_s=60
+    )
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"HTTP 503.*tried once"), within(2.0):
+        model.complete(ASK)
+    assert time.monotonic() - began < 1 and len(server.received) == 1
+
+
+def test_nobody_is_asked_when_the_time_is_up(raw_model):
+    model, server = raw_model(words)
+    with pytest.raises(OverdueError, match="was not asked"), within(0):
+        model.complete(ASK)
+    assert not server.received
+
+
+def test_deadlines_nest_and_the_nearest_holds(raw_model):
+    model, _ = raw_model(DRIPS["headers"])
+    for outer, inner in ((0.5, 30), (30, 0.5), (0.5, None)):
+        began = time.monotonic()
+        with pytest.raises(ModelError), within(outer), within(inner):
+            model.complete(ASK)
+        assert time.monotonic() - began < 2
+
+
+def test_an_endless_answer_is_none(raw_model):
+    def endless(wire):
+        wire.send(stream_head())
+        while True:
+            wire.send(b": nothing\n" * 100_000)
+
+    model, _ = raw_model(endless)
+    with pytest.raises(ModelError, match="more than 64 MiB"):
+        model.complete(ASK)
+
+
+def test_a_server_that_is_busy_gets_fewer_requests_at_once(raw_model):
+    now, most, lock = [0], [0], threading.Lock()
+
+    def busy_beyond_three(wire):
+        with lock:
+            now[0] += 1
+            many = now[0] > 3
+            if wire.number > 60:
+                most[0] = max(most[0], now[0])
+        wire.wait(0.02)
+        wire.send(response(b"{}", 429) if many else stream_head() + SUNNY)
+        with lock:
+            now[0] -= 1
+
+    model, server = raw_model(busy_beyond_three, max_tries=50)
+    asking = [
+        threading.Thread(target=lambda: [model.complete(ASK) for _ in range(15)]) for _ in range(16)
+    ]
+    [thread.start() for thread in asking]
+    [thread.join() for thread in asking]
+    assert len(server.received) < 2 * 16 * 15
+    assert most[0] <= 8 and model._server.places.most < 16
+
+
+def test_a_server_that_is_not_there_counts_as_down_until_it_answers(raw_model):
+    model, _ = raw_model(lambda wire: wire.send(stream_head() + SUNNY))
+    address = ModelSettings(base_url="http://127.0.0.1:9/v1", first_wait_s=0.001)
+    gone = build_model("openai/m", address)
+    with pytest.raises(ModelError, match="tried 2 times"):
+        gone.complete(ASK)
+    assert "could not be reached" in gone._server.outage
+    with pytest.raises(ModelError, match="tried once"):
+        gone.complete(ASK)
+    model.complete(ASK)
+    assert not model._server.outage
+
+
+def test_three_requests_in_vain_make_an_outage_and_an_answer_ends_it(raw_model):
+    def sometimes(wire):
+        if wire.number in (0, 2, 5, 9):
+            wire.send(stream_head() + SUNNY)
+
+    model, _ = raw_model(sometimes)
+    found = []
+    for _ in range(10):
+        with suppress(ModelError):
+            model.complete(ASK)
+        found.append(bool(model._server.outage))
+    assert found == [False] * 8 + [True, False]
