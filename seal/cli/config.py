@@ -3,27 +3,26 @@
 A setting is the long name of a flag: `--top-k` is `SEAL_TOP_K` in the environment and `top-k` in
 the file. A flag that may be repeated takes several words in the environment, and a list or, where
 it holds KEY=VALUE, a table in the file. Keys of services are never read from the file, nor is
-`allow-code`, for the file may be a stranger's.
+`allow-code`, for the file may be a stranger's. Its tables `[endpoints.NAME]` are of models, no
+flags.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.verbs import load, verbs
 from seal.core import DataError, nearest
 from seal.core.secrets import refuse_secret
+from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
 
 if TYPE_CHECKING:
     from seal.runs.settings import Origin
 
-FILE = Path("seal.toml")
 _ALLOW = "allow-code"
 _READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
@@ -43,12 +42,9 @@ class Config:
         Raises:
             DataError: The file is no TOML, has a key that no flag has, or holds a service's key.
         """
-        file: dict[str, Any] = {}
-        if FILE.is_file():
-            try:
-                file = tomllib.loads(FILE.read_text(encoding="utf-8"))
-            except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise DataError(f"{FILE} is no TOML: {error}") from error
+        file = settings_file()
+        endpoints_of(file.pop(TABLE, {}))
+        if file:
             _check(file)
         return cls(file, os.environ)
 

@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from seal.core import Lookup, OptionError, UnknownNameError, UsageError
 from seal.core.canonical import normalise
-from seal.core.secrets import BASE_URL, check_url, public_url, refuse_secret
+from seal.core.secrets import BASE_URL, public_url, refuse_secret
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
+from seal.models.endpoints import at_endpoint, check_address
 from seal.models.settings import BODY, SETTINGS, ModelSettings, fits, options_of
 
 NOTATION = Notation(
@@ -37,7 +38,8 @@ class Model(str):
     It is that text, so it stands wherever a model's name does, equals the text, and is as constant.
 
     Args:
-        name: `provider/model`, an offline model or a dotted path; or a text with options.
+        name: `provider/model`, an offline model or a dotted path; or a text with options. What
+            `@NAME` behind a model says of its server stands in `[endpoints.NAME]` of seal.toml.
         base_url: Address of its server; None: the provider's own.
         key_env: Environment variable that holds the key; None: the provider's usual one.
         **options: `timeout_s`, `max_tries`, `temperature`...: settings, and fields of the request,
@@ -72,11 +74,12 @@ class Model(str):
         if not isinstance(name, str):
             raise UsageError(f"model {name!r}: expected a text, such as openai/gpt-4o")
         what, own = _parsed(name)
+        what, of_endpoint = (what, {}) if what.startswith(_WHOLE) else at_endpoint(what)
         named = {"base_url": base_url, "key_env": key_env}
         given = {key: value for key, value in named.items() if value is not None} | options
         if twice := sorted(own.keys() & given):
             raise UsageError(f"model {what!r}: {twice[0]} stands twice; keep one of them")
-        found = own | given
+        found = of_endpoint | own | given
         _check(what, found)
         return super().__new__(cls, NOTATION.text(what, found))
 
@@ -150,7 +153,7 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
     """Raise where a model cannot have these options."""
     place = f"model {name}"
     if "base_url" in options:
-        _check_address(options["base_url"], f"{place}: base_url")
+        check_address(options["base_url"], f"{place}: base_url")
     refuse_secret("", options, place)
     variable = options.get("key_env")
     if variable is not None and not (
@@ -173,20 +176,6 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
             raise OptionError(
                 f"{place}: {option} is a {type(value).__name__}: expected JSON"
             ) from None
-
-
-def _check_address(url: Any, setting: str) -> None:
-    """Raise where an address is none, or holds what no file may: a spec is written to files."""
-    if not isinstance(url, str):
-        raise OptionError(f"{setting}={url!r}: expected an address in a text")
-    check_url(url, setting)
-    parts = urlsplit(url)
-    if "@" in parts.netloc:
-        raise OptionError(
-            f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
-            "them, and name the variable that holds the server's key by key_env=VARIABLE"
-        )
-    refuse_secret("", dict(parse_qsl(parts.query)), setting)
 
 
 _PROVIDERS = {

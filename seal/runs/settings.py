@@ -243,10 +243,9 @@ class RunSettings:
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         refuse_secret("", self.model_options, "model_options")
-        for models in (self.model, *self.role_models.values()):
-            for model in models if isinstance(models, (list, tuple)) else (models,):
-                if isinstance(model, str):
-                    Model(model)
+        object.__setattr__(self, "model", _told(self.model))
+        role_models = {role: _told(models) for role, models in self.role_models.items()}
+        object.__setattr__(self, "role_models", role_models)
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_allowed(self.allow_code)
@@ -290,6 +289,20 @@ def changed(settings: RunSettings, **changes: Any) -> RunSettings:
     """Return settings of which an experiment, or a baseline, changes some."""
     by: dict[str, Origin] = dict.fromkeys(changes, "experiment")
     return replace(settings, **changes, origins={**settings.origins, **by})
+
+
+def _told(models: Any) -> Any:
+    """Return one or several models as they are, but for what an endpoint of theirs says.
+
+    Raises:
+        UsageError: A text has options that its model cannot have.
+    """
+    if isinstance(models, (list, tuple)):
+        return type(models)(map(_told, models))
+    if not isinstance(models, str):
+        return models
+    told = Model(models)
+    return told if "@" in models else models
 
 
 def check_seed(seed: int) -> None:

@@ -73,3 +73,32 @@ def test_a_key_is_starred_out(called):
         where = ("--base-url", server.url)
         done = called("models", "probe", "openai/x", *where, OPENAI_API_KEY="k3y!")
     assert "bad key ***" in done.stdout and "k3y!" not in done.stdout
+
+
+def test_a_check_says_who_is_asked_where_and_who_answers(called, tmp_path):
+    with ModelServer(lambda request: text("OK, gladly.")) as server:
+        (tmp_path / "seal.toml").write_text(
+            f'model = "openai/a@here"\nrole-model = {{judge = "openai/b@gone"}}\n'
+            f'[endpoints.here]\nbase_url = "{server.url}"\n'
+            '[endpoints.gone]\nbase_url = "http://127.0.0.1:9/v1"\nkey_env = "GONE_KEY"\n'
+        )
+        done = called("models", "check")
+        keyed = called("models", "check", "openai/b@gone", "lexical", GONE_KEY="k3y!")
+    assert len(server.received) == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"openai/a at {server.url}: answers within ")
+    assert first.endswith(": 'OK, gladly.'")
+    assert second == (
+        "openai/b@gone: does not answer: model openai/b: the environment variable GONE_KEY of "
+        "key_env is not set; export GONE_KEY=KEY, or leave key_env out where the server needs "
+        "no key"
+    )
+    assert done.returncode == keyed.returncode == 1
+    first, second = keyed.stdout.splitlines()
+    assert first.startswith("openai/b at http://127.0.0.1:9/v1: does not answer: ")
+    assert second == "lexical: asks nobody"
+
+
+def test_a_check_of_nobody_says_how_to_name_one(called):
+    done = called("models", "check")
+    assert done.returncode == 2 and "write seal models check MODEL" in done.stderr

@@ -2,6 +2,7 @@
 
 import pickle
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,3 +165,70 @@ def test_what_is_asked_elsewhere_has_its_address_in_its_account(
 def test_what_is_no_text_is_no_model_with_options() -> None:
     with pytest.raises(SealError, match="model 3: expected a text, such as openai/gpt-4o"):
         seal.Model(3)  # type: ignore[arg-type]
+
+
+TOML = f"""
+[endpoints.local]
+base_url = "{LOCAL}"
+key_env = "LOCAL_KEY"
+options = {{max_tokens = 64, top_p = 0.5}}
+
+[endpoints.other]
+base_url = "http://localhost:9000/v1"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "seal.toml").write_text(TOML)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_an_endpoint_says_what_the_model_does_not(folder: Path) -> None:
+    model = seal.Model("openai/qwen3@local", top_p=0.9)
+    assert model == (f"openai/qwen3,base_url={LOCAL},key_env=LOCAL_KEY,max_tokens=64,top_p=0.9")
+    (folder / "seal.toml").unlink()
+    assert seal.Model(str(model)) == model
+
+
+def test_a_run_keeps_what_its_endpoints_said(folder: Path) -> None:
+    settings = RunSettings(model="lexical", role_models={"judge": ("openai/q@other", "openai/a")})
+    assert settings.role_models == {
+        "judge": ("openai/q,base_url=http://localhost:9000/v1", "openai/a")
+    }
+
+
+@pytest.mark.parametrize("name", ["claude@20250514", "@cf/meta/llama-3", "a@b.c"])
+def test_a_models_own_name_may_hold_an_at_sign(folder: Path, name: str) -> None:
+    assert seal.Model(f"openai/{name}").name == f"openai/{name}"
+    assert RunSettings(model="scripted:dir@local").model == "scripted:dir@local"
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("", r"there is no \[endpoints.lokal\] in seal.toml of this folder; write it there"),
+        (TOML, "no endpoint of seal.toml 'lokal'; known: local, other. Did you mean 'local'"),
+        ("[endpoints]\nlokal = 3", "write a table for each endpoint"),
+        ("[endpoints.x]\nurl = 'http://a'", r"no setting of seal.toml: \[endpoints.x\] 'url'"),
+        ("[endpoints.x]\nbase_url = 'http://a:pw@b'", "http://b' holds a user or a password"),
+        ("[endpoints.x]\nbase_url = 'b/v1'", "expected an address such as"),
+        ("[endpoints.x]\nkey_env = 'sk-aaaaaaaaaaaaaaaaaaaaaaaa'", "looks like a key"),
+        ("[endpoints.x]\noptions = 3", "options = 3: expected a table"),
+        ("[endpoints.x", "seal.toml is no TOML"),
+    ],
+)
+def test_a_wrong_endpoint_is_told_with_its_repair(folder: Path, toml: str, said: str) -> None:
+    (folder / "seal.toml").write_text(toml)
+    with pytest.raises(SealError, match=said) as told:
+        seal.Model("openai/qwen3@lokal")
+    assert "pw" not in str(told.value) and "aaaa" not in str(told.value)
+
+
+def test_a_key_that_an_endpoint_lacks_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCAL_KEY", raising=False)
+    with pytest.raises(SealError, match="variable LOCAL_KEY of key_env is not set; export"):
+        build_model("openai/qwen3@local")

@@ -89,6 +89,29 @@ def test_each_server_gets_its_own_requests_by_the_command_line(
     assert all(b"key-of-user" not in path.read_bytes() for path in files)
 
 
+def test_each_server_gets_its_own_requests_by_endpoints_of_the_folder(
+    three: Three, talking: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "seal.toml").write_text(
+        f"""
+        model = "openai/x@main"
+        role-model = {{user_simulator = "openai/u@person", judge = "openai/j@referee"}}
+        [endpoints.main]
+        base_url = "{three.model.url}"
+        options = {{max_tokens = 77}}
+        [endpoints.person]
+        base_url = "{three.user.url}"
+        key_env = "USER_SERVERS_KEY"
+        options = {{max_tokens = 5}}
+        [endpoints.referee]
+        base_url = "{three.judge.url}"
+        """
+    )
+    assert main(["run", str(talking), "--no-baselines", "--out", "run"]) == 0
+    checked(three)
+
+
 def test_each_server_gets_its_own_requests_from_python(
     three: Three, talking: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

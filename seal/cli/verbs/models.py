@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 app = new_app()
 
+_FEW = 64
+"""Tokens of an answer that tells whether anybody answers; one that thinks needs some."""
+
 _MEANING = {
     "openai": "openai/MODEL: OpenAI, or any server that speaks its protocol: "
     "openai/MODEL,base_url=URL",
@@ -71,6 +74,59 @@ def probe(
         result.result({"model": model, "ways": list(map(asdict, ways)), "use": flags})
         result.show(_table(ways), *_notes(ways), _advice(model, flags))
     return int(found is None)
+
+
+@verb(app)
+def check(
+    models: list[str] | None = argument(
+        "Models; none: those that seal.toml names.", None, metavar="[MODEL...]"
+    ),
+    json: bool = JSON,
+) -> int:
+    """Say who is asked where, and ask each once; exits with 1 where one does not answer."""
+    from seal.core import UsageError
+
+    with output(json) as result:
+        named = models or _named_in_the_file()
+        if not named:
+            raise UsageError("no model: seal.toml names none; write seal models check MODEL...")
+        found = list(map(_answer_of, dict.fromkeys(named)))
+        result.result({"models": found})
+        result.show(*(f"{one['asked']}: {one['said']}" for one in found))
+    return int(not all(one["answers"] for one in found))
+
+
+def _named_in_the_file() -> list[str]:
+    from seal.models.endpoints import settings_file
+
+    file = settings_file()
+    roles = file.get("role-model", {})
+    own = roles.values() if isinstance(roles, dict) else [r.partition("=")[2] for r in roles]
+    return [spec for spec in (file.get("model"), *own) if isinstance(spec, str) and spec]
+
+
+def _answer_of(spec: str) -> dict[str, Any]:
+    """Return who was asked for a model, and what came of one small request."""
+    from time import monotonic
+
+    from seal.core import Message, Request, SealError, shortened
+    from seal.models import Flagged, is_offline
+    from seal.runs.run_model import RunModel, find_recording
+
+    found: dict[str, Any] = {"model": spec, "asked": spec, "answers": False}
+    flagged = Flagged(spec, options={"max_tries": 1})
+    try:
+        named = RunModel(flagged, lambda name: find_recording(name, None))
+        found["asked"] = named.shown
+        if is_offline(spec):
+            return {**found, "answers": True, "said": "asks nobody"}
+        began = monotonic()
+        said = named.model.complete(Request((Message("user", "Reply with OK."),), max_tokens=_FEW))
+    except SealError as error:
+        return {**found, "said": f"does not answer: {error}"}
+    words = shortened(said.content) if said.content.strip() else "nothing in words"
+    seconds = monotonic() - began
+    return {**found, "answers": True, "said": f"answers within {seconds:.1f} s: {words}"}
 
 
 @verb(app)

@@ -1,0 +1,112 @@
+"""Servers with a name: `[endpoints.NAME]` of seal.toml, and `openai/qwen3@NAME`.
+
+    [endpoints.local]
+    base_url = "http://localhost:8000/v1"
+    key_env = "LOCAL_KEY"
+    profile = "mistral"
+    options = {max_tokens = 1024}
+
+A model's text says what its endpoint says from when it is made, so that a run can be resumed, and
+its record be read, where there is no such file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from seal.core import DataError, OptionError, UnknownNameError, UsageError
+from seal.core.secrets import check_url, public_url, refuse_secret
+
+FILE = Path("seal.toml")
+TABLE = "endpoints"
+_AT = re.compile(r"(?P<model>[^,]*?)@(?P<endpoint>[A-Za-z][\w-]*)")
+"""`openai/qwen3@local`; not `@20250514` or `@cf/meta/llama`, which are parts of models' names."""
+_FIELDS = {"base_url": str, "key_env": str, "profile": str, "options": dict}
+
+
+def at_endpoint(name: str) -> tuple[str, dict[str, Any]]:
+    """Return a model's name without its endpoint, and the options that this gives it.
+
+    Raises:
+        UnknownNameError: There is no such endpoint; names the closest.
+        DataError: The file is no TOML, or an endpoint of it cannot be one.
+    """
+    found = _AT.fullmatch(name)
+    if found is None:
+        return name, {}
+    known = endpoints()
+    if not known:
+        raise UsageError(
+            f"model {name}: there is no [{TABLE}.{found['endpoint']}] in {FILE} of this folder; "
+            f"write it there, or the address into the model: {found['model']},base_url=URL"
+        )
+    if found["endpoint"] not in known:
+        raise UnknownNameError(f"endpoint of {FILE}", found["endpoint"], known)
+    return found["model"], dict(known[found["endpoint"]])
+
+
+def endpoints() -> dict[str, dict[str, Any]]:
+    """Return the endpoints of this folder by name, each as options of a model; none without a file.
+
+    Raises:
+        DataError: The file is no TOML, or an endpoint of it cannot be one.
+    """
+    return endpoints_of(settings_file().get(TABLE, {}))
+
+
+def settings_file() -> dict[str, Any]:
+    """Return what seal.toml of this folder says; nothing where there is none.
+
+    Raises:
+        DataError: It is no TOML.
+    """
+    try:
+        return tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except (FileNotFoundError, IsADirectoryError):
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{FILE} is no TOML: {error}") from error
+
+
+def endpoints_of(tables: Any) -> dict[str, dict[str, Any]]:
+    """Return endpoints as options of a model, from the tables that the file has.
+
+    Raises:
+        DataError: One of them cannot be.
+    """
+    if not isinstance(tables, Mapping) or not all(isinstance(t, dict) for t in tables.values()):
+        raise DataError(f"{FILE}: write a table for each endpoint, as [{TABLE}.local]")
+    return {name: _options(f"{FILE}: [{TABLE}.{name}]", table) for name, table in tables.items()}
+
+
+def _options(place: str, table: Mapping[str, Any]) -> dict[str, Any]:
+    for field, value in table.items():
+        if field == "base_url":
+            check_address(value, f"{place}: base_url")
+        refuse_secret("" if field == "key_env" else field, value, place)
+        if field not in _FIELDS:
+            raise UnknownNameError(f"setting of {place}", field, _FIELDS)
+        if not isinstance(value, _FIELDS[field]):
+            kind = "a table" if _FIELDS[field] is dict else "a text"
+            raise DataError(f"{place}: {field} = {value!r}: expected {kind}")
+    own = {field: value for field, value in table.items() if field != "options"}
+    return {**table.get("options", {}), **own}
+
+
+def check_address(url: Any, setting: str) -> None:
+    """Raise where an address is none, or holds what no file may: a spec is written to files."""
+    if not isinstance(url, str):
+        raise OptionError(f"{setting}={url!r}: expected an address in a text")
+    check_url(url, setting)
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise OptionError(
+            f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
+            "them, and name the variable that holds the server's key by key_env=VARIABLE"
+        )
+    refuse_secret("", dict(parse_qsl(parts.query)), setting)
