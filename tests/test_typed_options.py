@@ -110,8 +110,13 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.run, (), {"cutoffs": [5, "10"]}, "cutoffs[1]: expected a whole number, got '10' (str)"),
     (seal.lint, ([3],), {}, "pool[0]: expected a Task, got 3; give that"),
     (seal.run, (), {"max_dollars": "2"}, "max_dollars: expected a number or None"),
-    (seal.run, (), {"history": "other"}, "--history other: expected own, gold"),
-    (seal.run, (), {"retrieve": "twice"}, "--retrieve twice: expected once, per-step, on-demand"),
+    (seal.run, (), {"history": "other"}, "no value of history 'other'; known: gold, own"),
+    (
+        seal.run,
+        (),
+        {"retrieve": "twice"},
+        "no value of retrieve 'twice'; known: on-demand",
+    ),
     (seal.run, (), {"out": 3}, "out: expected a text, a path or None, got 3"),
     (seal.run, (), {"progress": 3}, "progress: expected a class or function or None, got 3"),
     (seal.run, (RunSettings(),), {}, "a Benchmark or a list, each item a Task, got a RunSettings"),
@@ -197,7 +202,7 @@ def test_a_missing_argument_of_a_record_is_named_whatever_its_class() -> None:
 
 
 def test_settings_themselves_are_held_to_their_types() -> None:
-    with pytest.raises(UsageError, match="top_k: expected a whole number, got 'ten'"):
+    with pytest.raises(UsageError, match="top_k: expected a whole number of at least 1, got 'ten'"):
         RunSettings(top_k="ten")  # type: ignore[arg-type]
 
 

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
-from seal.core import JSON, UsageError
+from seal.core import JSON
 
 Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
 WHOLE: Brief = "goal+boundary+demonstration"
-
-
-def check_brief(brief: str) -> None:
-    """Make sure that there is such a brief.
-
-    Raises:
-        UsageError: There is none.
-    """
-    if brief not in get_args(Brief):
-        known = ", ".join(get_args(Brief))
-        raise UsageError(f"--user-brief {brief}: expected one of {known}")
 
 
 def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import math
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, wraps
 from os import PathLike
 from pathlib import Path
@@ -44,6 +46,32 @@ _SAID: Mapping[Any, str] = {
     Path: "a path",
     type(None): "None",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """Bounds of a number, as `Annotated` has them; infinity and NaN lie in none."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    def __contains__(self, number: float) -> bool:
+        """Tell whether a number lies in them."""
+        return self.least <= number <= self.most and self.above < number < self.below
+
+    def __str__(self) -> str:
+        """Return them in words: `of at least 1`."""
+        words = {"least": "of at least", "most": "of at most"}
+        told = {words.get(name, name): bound for name, bound in asdict(self).items()}
+        return " and ".join(
+            f"{word} {bound}" for word, bound in told.items() if abs(bound) < math.inf
+        )
+
+
+Count = Annotated[int, Within(least=1)]
+"""How many of something there are."""
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -135,11 +163,47 @@ def places_of(function: Callable[..., Any], *counts: int) -> int | None:
     return None
 
 
-def check_fields(record: Any) -> None:
-    """Raise UsageError where a field of a dataclass is not of its type."""
+def check_fields(record: Any, **flags: str) -> None:
+    """Make sure that the fields of a dataclass are what their types say.
+
+    Args:
+        record: Any number of it lies in its bounds (`Within`), any text is one of its literal's,
+            and a list of bounded numbers has one at least.
+        **flags: Field to how its flag is named, where that is not the field's name.
+
+    Raises:
+        UsageError: A field is of another type, or a number beyond its bounds.
+        UnknownNameError: A text is none of those that there are.
+    """
     kind: type = type(record)
     hints = _fields_of(kind)
-    check_types({name: getattr(record, name) for name in hints}, hints)
+    values = {name: getattr(record, name) for name in hints}
+    check_types(values, hints)
+    for name, value in values.items():
+        for wrong, one in _beyond(value, hints[name]):
+            flag = flags.get(name, name)
+            if get_origin(one) is Literal:
+                raise UnknownNameError(f"value of {flag}", str(wrong), get_args(one))
+            named = flag.replace("_", "-")
+            raise UsageError(f"--{named} {wrong}: expected {expected(one)}")
+
+
+def _beyond(value: Any, kind: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what of a value of the type lies beyond it, with the type that it should be of."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        yield from _beyond(value, next(one for one in inner if fits(value, one)))
+    elif isinstance(origin, type) and issubclass(origin, Sequence):
+        if not value and any(
+            get_origin(one) is Annotated for one in (inner[0], *get_args(inner[0]))
+        ):
+            yield value, kind
+        for item in value:
+            yield from _beyond(item, inner[0])
+    elif origin in (Annotated, Literal):
+        allowed = inner if origin is Literal else inner[1]
+        if value not in allowed:
+            yield value, kind
 
 
 def check_types(
@@ -223,7 +287,8 @@ def expected(kind: Any) -> str:
     """Return a type in words: `a whole number or None`; of `Annotated` the words are its own."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return str(inner[1])
+        bounded = isinstance(inner[1], Within)
+        return f"{expected(inner[0])} {inner[1]}" if bounded else str(inner[1])
     if origin in (Union, types.UnionType):
         *others, last = dict.fromkeys(map(expected, inner))
         return f"{', '.join(others)} or {last}" if others else last
@@ -292,4 +357,4 @@ def _form_of(function: Callable[..., Any]) -> _Form:
 
 @cache
 def _fields_of(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+    return get_type_hints(kind, include_extras=True)

@@ -8,15 +8,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, TypeVar
 
-from seal.core import Pool, Query, Task, Tool, UnknownNameError, UsageError
+from seal.core import Pool, Query, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
+from seal.core.signatures import Count, check_fields
 from seal.pools.samples import PoolSample, sample_pools
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents
 
-Size: TypeAlias = int | Literal["all"]
+Size: TypeAlias = Count | Literal["all"]
 """Tools of a pool; "all": the pool as it stands."""
 Distractors = Literal["uniform", "same_tool", "nearest"]
 QueriesIn = Literal["closure", "seeds", "fixed"]
@@ -32,7 +33,7 @@ class Drawing:
 
     pool_sizes: Sequence[Size] = ("all",)
     """Tools of the drawn pools; "all": the whole pool."""
-    samples: int = 10
+    samples: Count = 10
     """Pools drawn of each size."""
     distractors: Distractors = "uniform"
     """What fills a drawn pool up: any tools, those of the same services first, or those most like
@@ -42,7 +43,7 @@ class Drawing:
     same ones at every size."""
     nested: bool = True
     """True: of one sample, every pool lies inside the larger ones."""
-    queries: int | None = None
+    queries: Count | None = None
     """Queries that are drawn of each pool, so that pools count alike; None: all."""
 
     def __post_init__(self) -> None:
@@ -51,13 +52,7 @@ class Drawing:
         Raises:
             UsageError: Names the flag, what it got and what it takes.
         """
-        if not self.pool_sizes:
-            raise UsageError("--pool-sizes needs at least one number, such as 10,50, or all")
-        check_above_zero("pool-sizes", [size for size in self.pool_sizes if size != "all"])
-        check_above_zero("samples", [self.samples])
-        check_above_zero("queries", [] if self.queries is None else [self.queries])
-        check_known("distractors", self.distractors, get_args(Distractors))
-        check_known("queries_in", self.queries_in, get_args(QueriesIn))
+        check_fields(self, k="cutoffs")
         object.__setattr__(self, "pool_sizes", _in_order(self.pool_sizes))
 
 
@@ -65,19 +60,6 @@ def _in_order(sizes: Sequence[Size]) -> tuple[Size, ...]:
     """Return the sizes ascending, each once; "all" stands last."""
     numbers = sorted({size for size in sizes if size != "all"})
     return (*numbers, "all") if "all" in sizes else tuple(numbers)
-
-
-def check_above_zero(flag: str, numbers: Iterable[Any]) -> None:
-    """Raise UsageError where one of the values of a flag is no whole number of at least 1."""
-    for number in numbers:
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise UsageError(f"--{flag} {number!r}: expected whole numbers of at least 1")
-
-
-def check_known(setting: str, value: Any, known: tuple[str, ...]) -> None:
-    """Raise UnknownNameError where a setting has none of its known values."""
-    if value not in known:
-        raise UnknownNameError(f"value of {setting}", str(value), known)
 
 
 def drawn_pools(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
-from seal.agents.briefs import WHOLE, Brief, check_brief
+from seal.agents.briefs import WHOLE, Brief
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core import (
     Agent,
@@ -16,7 +15,6 @@ from seal.core import (
     ChatModel,
     Metric,
     OpenedPerChat,
-    OptionError,
     Pool,
     Retriever,
     Simulator,
@@ -26,7 +24,7 @@ from seal.core import (
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
-from seal.core.signatures import check_fields
+from seal.core.signatures import Count, Within, check_fields
 from seal.models import Flagged, Model
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import RetrieverSpec
@@ -78,29 +76,9 @@ MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
 """A function takes (task, trajectory) (`seal.evaluation.own_metrics`)."""
 
 
+_Positive = Annotated[float, Within(above=0)]
 SIMULATOR = "simulator"
 """Environment in which no task is played in a world."""
-_POSITIVE = (
-    "top_k",
-    "trials",
-    "workers",
-    "processes",
-    "max_turns",
-    "max_calls",
-    "max_messages",
-    "limit",
-    "max_tokens",
-    "max_seconds",
-    "max_total_tokens",
-    "votes",
-)
-_MODES = {
-    "history": get_args(History),
-    "history_policy": get_args(HistoryPolicy),
-    "retrieve": get_args(Retrieve),
-    "cache": get_args(CacheMode),
-    "speaker_selection": get_args(SpeakerSelection),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +122,7 @@ class RunSettings:
     """None: `given` where the task offers tools, else `tfidf`."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)
     """`-R key=value`."""
-    top_k: int = 10
+    top_k: Count = 10
     retrieve: Retrieve = "once"
     simulator: SimulatorChoice = "template"
     environment: str | None = None
@@ -183,37 +161,37 @@ class RunSettings:
     judge: str = "auto"
     """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule; and published judges
     (`seal.evaluation.judges.PUBLISHED`), by commas."""
-    votes: int | None = None
+    votes: Count | None = None
     """Of each judge's model on each goal; None: as each published judge does."""
-    limit: int | None = None
+    limit: Count | None = None
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
-    trials: int = 1
-    workers: int = 4
+    trials: Count = 1
+    workers: Count = 4
     """Chats at once, in threads."""
-    processes: int = 1
+    processes: Count = 1
     """Processes, each with `workers` threads."""
-    max_turns: int | None = None
+    max_turns: Count | None = None
     """Model turns of the execution manager for each goal; None: 10, or as many more as the task
     says (`seal.runs.goals.turns_of`)."""
-    max_calls: int = 50
+    max_calls: Count = 50
     """Calls for each goal."""
-    max_messages: int | None = None
+    max_messages: Count | None = None
     """Messages to or from the user or the executor for each goal; None: as the task says."""
-    max_tokens: int | None = None
+    max_tokens: Count | None = None
     """Tokens in and out for each chat."""
-    max_seconds: float | None = None
+    max_seconds: _Positive | None = None
     """Wall-clock seconds for each chat."""
-    max_total_tokens: int | None = None
+    max_total_tokens: Count | None = None
     """Tokens that models may be asked in the whole run, judges, simulators and baselines with them;
     kept answers cost none. What is unfinished then can be resumed."""
-    max_dollars: float | None = None
+    max_dollars: _Positive | None = None
     """Likewise in US dollars, at the prices below."""
     prices: str | Path | None = None
     """File of prices that go before the shipped ones (`seal.runs.spending.budget`)."""
-    temperature: float = 0.0
+    temperature: Annotated[float, Within(least=0)] = 0.0
     seed: int = 0
-    cutoffs: Sequence[int] = (5, 10)
+    cutoffs: Sequence[Count] = (5, 10)
     """K of recall@K and its like."""
     metrics: Sequence[MetricChoice] = ()
     """Further metrics: names, dotted paths, classes or objects."""
@@ -235,11 +213,7 @@ class RunSettings:
             UsageError: Names the flag, what it got and what it takes; or an option that is a key
                 of a service, for options are written to run.json.
         """
-        check_fields(self)
-        if not self.cutoffs or any(type(k) is not int or k < 1 for k in self.cutoffs):
-            raise UsageError(
-                f"cutoffs {list(self.cutoffs)}: expected whole numbers above 0, such as [5, 10]"
-            )
+        check_fields(self, mobile_tools="tools")
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         refuse_secret("", self.model_options, "model_options")
@@ -249,30 +223,10 @@ class RunSettings:
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_allowed(self.allow_code)
-        check_brief(self.user_brief)
-        if self.feedback not in get_args(Feedback):
-            listed = ", ".join(get_args(Feedback))
-            raise OptionError(f"--feedback {self.feedback}: expected one of {listed}")
         check_presentation(self.play.format, self.tool_messages)
-        if self.mobile_tools not in ("recorded", "created"):
-            raise OptionError(f"--tools {self.mobile_tools}: expected recorded or created")
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
-        if self.style not in ("plain", "react"):
-            raise UsageError(f"--style {self.style}: expected plain or react")
-        for name in _POSITIVE:
-            value = getattr(self, name)
-            if value is not None and not value > 0:  # NaN is not
-                raise UsageError(f"--{name.replace('_', '-')} {value}: it must be at least 1")
-        if self.max_dollars is not None and not 0 < self.max_dollars < math.inf:
-            raise UsageError(f"--max-dollars {self.max_dollars}: expected a number above 0")
         check_seed(self.seed)
-        for name, known in _MODES.items():
-            if getattr(self, name) not in (None, *known):
-                flag = name.replace("_", "-")
-                raise UsageError(f"--{flag} {getattr(self, name)}: expected {', '.join(known)}")
-        if not 0 <= self.temperature < math.inf:
-            raise UsageError(f"--temperature {self.temperature}: expected a number of at least 0")
 
     @property
     def play(self) -> Play:

@@ -14,16 +14,16 @@ from seal.runs.settings import RunSettings
 
 def test_the_file_gives_a_flag_its_value(seal, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text("limit = -4\n")
-    assert "--limit -4: it must be at least 1" in seal("run").stderr
+    assert "--limit -4: expected a whole number of at least 1" in seal("run").stderr
 
 
 def test_the_environment_wins_over_the_file(seal, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text("limit = -4\n")
-    assert "--limit -5: it" in seal("run", SEAL_LIMIT="-5").stderr
+    assert "--limit -5: expected" in seal("run", SEAL_LIMIT="-5").stderr
 
 
 def test_a_flag_wins_over_the_environment(seal) -> None:
-    assert "--limit -6: it" in seal("run", "--limit", "-6", SEAL_LIMIT="-5").stderr
+    assert "--limit -6: expected" in seal("run", "--limit", "-6", SEAL_LIMIT="-5").stderr
 
 
 def test_a_bad_value_says_where_it_stands(seal, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_an_unknown_verb_names_the_closest(seal) -> None:
     [
         (["run", "--topk", "3"], "--top-k"),
         (["run", "--top-k", "x"], "'--top-k'"),
-        (["run", "--top-k", "0"], "--top-k 0: it must be at least 1"),
+        (["run", "--top-k", "0"], "--top-k 0: expected a whole number of at least 1"),
         (["run", "--cache", "maybe"], "record"),
         (["run", "--role-model", "planner"], "--role-model 'planner': expected KEY=VALUE"),
         (["run", "--role-model", "=x"], "expected KEY=VALUE"),

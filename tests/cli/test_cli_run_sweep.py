@@ -58,10 +58,13 @@ def test_no_server_is_an_error_of_each_task_and_ends_with_1(called) -> None:
     [
         (["--pool-sizes", "500"], "pool size 500 is beyond the pool, which has 65 tools"),
         (["--pool-sizes", "0"], "--pool-sizes '0': expected whole numbers above 0"),
-        (["--pool-sizes", "8", "--samples", "0"], "--samples 0: expected whole numbers"),
+        (
+            ["--pool-sizes", "8", "--samples", "0"],
+            "--samples 0: expected a whole number of",
+        ),
         (["--pool-sizes", "8", "--retriever", "given"], "--retriever given offers every task"),
-        (["--top-k", "0,5"], "--top-k 0: it must be at least 1"),
-        (["--top-k", "5,0"], "--top-k 0: expected whole numbers of at least 1"),
+        (["--top-k", "0,5"], "--top-k 0: expected a whole number of at least 1"),
+        (["--top-k", "5,0"], "--top-k 0: expected a whole number of at least 1"),
         (["--top-k", "5,x"], "'5,x': expected a whole number, or several such as 1,5,10"),
         (["--samples", "2"], "--samples needs pools to draw: give --pool-sizes"),
         (["--no-nested"], "--nested needs pools to draw"),
@@ -76,7 +79,7 @@ def test_what_cannot_be_swept_is_one_clear_line(called, words: list[str], says: 
 
 def test_settings_of_other_verbs_in_the_file_are_no_hindrance(called, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text("samples = 5\n")
-    assert "--limit -1: it must be" in called("run", "--limit", "-1").stderr
+    assert "--limit -1: expected" in called("run", "--limit", "-1").stderr
 
 
 @pytest.mark.slow

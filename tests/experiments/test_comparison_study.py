@@ -50,7 +50,7 @@ def test_the_base_is_the_first_and_every_pair_can_be_asked_for(tmp_path: Path) -
     assert [e["difference"] for e in told["comparisons"]] == [0.5, 0.5]
     every = compared(*paths, pairs="all")
     assert [(p["run"], p["other"]) for p in every["pairs"]] == [("b", "a"), ("c", "a"), ("c", "b")]
-    with pytest.raises(UnknownNameError, match="choice of pairs 'some'"):
+    with pytest.raises(UnknownNameError, match="value of pairs 'some'"):
         compared(*paths, pairs="some")
 
 

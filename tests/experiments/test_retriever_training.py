@@ -118,7 +118,7 @@ def test_a_task_without_some_of_its_queries_keeps_the_others() -> None:
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"held_out": 0.0}, "--held-out 0.0: expected a share between 0 and 1"),
+        ({"held_out": 0.0}, "--held-out 0.0: expected a number above 0 and below 1"),
         ({"held_out": 1}, "--held-out 1"),
         ({"k": (0, 5)}, "--cutoffs 0: expected a whole number of at least 1"),
         ({"k": ()}, "--cutoffs"),

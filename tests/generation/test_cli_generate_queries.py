@@ -43,7 +43,7 @@ def test_json_holds_the_report_alone(run):
     [
         (("--kinds", "paraphase"), "Did you mean 'paraphrase'"),
         (("--kinds", ","), "expected at least one of constraint"),
-        (("--per-seed", "0"), "per seed 0: expected 1 to 100"),
+        (("--per-seed", "0"), "--per-seed 0: expected a whole number of at least 1"),
         (("--tools", "nowhere"), "nowhere"),
     ],
 )

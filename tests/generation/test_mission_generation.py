@@ -234,7 +234,7 @@ LOCAL = "openai/x,base_url=http://localhost:1/v1"
         ({"language": "fr"}, UnknownNameError, "en, zh"),
         ({"language": "zh"}, UsageError, "the grammar speaks en, not zh"),
         ({"cache": "of"}, UnknownNameError, "Did you mean 'off'"),
-        ({"workers": 0}, UsageError, "workers 0: expected at least 1"),
+        ({"workers": 0}, UsageError, "--workers 0: expected a whole number of at least 1"),
         ({"missions": 0}, UsageError, "missions"),
         ({"model": "oracle"}, UsageError, "cannot be the user_simulator"),
         ({"simulator": "llm"}, UsageError, "cannot be the simulator"),

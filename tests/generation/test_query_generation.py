@@ -174,8 +174,12 @@ def test_a_limit_that_has_grown_ends_with_the_bytes_of_the_larger_one(whole, tmp
     [
         ({"kinds": ("paraphrases",)}, UnknownNameError, "Did you mean 'paraphrase'"),
         ({"kinds": ()}, UsageError, "expected at least one of constraint"),
-        ({"per_seed": 0}, UsageError, "per seed 0: expected 1 to 100"),
-        ({"per_seed": 101}, UsageError, "per seed 101"),
+        ({"per_seed": 0}, UsageError, "--per-seed 0: expected a whole number of at least 1"),
+        (
+            {"per_seed": 101},
+            UsageError,
+            "--per-seed 101: .* of at most 100",
+        ),
         ({"limit": 0}, UsageError, "limit 0"),
         ({"per_sed": 1}, UnknownNameError, "Did you mean 'per_seed'"),
         ({"model": "oracle"}, UsageError, "writes no queries"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import UnknownNameError, UsageError
+from seal.core.signatures import Count, check_fields
 from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.pairs import (
@@ -46,16 +47,13 @@ class CompareSettings:
     force: bool = False
     """Compare runs that do not measure the same."""
     seed: int = 0
-    resamples: int = RESAMPLES
+    resamples: Count = RESAMPLES
     """Of each interval and test."""
     preference: PreferenceSettings | None = None
     """Who judges which run of a pair served each goal better; None: nobody."""
 
     def __post_init__(self) -> None:
-        if self.pairs not in get_args(Against):
-            raise UnknownNameError("choice of pairs", self.pairs, get_args(Against))
-        if self.resamples < 1:
-            raise UsageError(f"expected at least 1 resample, got {self.resamples}")
+        check_fields(self)
 
 
 def study(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from seal.core import CacheMode, UsageError
+from seal.core import CacheMode
 from seal.core.secrets import refuse_secret
-from seal.experiments.pool_draws import Drawing, check_above_zero, check_known
+from seal.core.signatures import Count
+from seal.experiments.pool_draws import Drawing
 from seal.runs.settings import check_seed
 
 
@@ -21,7 +22,7 @@ class RetrievalSettings(Drawing):
     all its queries, and in every sample where queries are drawn.
     """
 
-    k: tuple[int, ...] = (1, 5, 10)
+    k: tuple[Count, ...] = (1, 5, 10)
     """Cut-offs; the largest is the length of a ranking."""
     seed: int = 0
     """Of everything drawn: pools, queries, random retrieval, intervals."""
@@ -29,7 +30,7 @@ class RetrievalSettings(Drawing):
     """Of the retrievers; each takes those that it knows."""
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
-    limit: int | None = None
+    limit: Count | None = None
     """At most so many tasks of each pool."""
     held_out: str | Path | None = None
     """Folder of a trained model: of the pool that it was trained on, only the tasks held out of
@@ -48,12 +49,7 @@ class RetrievalSettings(Drawing):
         """
         Drawing.__post_init__(self)  # slots leave no super()
         refuse_secret("", self.options, "options")
-        if not self.k:
-            raise UsageError("--cutoffs needs at least one number, such as 1,5,10")
-        check_above_zero("cutoffs", self.k)
         check_seed(self.seed)
-        check_above_zero("limit", [] if self.limit is None else [self.limit])
-        check_known("cache", self.cache, get_args(CacheMode))
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))
 
     def protocol(self) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from seal.core import UsageError
-from seal.experiments.pool_draws import Drawing, check_above_zero
+from seal.core.signatures import Count
+from seal.experiments.pool_draws import Drawing
 from seal.retrievers.contract import spec_of
 from seal.runs.settings import RunSettings
 
@@ -23,9 +24,9 @@ class SweepSettings(Drawing):
     be drawn for, and alone all its tasks; it is played once where all samples of it are equal.
     """
 
-    samples: int = 3
+    samples: Count = 3
     """Pools drawn of each size."""
-    top_k: tuple[int, ...] = (RunSettings().top_k,)
+    top_k: tuple[Count, ...] = (RunSettings().top_k,)
     """Tools that a chat is offered; every pool is played with each K."""
 
     def __post_init__(self) -> None:
@@ -35,9 +36,6 @@ class SweepSettings(Drawing):
             UsageError: Names the flag, what it got and what it takes.
         """
         Drawing.__post_init__(self)  # slots leave no super()
-        if not self.top_k:
-            raise UsageError("--top-k needs at least one number, such as 5,10")
-        check_above_zero("top-k", self.top_k)
         object.__setattr__(self, "top_k", tuple(sorted(set(self.top_k))))
 
     @property

@@ -20,6 +20,7 @@ from typing import Any, get_args
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation
 from seal.core import JSON, CacheMode, Tool, UsageError, check_name
+from seal.core.signatures import Count, check_fields
 
 GRAMMAR = "grammar"
 """Name that stands for speakers by rule instead of a model."""
@@ -49,13 +50,13 @@ class MissionSettings:
         UsageError: A number that cannot be.
     """
 
-    missions: int = 4
+    missions: Count = 4
     """Of each dialogue."""
     types: Sequence[MissionType] = TYPES
     """What sequences are made of; up to four missions all sequences, else those that `cover`."""
     relations: Sequence[Relation] = RELATIONS
     """How a mission may lean on earlier ones."""
-    cover: int = 2
+    cover: Count = 2
     """Of more than four missions: each run of so many types stands in some dialogue."""
     model: Any = GRAMMAR
     """Plays user, planner and agent: `grammar`, a model as `seal run` takes it, or an object of
@@ -69,9 +70,9 @@ class MissionSettings:
     cache: CacheMode = "record"
     """How kept answers of models and simulators are used."""
     language: str = "en"
-    limit: int | None = None
+    limit: Count | None = None
     """Dialogues at most."""
-    workers: int = 1
+    workers: Count = 1
     """Dialogues at once."""
     seed: int = 0
     name: str = ""
@@ -79,28 +80,15 @@ class MissionSettings:
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""
-        for kind, given, known in (
-            ("mission type", self.types, TYPES),
-            ("relation", self.relations, RELATIONS),
-            ("role", tuple(self.role_models), ROLES),
-            ("cache mode", (self.cache,), get_args(CacheMode)),
-        ):
-            for name in given:
-                check_name(kind, name, known)
+        check_fields(self)
+        for role in self.role_models:
+            check_name("role", role, ROLES)
         check_language(self.language)
         if self.model == GRAMMAR and self.language != "en":
             raise UsageError(f"the grammar speaks en, not {self.language}: name a model that does")
-        for name, least in (("workers", 1), ("limit", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise UsageError(f"{name} {value}: expected at least {least}")
         self._check_sequences()
 
     def _check_sequences(self) -> None:
-        if self.missions < 1:
-            raise UsageError(f"missions: expected at least 1 a dialogue, got {self.missions}")
-        if self.cover < 1:
-            raise UsageError(f"cover: expected at least 1, such as 2 or 3, got {self.cover}")
         for what, values in (("types", self.types), ("relations", self.relations)):
             if len(set(values)) != len(values):
                 raise UsageError(f"{what}: each may stand once, got {', '.join(values)}")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Annotated, Literal, NamedTuple, Protocol, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.core import JSON, UsageError, check_name
+from seal.core import JSON, UsageError
+from seal.core.signatures import Count, Within, check_fields
 
 Kind = Literal["constraint", "paraphrase", "irrelevance"]
 """What is made of a seed. Source: Kokane et al. (2024), the augmentation of queries."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_MOST = 100
 
 MOST_CONSTRAINTS = 4
 LEAST_CONSTRAINTS = 3
@@ -28,9 +28,9 @@ class QuerySettings:
     """
 
     kinds: Sequence[Kind] = KINDS
-    per_seed: int = 1
+    per_seed: Annotated[int, Within(least=1, most=100)] = 1
     """Queries of each kind that are kept of a seed at most."""
-    limit: int | None = None
+    limit: Count | None = None
     """Seeds at most, the first ones; may grow."""
     seed: int = 0
     name: str = ""
@@ -40,14 +40,9 @@ class QuerySettings:
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""
-        for kind in self.kinds:
-            check_name("kind of query", kind, KINDS)
+        check_fields(self)
         if not self.kinds:
             raise UsageError(f"kinds: expected at least one of {', '.join(KINDS)}")
-        if not 1 <= self.per_seed <= _MOST:
-            raise UsageError(f"per seed {self.per_seed}: expected 1 to {_MOST}")
-        if self.limit is not None and self.limit < 1:
-            raise UsageError(f"limit {self.limit}: expected at least 1")
 
     def shape(self) -> dict[str, JSON]:
         """Return what of the settings shapes the queries."""
