@@ -213,6 +213,7 @@ def test_a_rate_is_told_without_errors_and_with_them_as_failures(model_server, t
     shown = "\n".join(map(str, summary_notes(run.folder)))
     assert warned in shown and warned in repr(run)
     assert "with errors 0.750" in str(run["call_f1"])
+    assert repr(run).splitlines()[2].split()[-3:] == ["n", "with", "errors"]
     page = run.report().read_text()
     assert warned in page and "with errors 0.750" in page
 

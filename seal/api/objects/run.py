@@ -13,7 +13,7 @@ from seal.api.objects.frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
-from seal.report.grids import Glance, Grid, counted
+from seal.report.grids import Glance, Grid, counted, number
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.run_results import error_notes, outcome_notes
 from seal.runs.run_folder import RunFolder
@@ -105,15 +105,17 @@ class Run(Estimates, Framed, Shown):
     def _glance(self) -> Glance:
         metrics, runs = self._shown()
         others = {name: run for name, run in runs.items() if run is not self}
+        lossy = any("with_errors" in entry for entry in self._entries.values())
+        further = ("with errors",) if lossy else ()
         rows = [
             (
                 name,
-                *_figures_of(self, name),
+                *_figures_of(self, name)[: 3 + lossy],
                 *(other[name].value_text if name in other else "" for other in others.values()),
             )
             for name in metrics
         ]
-        columns = ("metric", "mean", "95 % interval", "n", *others)
+        columns = ("metric", "mean", "95 % interval", "n", *further, *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
         notes = outcome_notes(self.summary)
@@ -151,8 +153,8 @@ class Run(Estimates, Framed, Shown):
         yield interval_figure(Intervals(self._title().splitlines()[0], "mean", series))
 
 
-def _figures_of(run: Run, metric: str) -> tuple[str, str, str]:
+def _figures_of(run: Run, metric: str) -> tuple[str, str, str, str]:
     if metric not in run:
-        return ("", "", "")
+        return ("", "", "", "")
     found = run[metric]
-    return (found.value_text, found.interval_text, f"{found.n:,}")
+    return found.value_text, found.interval_text, f"{found.n:,}", number(found.with_errors)
