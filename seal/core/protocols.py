@@ -59,6 +59,8 @@ class Request:
     max_tokens: int | None = None
     json_object: bool = False
     """True: the answer must be one JSON object."""
+    json_schema: Mapping[str, JSON] | None = None
+    """Of that object, for models that take one; it says no more than the messages."""
     goal: int = 0
     """Position of the goal that is played; offline models may read it, servers never see it."""
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_args
 
 import orjson
 
-from seal.core import ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
+from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.canonical import digest
 from seal.core.formats.forms import objects_in
 from seal.evaluation.goals import EXECUTOR, USER
@@ -111,7 +111,7 @@ class LLMJudge:
             found = choice(text, "verdict", _SOLVABLE)
             return found[0] if found and isinstance(found[1], str) else None
 
-        return ask(self, SOLVABILITY, shown, read, repair("verdict", _SOLVABLE))
+        return ask(self, SOLVABILITY, shown, read, OneOf("verdict", _SOLVABLE))
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Return whether an answer addresses every part of a request: solved or unsolved.
@@ -121,11 +121,11 @@ class LLMJudge:
             NoVerdictError: The model said neither word.
         """
         shown = {"request": goal.text, "final_answer": answer}
-        return ask(self, COMPLETENESS, shown, read_completeness, _COMPLETE_REPAIR, False)
+        return ask(self, COMPLETENESS, shown, read_completeness, _COMPLETE_REPAIR)
 
     def _ask(self, stage: int, shown: dict[str, Any]) -> Verdict:
-        told = repair("verdict", LABELS)
-        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), told)
+        form = OneOf("verdict", LABELS)
+        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), form)
 
 
 def ask(
@@ -133,8 +133,7 @@ def ask(
     name: str,
     shown: Mapping[str, Any],
     read: Callable[[str], _T | None],
-    told: str,
-    json_object: bool = True,
+    form: OneOf | str,
 ) -> _T:
     """Return what a judge's model says of something.
 
@@ -143,8 +142,8 @@ def ask(
         name: Of the prompt.
         shown: What is to be judged; never part of the instructions, for JSON keeps them apart.
         read: Text to verdict; None where it is none.
-        told: What the model is told then.
-        json_object: Whether the server is asked for JSON.
+        form: The JSON object that is asked for; of an answer in words what a model is told where
+            it gives another.
 
     Raises:
         ModelError: The model's server failed.
@@ -152,6 +151,8 @@ def ask(
     """
     material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
     messages = [Message("system", prompt(name)), Message("user", material)]
+    as_json = form if isinstance(form, OneOf) else None
+    told = form.repair() if isinstance(form, OneOf) else form
     content = ""
     for _ in range(judge.tries):
         request = Request(
@@ -159,7 +160,8 @@ def ask(
             role="judge",
             temperature=judge.temperature,
             seed=judge.seed,
-            json_object=json_object,
+            json_object=as_json is not None,
+            json_schema=None if as_json is None else as_json.schema(),
         )
         content = judge.model.complete(request).content
         verdict = read(content)
@@ -209,13 +211,30 @@ def choice(text: str, key: str, choices: Mapping[str, _T]) -> tuple[_T, Any] | N
     return None if chosen is None else (chosen, given[0].get("reason", ""))
 
 
-def repair(key: str, choices: Mapping[str, object]) -> str:
-    """Return what a model is told whose answer is none of three choices."""
-    first, second, third = choices
-    return (
-        f'That was not the JSON object that was asked for. Answer with {{"{key}": ..., "reason": '
-        f"...}} alone; {'the ' if key == 'verdict' else ''}{key} is {first}, {second} or {third}."
-    )
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A JSON object that names one of three choices under a key, and a reason."""
+
+    key: str
+    choices: Mapping[str, object]
+
+    def schema(self) -> dict[str, JSON]:
+        """Return its JSON Schema."""
+        return {
+            "type": "object",
+            "properties": {self.key: {"enum": [*self.choices]}, "reason": {"type": "string"}},
+            "required": [self.key, "reason"],
+            "additionalProperties": False,
+        }
+
+    def repair(self) -> str:
+        """Return what a model is told whose answer is none of the choices."""
+        first, second, third = self.choices
+        return (
+            "That was not the JSON object that was asked for. Answer with "
+            f'{{"{self.key}": ..., "reason": ...}} alone; '
+            f"{'the ' if self.key == 'verdict' else ''}{self.key} is {first}, {second} or {third}."
+        )
 
 
 def shown_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:

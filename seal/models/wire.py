@@ -42,13 +42,6 @@ _KEPT_TOOL_SETS = 256
 _PLAIN = Profile()
 _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
-_JSON_MODES: Mapping[str, JSON] = {
-    "object": {"type": "json_object"},
-    "schema": {
-        "type": "json_schema",
-        "json_schema": {"name": "answer", "schema": {"type": "object"}},
-    },
-}
 _log = logging.getLogger(__name__)
 
 
@@ -284,6 +277,14 @@ def sent_arguments(call: ToolCall) -> dict[str, JSON]:
     return {"unparsable_arguments": call.raw} if call.arguments is None else call.arguments
 
 
+def _json_mode(mode: str, schema: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    """Return the `response_format` that asks for a JSON object."""
+    if mode == "object":
+        return {"type": "json_object"}
+    described = {"name": "answer", "schema": schema or {"type": "object"}}
+    return {"type": "json_schema", "json_schema": described}
+
+
 def wire_request(
     model: str,
     request: Request,
@@ -316,7 +317,7 @@ def wire_request(
     if request.max_tokens is not None:
         body["max_tokens"] = request.max_tokens
     if request.json_object:
-        body["response_format"] = _JSON_MODES[profile.json_mode]
+        body["response_format"] = _json_mode(profile.json_mode, request.json_schema)
     body = {name: value for name, value in body.items() if name not in profile.without}
     body |= settings.options
     left_out = HINTS & {*profile.without} if tools.functions else _OF_TOOLS

@@ -11,6 +11,7 @@ from servers import Answer, ModelServer, Received, failure, text
 from seal.core import (
     Completion,
     DataError,
+    Goal,
     Message,
     ModelError,
     Request,
@@ -19,6 +20,7 @@ from seal.core import (
     UnknownNameError,
 )
 from seal.core.store import Store
+from seal.evaluation.llm_judge import LLMJudge
 from seal.models import ModelSettings, build_model, model_identity
 from seal.models.kept_answers import CachedModel
 from seal.models.normal_form import NOT_RUN, changes, normalised
@@ -228,8 +230,22 @@ def test_a_server_that_wants_a_schema_for_json_is_given_one(
             return failure(400, "'response_format.type' not supported: use 'json_schema' or 'text'")
         return text("{}")
 
-    model = build_model(f"openai/x,base_url={model_server(picky).url}")
+    server = model_server(picky)
+    model = build_model(f"openai/x,base_url={server.url}")
     assert model.complete(ASKED).content == "{}"
+    (given,) = [r.body["response_format"] for r in server.received[1:]]
+    assert given["json_schema"]["schema"] == {"type": "object"}
+
+
+def test_a_judge_gives_the_schema_of_its_verdict_to_a_model_that_takes_one(
+    model_server: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    (tmp_path / "own.toml").write_text('json_mode = "schema"\n')
+    server = model_server([text('{"verdict": "solved", "reason": "so it is"}')])
+    model = build_model(f"openai/x,base_url={server.url},profile={tmp_path / 'own.toml'}")
+    assert LLMJudge(model).judge(Goal("Weather?"), "Sunny.", []).label == "solved"
+    schema = server.received[0].body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["verdict"]["enum"] == ["solved", "unsolved", "unsure"]
 
 
 @pytest.mark.parametrize(

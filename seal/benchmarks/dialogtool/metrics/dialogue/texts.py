@@ -268,7 +268,7 @@ def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) ->
     character = {name: value for name, value in played.items() if name != "features"}
     shown = {"role": character, "user": turn.goal.text, "meant": turn.reply, "said": said}
     try:
-        score = ask(judge, PROMPT, shown, parse_score, _REPAIR, json_object=False)
+        score = ask(judge, PROMPT, shown, parse_score, _REPAIR)
     except InfrastructureError as error:
         return undefined(f"{INFRASTRUCTURE}: judge: {error}")
     except NoVerdictError as error:
