@@ -92,10 +92,12 @@ class OpenAIServer(Server):
                 f"with {settings.address_from} (vLLM, Ollama, llama.cpp)"
             )
         self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
-        self._headers = {
-            **_HEADERS,
-            "Authorization": _login(parts) or f"Bearer {self._key or _NO_KEY}",
-        }
+        login, key = _login(parts), self._key or _NO_KEY
+        at_azure = (parts.hostname or "").endswith((".azure.com", ".azure-api.net"))
+        header = settings.key_header or ("api-key" if at_azure and not login else None)
+        self._headers = {**_HEADERS, "Authorization": login or f"Bearer {key}"}
+        if header:
+            self._headers = {**_HEADERS, header: key}
         told = {"stream": True, "stream_options": {"include_usage": True}}
         self._stream_fields = (told, {"stream": True}, {}) if settings.stream else ({},)
         """What is added to a request, the fullest first; what was refused is taken out."""

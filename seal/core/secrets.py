@@ -108,6 +108,8 @@ class ServerSettings:
     """Address of the server; None: the provider's own, or what its environment variable says."""
     api_key_env: str | None = None
     """Environment variable that holds the key; None: the provider's usual one."""
+    key_header: str | None = None
+    """Header that holds the key by itself; None: Authorization, and `api-key` at Azure."""
     timeout_s: float = 120.0
     """Longest silence of the server, in seconds: no byte comes for so long."""
     max_answer_s: float = 3600.0

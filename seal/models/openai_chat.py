@@ -1,10 +1,10 @@
-"""`openai/NAME`: OpenAI and every server that speaks its chat completions."""
+"""`openai/NAME`: OpenAI and every server that speaks its chat completions, or its responses."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from seal.core import Completion, Request
+from seal.core import JSON, Completion, Request
 from seal.core.providers import OpenAIServer
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
@@ -44,8 +44,21 @@ class OpenAIModel(ServerModel):
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
         return wire_request(self.name, request, tools, self.settings, profile)
 
+    @property
+    def identity(self) -> dict[str, JSON]:
+        """What shapes this model's answers, besides the request; holds no secret."""
+        return super().identity | ({"api": "responses"} if self._is_of_responses else {})
+
+    @property
+    def _is_of_responses(self) -> bool:
+        return self.settings.api == "responses"
+
     def _ask(self, body: Any) -> Any:
-        return self._server.post("/chat/completions", body)
+        if not self._is_of_responses:
+            return self._server.post("/chat/completions", body)
+        from seal.models.responses import as_chat, as_response
+
+        return as_chat(self._server.post("/responses", as_response(body)))
 
     def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
         return parse_completion(answer, tools)

@@ -20,6 +20,8 @@ class ModelSettings(ServerSettings):
     """Further fields of the request (`-M key=value`); a field whose value is None is left out."""
     profile: str | None = None
     """File or name of what the model takes; None: what was probed, else its family's."""
+    api: str | None = None
+    """`responses`: OpenAI's interface of that name; None or `chat`: chat completions."""
     recordings: Callable[[str], Lookup] | None = field(default=None, repr=False, compare=False)
     """Finds what `recorded:NAME` and `replay:RUN` play, given that whole name."""
 
@@ -34,6 +36,8 @@ class ModelSettings(ServerSettings):
         for name in ("timeout_s", "max_answer_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} {getattr(self, name)}: it must be more than 0 seconds")
+        if self.api not in (None, "chat", "responses"):
+            raise UsageError(f"api={self.api}: expected chat or responses")
         if self.base_url is not None:
             check_url(self.base_url, self.address_from)
 
@@ -52,8 +56,9 @@ class ModelSettings(ServerSettings):
                 own["api_key_env"] = str(rest.pop(name))
         if rest.get("base_url") is not None:
             own["base_url"] = str(rest.pop("base_url"))
-        if rest.get("profile") is not None:
-            own["profile"] = str(rest.pop("profile"))
+        for name in ("profile", "key_header", "api"):
+            if rest.get(name) is not None:
+                own[name] = str(rest.pop(name))
         if rest.get("stream") is not None:
             own["stream"] = stream = rest.pop("stream")
             if not isinstance(stream, bool):
@@ -95,6 +100,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 SETTINGS: Mapping[str, str] = {
     "base_url": "a text",
     "key_env": "a text",
+    "key_header": "a text",
     "timeout_s": "a number",
     "max_answer_s": "a number",
     "stream": "true or false",
@@ -149,10 +155,11 @@ OFFLINE: Mapping[str, Mapping[str, str]] = {
 """Options of our models that send no request, so that no field of one can be meant for them."""
 LOADED: Mapping[str, str] = _by_name({"a whole number": "n_ctx n_gpu_layers n_parallel n_threads"})
 """How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
-_HERE = {name: kind for name, kind in SETTINGS.items() if name not in ("base_url", "key_env")}
+_ELSEWHERE = {"base_url", "key_env", "key_header"}
+_HERE = {name: kind for name, kind in SETTINGS.items() if name not in _ELSEWHERE}
 _SERVED: Mapping[str, Mapping[str, str]] = {
     "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
-    "openai": {**SETTINGS, **_OPENAI},
+    "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
 }
 
