@@ -274,95 +274,68 @@ def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
 
 
 @checked
-def export_ratings(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
-    """Write a sample of a run's turns for people to rate from 1 to 5, without the system's name.
+def export_sheet(
+    run: RunLike,
+    out: str | Path,
+    *,
+    what: Literal["auto", "turns", "verdicts"] = "auto",
+    n: int = 50,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Write a sample of a run's turns for people to rate from 1 to 5, or of its goals to label.
 
-    Args:
-        run: What `seal.run` returned, or its folder; its benchmark names turns to rate.
-        out: The CSV file.
-        n: Turns, at most.
-        seed: Of the sample and its order.
-
-    Returns:
-        How many turns were written.
-
-    Raises:
-        OptionError: n is less than 1.
-        DataError: No run in the folder, or nothing to rate.
-    """
-    from seal.api.objects.frames import folder_of
-    from seal.experiments.annotation import export_items
-    from seal.runs.run_folder import RunFolder
-
-    return export_items(RunFolder.open(folder_of(run)), Path(out), n, seed)
-
-
-@checked
-def import_ratings(run: RunLike, files: Sequence[str | Path]) -> Imported:
-    """Take people's ratings in; the run's report and summary show them.
-
-    Args:
-        run: The run that was exported; ratings taken in before are kept.
-        files: Each one rater's, or with a column `rater`.
-
-    Returns:
-        Mean, agreement, and each row that could not be taken, with the reason.
-
-    Raises:
-        DataError: No run in the folder, or a file that cannot be read or lacks the columns `item`
-            and `rating`.
-    """
-    from seal.api.objects.frames import folder_of
-    from seal.experiments.annotation import import_ratings
-    from seal.runs.run_folder import RunFolder
-
-    return import_ratings(RunFolder.open(folder_of(run)), [Path(file) for file in files])
-
-
-@checked
-def export_labels(run: RunLike, out: str | Path, *, n: int = 50, seed: int = 0) -> int:
-    """Write a sample of a run's goals for people to label as solved, unsolved or unsure.
-
-    Neither the system's name nor a verdict stands in it, and its shares of the judge's verdicts are
-    those of the run.
+    Labels are solved, unsolved or unsure. Neither the system's name nor a verdict stands in the
+    sheet, and the sample's shares of the judge's verdicts are those of the run.
 
     Args:
         run: What `seal.run` returned, or its folder.
-        out: The CSV file; filled in, it is what an audit of the judge takes.
-        n: Goals, at most.
+        out: The CSV file; filled in with labels, it is what an audit of the judge takes.
+        what: Turns, goals (verdicts), or what the run has: turns where its benchmark names some to
+            rate, else verdicts.
+        n: Turns or goals, at most.
         seed: Of the sample and its order.
 
     Returns:
-        How many goals were written.
+        {file, items: how many were written, what: turns or verdicts}.
 
     Raises:
         OptionError: n is less than 1.
-        DataError: No run in the folder, or no chat ended.
+        DataError: No run in the folder, nothing to rate, or no chat ended.
     """
     from seal.api.objects.frames import folder_of
+    from seal.experiments.annotation import export_items, items_of
     from seal.experiments.goal_sheets import export_goals
     from seal.runs.run_folder import RunFolder
 
-    return export_goals(RunFolder.open(folder_of(run)), Path(out), n, seed)
+    folder = RunFolder.open(folder_of(run))
+    if what == "auto":
+        what = "turns" if any(True for _ in items_of(folder)) else "verdicts"
+    export = export_items if what == "turns" else export_goals
+    return {"file": str(out), "items": export(folder, Path(out), n, seed), "what": what}
 
 
 @checked
-def import_labels(run: RunLike, files: Sequence[str | Path]) -> ImportedLabels:
-    """Take people's labels of goals in, and write them to the run's labels.csv.
+def import_sheets(run: RunLike, files: Sequence[str | Path]) -> Imported | ImportedLabels:
+    """Take people's ratings in, which the run's report and summary show, or labels of goals.
+
+    Labels are written to the run's labels.csv. What was taken in before is kept.
 
     Args:
-        run: The run that was exported; labels taken in before are kept.
-        files: Each one rater's, or with a column `rater`.
+        run: The run that was exported.
+        files: All of ratings or all of labels; each one rater's, or with a column `rater`.
 
     Returns:
-        Labels, agreement, and each row that could not be taken, with the reason.
+        Ratings with their mean, or labels; agreement, and each row that could not be taken, with
+        the reason.
 
     Raises:
-        DataError: No run in the folder, a file that cannot be read or lacks a column, or two labels
-            of one rater and goal.
+        DataError: No run in the folder, a file that cannot be read or lacks a column, or two rows
+            of one rater and item.
     """
     from seal.api.objects.frames import folder_of
-    from seal.experiments.goal_sheets import import_labels
+    from seal.experiments.annotation import import_ratings
+    from seal.experiments.goal_sheets import holds_labels, import_labels
     from seal.runs.run_folder import RunFolder
 
-    return import_labels(RunFolder.open(folder_of(run)), [Path(file) for file in files])
+    folder, paths = RunFolder.open(folder_of(run)), [Path(file) for file in files]
+    return (import_labels if any(map(holds_labels, paths)) else import_ratings)(folder, paths)

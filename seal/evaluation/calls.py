@@ -27,7 +27,6 @@ from typing import Any
 
 from seal.core import Goal, Plan, ToolCall
 from seal.core.conditions import Called
-from seal.core.conditions.assignment import cheapest
 from seal.evaluation.goals import (
     GoalChat,
     GoalMetric,
@@ -304,6 +303,8 @@ def best_pairs(table: Sequence[Sequence[Comparison]]) -> list[tuple[int, int]]:
         return sorted((row, column) for column, row in turned)
     base = 1 + rows * max(max(map(abs, cell.rank)) for row in table for cell in row)
     costs = [[-_weight(cell.rank, base) for cell in row] for row in table]
+    from seal.core.conditions.assignment import cheapest
+
     return list(enumerate(cheapest(costs) or ()))
 
 

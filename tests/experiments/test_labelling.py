@@ -162,9 +162,10 @@ def test_what_cannot_be_taken_at_all_is_refused(run, tmp_path):
 
 
 def test_the_public_functions_do_the_same(run, tmp_path):
-    assert results.export_labels(run.path, tmp_path / "a.csv", n=3) == 3
+    found = results.export_sheet(run.path, tmp_path / "a.csv", n=3)
+    assert (found["items"], found["what"]) == (3, "verdicts")
     file = labelled(tmp_path / "a.csv", tmp_path / "b.csv", "solved", "solved", "unsolved")
-    assert results.import_labels(run.path, [file]).taken == 3
+    assert results.import_sheets(run.path, [file]).taken == 3
 
 
 def test_no_audit_is_advised_where_no_label_was_taken(tmp_path, capsys):

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from seal.experiments.annotation import Imported
     from seal.experiments.goal_sheets import ImportedLabels
 
+_ASKED = {
+    "turns": "turns to rate from 1 to 5 in the column rating",
+    "verdicts": "goals to label solved, unsolved or unsure in the column label",
+}
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
 
@@ -32,22 +36,12 @@ def export(
     json: bool = JSON,
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
-    from seal.experiments.annotation import export_items, items_of
-    from seal.experiments.goal_sheets import export_goals
-    from seal.runs.run_folder import RunFolder
+    from seal.api.results import export_sheet
 
     with output(json) as result:
-        folder = RunFolder.open(run)
-        if what == "turns" or (what == "auto" and any(True for _ in items_of(folder))):
-            written = export_items(folder, out, n, seed)
-            result.result({"file": str(out), "items": written, "what": "turns"})
-            result.show(f"{written} turns to rate from 1 to 5 in the column rating: {out}")
-        else:
-            written = export_goals(folder, out, n, seed)
-            result.result({"file": str(out), "items": written, "what": "verdicts"})
-            result.show(
-                f"{written} goals to label solved, unsolved or unsure in the column label: {out}"
-            )
+        written = export_sheet(run, out, what=what, n=n, seed=seed)
+        result.result(written)
+        result.show(f"{written['items']} {_ASKED[written['what']]}: {out}")
     return 0
 
 
@@ -58,19 +52,16 @@ def import_(
     json: bool = JSON,
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""
-    from seal.experiments.annotation import import_ratings
-    from seal.experiments.goal_sheets import holds_labels, import_labels
-    from seal.runs.run_folder import RunFolder
+    from seal.api.results import import_sheets
+    from seal.experiments.annotation import Imported
 
     with output(json) as result:
-        folder = RunFolder.open(run)
-        if any(map(holds_labels, files)):
-            found = import_labels(folder, files)
+        found = import_sheets(run, files)
+        if isinstance(found, Imported):
+            _show_ratings(result, found)
+        else:
             _show_labels(result, found, run)
-            return int(bool(found.problems))
-        rated = import_ratings(folder, files)
-        _show_ratings(result, rated)
-    return int(bool(rated.problems))
+    return int(bool(found.problems))
 
 
 def _show_ratings(result: "Output", found: "Imported") -> None:
