@@ -130,3 +130,24 @@ def refusal_of(status: int, said: str) -> Refusal | None:
     if _OVERFLOW.search(said):
         return "context_overflow"
     return "filtered" if status < 500 and _FILTER.search(said) else None
+
+
+_UNREAD = re.compile(
+    r"(?:Failed to parse input at pos \d+: |error parsing tool call: raw='|failed_generation: )"
+    r"(.*?)(?:', err=.*)?\Z",
+    re.DOTALL,
+)
+"""llama.cpp and Ollama (HTTP 500), Groq (400)."""
+
+
+def unread(said: str) -> str | None:
+    """Return what a model wrote where its server could not read the calls in it.
+
+    Args:
+        said: What the server said.
+
+    Returns:
+        The text, as far as the server tells it; None where it says something else.
+    """
+    found = _UNREAD.search(said)
+    return None if found is None else found[1]

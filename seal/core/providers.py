@@ -178,7 +178,10 @@ class OpenAIServer(Server):
         inner = found if isinstance(found, dict) else {}
         spent = inner.get("code") == "insufficient_quota"
         codes = f"{inner.get('code')} {inner.get('type')}"
-        return self._failure(answer.status, _message(body), answer.headers, spent, codes)
+        said = _message(body)
+        if inner.get("code") == "tool_use_failed":
+            said += f" failed_generation: {inner.get('failed_generation') or ''}"
+        return self._failure(answer.status, said, answer.headers, spent, codes)
 
     def _connect(self) -> PoolManager:
         import urllib3

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from seal.core.deadlines import seconds_left, within
 from seal.core.errors import ModelError, OverdueError, RequestError
-from seal.core.outcomes import refusal_of
+from seal.core.outcomes import refusal_of, unread
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
 
 Answer = TypeVar("Answer")
@@ -262,8 +262,9 @@ class Server:
             codes: By which it says so besides.
         """
         said = f"answered HTTP {status}: {message}"
-        refusal = refusal_of(status, f"{message} {codes}")
-        if refusal is not None:
+        whole = unread(message) is not None  # the model has answered, whatever the words are
+        refusal = None if whole else refusal_of(status, f"{message} {codes}")
+        if whole or refusal is not None:
             return RequestError(self.told(said), refusal, status, self._clean(message))
         if (status in _RETRIED or status >= 500) and not spent:
             return self.transient(said, _retry_after(headers), status)

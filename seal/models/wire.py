@@ -27,7 +27,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.function_calls import parse_call, wire_name, wire_names
-from seal.core.outcomes import FAULTY, finish_of, refusal_of
+from seal.core.outcomes import FAULTY, finish_of, refusal_of, unread
 from seal.core.plain import well_formed
 from seal.core.secrets import public_url
 from seal.models.normal_form import closed, normalised, presentation_of
@@ -42,6 +42,8 @@ _KEPT_TOOL_SETS = 256
 _PLAIN = Profile()
 _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
+UNREADABLE = "unreadable"
+"""The `finish_reason` of an answer in which the server could not read the calls."""
 _log = logging.getLogger(__name__)
 
 
@@ -163,6 +165,10 @@ class ServerModel:
             try:
                 answer = self._ask(body)
             except ModelError as error:
+                wrote = unread(error.said) if isinstance(error, RequestError) else None
+                if wrote is not None:
+                    answered = Completion(wrote, finish_reason=UNREADABLE)
+                    return estimate_usage(request, answered, self.counted_as)
                 own = isinstance(error, RequestError) and error.refusal
                 if own or profile is None or not self._learns(profile, str(error), body):
                     raise

@@ -380,3 +380,32 @@ def test_the_oldest_results_make_room_where_the_window_is_too_small(
     assert LEFT_OUT.encode() not in trajectories  # what was said stays on record
     again = direct(one, tmp_path / "again", server, **asked, cache="replay")
     assert again.folder.trajectories_path.read_bytes() == trajectories
+
+
+WROTE = "<tool_call>{weather Rome</tool_call>"
+UNREAD = {
+    "llama.cpp": ({"code": 500, "message": f"Failed to parse input at pos 0: {WROTE}"}, 500),
+    "ollama": ({"message": f"error parsing tool call: raw='{WROTE}', err=invalid character"}, 500),
+    "groq": (
+        {
+            "message": "Failed to call a function. See 'failed_generation' for more details.",
+            "code": "tool_use_failed",
+            "failed_generation": WROTE,
+        },
+        400,
+    ),
+}
+
+
+@pytest.mark.parametrize(("error", "status"), UNREAD.values(), ids=UNREAD)
+def test_calls_that_the_server_cannot_read_are_the_models_words(
+    model_server, one, tmp_path, error, status
+):
+    server = model_server(lambda request: answer({"error": error}, status))
+    played = direct(one, tmp_path / "run", server)
+    assert played.summary["stop_reasons"] == {"done": 1}
+    assert (played.summary["errors"], len(server.received)) == (0, 1)
+    (trajectory,) = played.folder.trajectories()
+    assert trajectory.answers == (WROTE,)
+    assert trajectory.steps[-1].finish_reason == "unreadable"
+    assert played.summary["metrics"]["call_recall"]["mean"] == 0.0
