@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from seal.core import BudgetError, InfrastructureError, SealError
+from seal.core import BudgetError, InfrastructureError, OutageError, SealError
 from seal.report.printable import printable
 
 INTERRUPTED = 130
@@ -24,7 +24,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], None
 
 def exit_code(error: SealError) -> int:
     """Return the exit code of an error by its place in the tree of `seal.core.errors`."""
-    if isinstance(error, BudgetError):
+    if isinstance(error, (BudgetError, OutageError)):
         return 3
     return 1 if isinstance(error, InfrastructureError) else 2
 

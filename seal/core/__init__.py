@@ -13,6 +13,7 @@ from seal.core.errors import ModelError as ModelError
 from seal.core.errors import NotRecordedError as NotRecordedError
 from seal.core.errors import NoVerdictError as NoVerdictError
 from seal.core.errors import OptionError as OptionError
+from seal.core.errors import OutageError as OutageError
 from seal.core.errors import OverdueError as OverdueError
 from seal.core.errors import RequestError as RequestError
 from seal.core.errors import SealError as SealError

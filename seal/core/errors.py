@@ -16,6 +16,7 @@
     │   └── CacheMissError      nothing stored under replay mode
     ├── NotRecordedError        no recording to play: the task is skipped
     ├── NoVerdictError          a judge said nothing usable: counted, never a score
+    ├── OutageError             a server takes no request of a run        exit code 3
     └── BudgetError             a run-wide budget is spent                exit code 3
 
 A tool's failure is no error here: it is a `ToolResult` that the model reads. A message says what,
@@ -188,6 +189,10 @@ class NotRecordedError(SealError):
 
 class NoVerdictError(SealError):
     """A judge answered off the scale, in prose or not at all: counted, never a score."""
+
+
+class OutageError(SealError):
+    """A run ended before its first chat did: a server that it asks takes no request."""
 
 
 class BudgetError(SealError):

@@ -51,6 +51,10 @@ _LARGEST = 64 * 2**20
 _STREAMED = ("/chat/completions",)
 """Where answers come piece by piece, if they may."""
 _ABOUT_STREAMS = re.compile(r"\bstream(?:ing|_options)?\b")
+_NO_MODEL = re.compile(
+    r"\bmodel\b.{0,80}\b(?:not found|not exist|not a valid)|\b(?:invalid|unknown|no such) model\b",
+    re.IGNORECASE,
+)
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -210,7 +214,7 @@ class OpenAIServer(Server):
     def _repair(self, status: int, said: str) -> str:
         if status in (401, 403):
             return f"Set {self._key_variable} to a key that may use this model."
-        if status == 404:
+        if status == 404 or (status in (400, 422) and _NO_MODEL.search(said)):
             return (
                 f"Check the model's name and {self._setting} (it usually ends in /v1); "
                 "`seal models` lists the forms."

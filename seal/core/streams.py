@@ -13,6 +13,8 @@ _WHOLE = frozenset({"id", "index", "object", "role", "type"})
 """Texts that every part of a message repeats whole."""
 _LINE = re.compile(r"\r\n|\r|\n")
 _END = b"[DONE]"
+_LATE = 2**16
+"""Bytes at the end of a stream in which words are looked for."""
 _EMPTY = {"role": "assistant", "content": None}
 
 
@@ -34,7 +36,8 @@ def has_words(text: bytes | bytearray) -> bool:
     """Tell whether words of a model came in a stream that was cut; its comments are none."""
     if not is_stream(text):
         return False
-    whole = text[: text.rfind(b"\n") + 1]
+    late = text[-_LATE:]
+    whole = late[late.find(b"\n\n") + 2 if len(text) > _LATE else 0 : late.rfind(b"\n") + 1]
     try:
         return any(_says(choice) for chunk in _chunks(whole) for choice in _choices(chunk))
     except ValueError:

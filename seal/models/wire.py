@@ -129,6 +129,11 @@ class ServerModel:
         own = {"temperature"} if self.settings.temperature is not None else set()
         return own | self.settings.options.keys()
 
+    @property
+    def outage(self) -> str:
+        """Why its server counts as down; empty while it does not."""
+        return self._server.outage
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 

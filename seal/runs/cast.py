@@ -83,6 +83,12 @@ class Cast:
         """The names of all models, as prices name them."""
         return [model.account for _, model in self._by_role()]
 
+    @property
+    def outage(self) -> str:
+        """Why a server of a model counts as down; empty while none does."""
+        told = (getattr(model.model, "outage", "") for _, model in self._models)
+        return next((outage for outage in told if isinstance(outage, str) and outage), "")
+
     def _by_role(self) -> list[tuple[str, RunModel]]:
         """Return every model, the main one first, with the role that it is named for."""
         further = [("judge", model) for model in self.judge_models[1:]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import USER
-from seal.core import Task, Trajectory, UsageError
+from seal.core import OutageError, Task, Trajectory, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
@@ -57,7 +58,7 @@ class RunResult:
     folder: RunFolder
     summary: dict[str, Any]
     exit_code: int
-    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+    """0 fine, 1 finished with task errors, 3 a budget or a server that is down stopped it."""
 
 
 Reporter = Callable[[Progress], None]
@@ -86,6 +87,7 @@ def run(
         UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
         DataError: The pool or the run folder is damaged.
         InfrastructureError: A worker process died.
+        OutageError: A server takes no request, and no chat was finished; no folder is left.
     """
     if out is None and resume:
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
@@ -115,7 +117,7 @@ def _run(
     What the folder's run and its baselines spent before counts too, unless `earlier` is False.
 
     Returns:
-        Whether a budget stopped the run, and its summary.
+        Whether a budget or an outage stopped the run, and its summary.
     """
     check_folder(folder.path, resume)
     opened = played(settings)
@@ -131,6 +133,7 @@ def _run(
             check_priced(budget.prices, engine.cast.accounts)
         for line in engine.cast.asked():
             tell(line)
+        is_new = not folder.path.exists()
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
             if earlier:
@@ -139,7 +142,12 @@ def _run(
             for warning in prepare(engine, resume, only):
                 _LOG.warning(warning)
             chats = _Chats(settings, folder, engine, report, budget)
-            chats.play(metrics)
+            try:
+                chats.play(metrics)
+            except OutageError:
+                if is_new:
+                    shutil.rmtree(folder.path, ignore_errors=True)
+                raise
             summary = chats.score()
     return chats.stopped or bool(budget.refused), summary
 
@@ -204,7 +212,7 @@ class _Chats:
     done: int = 0
     errors: int = 0
     stopped: bool = False
-    """True where the budget stopped the run."""
+    """True where the budget, or an outage, stopped the run."""
     skipped: Counter[str] = field(default_factory=Counter)
 
     def play(self, metrics: Sequence[Guarded]) -> None:
@@ -228,12 +236,24 @@ class _Chats:
                     self._try(metrics, outcome.line)
                     metrics = ()
                 self._count(outcome)
+        self._tell_outage(bool(journal.finished))
         journal.put_in_order(order)
         _write_rankings(folder)
         manifest = folder.manifest()
         manifest["cache"] = self.engine.environments.used_entries(folder.trajectories())
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         folder.write_json("run.json", manifest)
+
+    def _tell_outage(self, kept: bool) -> None:
+        """Say that a server is down; raise OutageError where no chat is `kept`."""
+        outage = self.budget.outage
+        if outage and not kept:
+            raise OutageError(f"no chat was played: {outage}")
+        if outage:
+            self.stopped = True
+            _LOG.warning(
+                "the run stops; go on with --resume --out %s. %s", self.folder.path, outage
+            )
 
     def score(self) -> dict[str, Any]:
         """Score what was played, and return the summary."""
@@ -263,6 +283,7 @@ class _Chats:
         self.done += 1
         self.budget.add(outcome.asked, outcome.tokens)
         self.errors += outcome.failed
+        self.budget.outage = self.budget.outage or outcome.outage
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
         self.report(Progress("play", self.done, self.total, self.errors))

@@ -64,6 +64,8 @@ class Outcome:
     """Why it was skipped or failed."""
     asked: Ledger = field(default_factory=dict)
     """What models were asked, and by whom."""
+    outage: str = ""
+    """Why a server of the run counts as down, where the chat failed."""
 
 
 class Workers(Protocol):
@@ -100,15 +102,17 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
     seconds = time.monotonic() - clock
     spent = tokens_of(asked)
+    failed = trajectory.failed
+    outage = engine.cast.outage if failed else ""
     return Outcome(
-        job.task.id, job.trial, line, trajectory.failed, spent, seconds, started, note, asked
+        job.task.id, job.trial, line, failed, spent, seconds, started, note, asked, outage
     )
 
 
 def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
     """Return what came of a job, and its line."""
-    if job.failure:
-        return _error(job, job.failure)
+    if failure := job.failure or engine.cast.outage:  # the run ends
+        return _error(job, failure)
     trajectory = engine.play(job.task, job.trial, job.rankings)
     try:
         return trajectory, encode(trajectory)

@@ -10,7 +10,7 @@ from servers import ModelServer, calls, text
 import seal
 from seal.agents.autogen import library
 from seal.cli import main
-from seal.core import Completion, Request, ToolCall, Usage
+from seal.core import Completion, OutageError, Request, ToolCall, Usage
 from seal.report.run_results import result_tables
 from seal.runs.run_folder import RunFolder
 
@@ -537,9 +537,9 @@ def test_a_run_of_an_agent_is_replayed_without_its_server(tmp_path, monkeypatch)
     ]
 
 
-def test_a_server_that_is_down_is_an_error_and_no_crash(tmp_path, monkeypatch):
+def test_a_server_that_is_down_ends_the_run_and_is_no_crash(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with ModelServer([]) as server:
         model = f"openai/local,base_url={server.url}"
-    run = played(tmp_path, model, agent=autogen.AssistantAgent, model_options={"max_tries": 1})
-    assert run.summary["stop_reasons"] == {"error": 1}
+    with pytest.raises(OutageError, match="could not be reached"):
+        played(tmp_path, model, agent=autogen.AssistantAgent, model_options={"max_tries": 1})

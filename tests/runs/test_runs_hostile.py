@@ -20,7 +20,18 @@ from servers import (
 )
 from small_pools import TOOLS, Weatherman, by_server, contents, many, play, weather_goal, write_pool
 
-from seal.core import Completion, DataError, Goal, Reply, Request, Response, Task, Tool, ToolCall
+from seal.core import (
+    Completion,
+    DataError,
+    Goal,
+    OutageError,
+    Reply,
+    Request,
+    Response,
+    Task,
+    Tool,
+    ToolCall,
+)
 from seal.core.records import write_records
 from seal.models.known_answers import ScriptedModel
 from seal.runs.run import RunResult
@@ -77,8 +88,8 @@ def test_trouble_that_passes_leaves_no_trace(model_server, tmp_path, trouble):
 
 @pytest.mark.parametrize(
     "trouble",
-    [failure(401), failure(404), failure(500), garbage(), half(), nothing(), Answer(b"[]")],
-    ids=["401", "404", "500", "garbage", "half", "nothing", "list"],
+    [failure(500), garbage(), Answer(b"[]")],
+    ids=["500", "garbage", "list"],
 )
 def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_path, trouble):
     server = model_server(lambda request: trouble)
@@ -90,6 +101,19 @@ def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_pat
     assert result.summary["stop_reasons"] == {"error": 4}
     assert {score.value for score in result.folder.scores()} == {None}
     readable(result)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [failure(401), failure(404), half(), nothing()],
+    ids=["401", "404", "half", "nothing"],
+)
+def test_a_server_that_takes_nobody_plays_no_chat(model_server, pool, tmp_path, trouble):
+    server = model_server(lambda request: trouble)
+    settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
+    with pytest.raises(OutageError):
+        play(pool, tmp_path / "run", **settings)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The budget of a run: tokens, dollars, or both, over all that its models were asked."""
+"""What ends a run: a budget of tokens or dollars that is spent, or a server that is down."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Budget:
     ledger: dict[Account, Spent] = field(default_factory=dict)
     refused: int = 0
     """Requests of judges that were refused."""
+    outage: str = ""
+    """Why a server counts as down; nobody is asked any more then."""
     _prices: Prices | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +65,7 @@ class Budget:
     @property
     def spent(self) -> bool:
         """True where nothing may be asked any more."""
-        return self._reached({})
+        return bool(self.outage) or self._reached({})
 
     def _reached(self, besides: Ledger) -> bool:
         tokens = self.tokens + tokens_of(besides)
@@ -81,8 +83,11 @@ class Budget:
             besides: What was asked and is not counted yet.
 
         Raises:
-            ModelError: The budget is spent.
+            ModelError: The budget is spent, or a server is down.
         """
+        if self.outage:
+            self.refused += 1
+            raise ModelError(f"no judge is asked after an outage: {self.outage}")
         if self._reached(besides):
             self.refused += 1
             raise ModelError(
