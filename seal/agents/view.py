@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.briefs import reduced
@@ -330,10 +330,14 @@ class View:
 
 def _copy(record: Record) -> Record:
     """Return a copy; the record itself where it is nested deeper than Python can copy."""
+    held = ((name, getattr(record, name, None)) for name in ("arguments", "error", "value"))
     try:
-        return deepcopy(record)
+        own: dict[str, Any] = {
+            name: deepcopy(part) for name, part in held if isinstance(part, (dict, list))
+        }
     except RecursionError:
         return record
+    return replace(record, **own)
 
 
 @dataclass(frozen=True, slots=True)
