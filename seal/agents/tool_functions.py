@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import keyword
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from seal.agents.faults import CallsSpentError
@@ -20,6 +20,10 @@ _TYPES = {
     "array": list,
     "object": dict,
 }
+
+_PAUSE = 0.05
+"""Seconds until a call after the reply is refused: who calls for ever must not use up a processor.
+"""
 
 
 class ToolError(RuntimeError):
@@ -37,6 +41,15 @@ def plain_tools(chat: Chat) -> list[Callable[..., Any]]:
         return _documented(call, tool)
 
     return [made(tool) for tool in chat.tools]
+
+
+class _Never:
+    """What never comes, and needs no event loop to be awaited."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        """Wait for ever."""
+        while True:
+            yield
 
 
 class Together:
@@ -60,7 +73,10 @@ class Together:
 
     def _tool(self, tool: Tool) -> Callable[..., Any]:
         async def call(*given: Any, **named: Any) -> JSON:
-            loop = asyncio.get_running_loop()
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:  # the run is over, and the function keeps even that error
+                await _Never()
             answered: asyncio.Future[ToolResult] = loop.create_future()
             if self._over:
                 await (
@@ -101,7 +117,7 @@ class Together:
         try:
             self._hand_over(make)
         except Exception as error:  # the reply has ended
-            settle((), error)
+            loop.call_later(_PAUSE, settle, (), error)
 
 
 def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCall:

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import os
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -540,6 +542,39 @@ async def keeps_each(request, tools):
 def test_an_async_agent_that_keeps_every_error_is_ended_by_its_budget(tmp_path, agent):
     run = played(agent, tmp_path, max_calls=3)
     assert (run.exit_code, list(run.tasks["stop"])) == (0, ["max_calls"])
+
+
+RUNAWAY = """
+import asyncio, contextlib, time
+import seal
+
+def get_order(order_id: str) -> str:
+    "Say when an order ships."
+    return "Monday"
+
+async def runaway(request, tools):
+    if "8" in request:
+        start = time.process_time()
+        await asyncio.sleep(0.5)
+        return str(time.process_time() - start)
+    with contextlib.suppress(BaseException):
+        await asyncio.sleep(10)
+    while True:
+        with contextlib.suppress(BaseException):
+            await tools[0](order_id="7")
+
+tasks = [seal.ask(f"Order {n}?", seal.called("get_order", order_id=str(n))) for n in (7, 8)]
+run = seal.run(tasks, tools=[get_order], agent=runaway, max_seconds=1, baselines=False)
+assert list(run.tasks["stop"]) == ["max_seconds", "done"]
+assert float(run.tasks["answer"].iloc[1]) < 0.25
+"""
+
+
+def test_an_async_agent_that_heeds_no_end_leaves_the_processor_and_the_process_alone(tmp_path):
+    (tmp_path / "script.py").write_text(RUNAWAY)
+    words = [sys.executable, "script.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
