@@ -10,7 +10,7 @@ import inspect
 import math
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache, wraps
 from os import PathLike
 from pathlib import Path
@@ -109,6 +109,26 @@ def checked_names(kind: _C) -> _C:
     return kind
 
 
+def checked_fields(kind: _C) -> _C:
+    """Let a dataclass refuse what `checked_names` refuses, and values that are of another type.
+
+    Records that are read from a file do not pass here: their reader checks them.
+    """
+    make = getattr(checked_names(kind), "__init__")  # noqa: B009 - mypy refuses to read it
+
+    @wraps(make)
+    def init(record: Any, *args: Any, **kwargs: Any) -> None:
+        make(record, *args, **kwargs)
+        for name, sure, items in _quick_checks(kind):  # importers make records by the thousand
+            value = getattr(record, name)
+            whole = type(value) is tuple and items.issuperset(map(type, value))
+            if not whole and type(value) not in sure:
+                check_fields(record)
+
+    setattr(kind, "__init__", init)  # noqa: B010 - mypy refuses to assign a method
+    return kind
+
+
 def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -178,7 +198,8 @@ def check_fields(record: Any, **flags: str) -> None:
     kind: type = type(record)
     hints = _fields_of(kind)
     values = {name: getattr(record, name) for name in hints}
-    check_types(values, hints)
+    needed = {one.name for one in fields(record) if one.default is one.default_factory is MISSING}
+    check_types(values, hints, needed)
     for name, value in values.items():
         for wrong, one in _beyond(value, hints[name]):
             flag = flags.get(name, name)
@@ -231,17 +252,17 @@ def check_types(
 
 def _misfit(place: str, value: Any, kind: Any) -> tuple[str, Any, Any]:
     """Return what is wrong in a value: its place, itself, and the type that it should be of."""
-    choices = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    for choice in choices:
+    for choice in _choices(kind):
         origin, inner = get_origin(choice), get_args(choice)
         items: Iterable[tuple[Any, Any]] = ()
         if origin is Mapping and isinstance(value, Mapping):
             items = value.items()
-        elif origin is Sequence and isinstance(value, list | tuple):
+        elif origin in (Sequence, tuple) and isinstance(value, list | tuple):
             items = enumerate(value)
         for key, item in items:
-            if not fits(item, inner[-1]):
-                return _misfit(f"{place}[{key!r}]", item, inner[-1])
+            wanted = inner[1] if origin is Mapping else inner[0]
+            if not fits(item, wanted):
+                return _misfit(f"{place}[{key!r}]", item, wanted)
     return place, value, kind
 
 
@@ -358,3 +379,26 @@ def _form_of(function: Callable[..., Any]) -> _Form:
 @cache
 def _fields_of(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
+
+
+@cache
+def _quick_checks(kind: type) -> list[tuple[str, frozenset[type], frozenset[type]]]:
+    """Return fields, the types that surely fit, and those of the items of a tuple that does.
+
+    What may be anything is left out.
+    """
+    choices_of = {name: _choices(hint) for name, hint in _fields_of(kind).items()}
+    return [
+        (
+            name,
+            frozenset(get_origin(one) or one for one in choices if get_origin(one) is not tuple),
+            frozenset(get_args(one)[0] for one in choices if get_origin(one) is tuple),
+        )
+        for name, choices in choices_of.items()
+        if Any not in choices
+    ]
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union; of any other type itself."""
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)

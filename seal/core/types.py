@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from seal.core.conditions import Called, Condition
 from seal.core.personas import check_persona
-from seal.core.signatures import checked_names
+from seal.core.signatures import checked_fields, checked_names
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict of such."""
@@ -43,7 +43,7 @@ StopReason = Literal[
 ]
 
 
-@checked_names
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Tool:
     """One API.
@@ -190,7 +190,7 @@ class Milestone:
     """Recorded observation for replay."""
 
 
-@checked_names
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One acceptable way to reach a goal.
@@ -238,7 +238,7 @@ class Step(_Sparse):
     """What the model thought before these answers; on the first step of a reply."""
 
 
-@checked_names
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Goal:
     """An instruction, a mission or a turn.
@@ -272,7 +272,7 @@ class Goal:
     """True: the answers are alternatives, and stating any one of them is right."""
 
 
-@checked_names
+@checked_fields
 @dataclass(frozen=True, slots=True)
 class Task:
     """One record of any benchmark.
