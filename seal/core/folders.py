@@ -25,8 +25,8 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         path: Need not be there.
 
     Raises:
-        UsageError: It is empty, has characters or a length that no file system takes, lies in what
-            is no folder, or is a link to nothing.
+        UsageError: It is empty, begins with `~`, has characters or a length that no file system
+            takes, lies in what is no folder, or is a link to nothing.
     """
     text = os.fspath(path)
     try:
@@ -35,6 +35,8 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         longest = None
     if not text:
         fault = "it is empty; give one, such as '.' for this folder"
+    elif Path(text).parts[:1] == ("~",):
+        fault = f"only a shell knows what ~ is; write {Path(text).expanduser()}"
     elif longest is None or "\0" in text:
         fault = "it has a character that no path can have; leave it out"
     elif longest > _LONGEST:

@@ -15,6 +15,7 @@ NO_PATHS = {
     "\ud800": "it has a character that no path can have",
     f"runs/{'x' * 300}": "a name in it has 300 bytes, and 255 are possible; shorten it",
     "é" * 128: "a name in it has 256 bytes",
+    "~/runs": "only a shell knows what ~ is; write /",
 }
 
 
