@@ -277,6 +277,14 @@ def test_ledgers_add_up_and_read_back(answers: list[tuple[str, int, bool]]) -> N
     assert merged([meter.take(), meter.take_all()]) == {}
 
 
+@pytest.mark.parametrize("options", [["--model", "x/y"], ["--role-model", "judge=x/y"]])
+def test_a_dry_run_refuses_a_model_that_the_run_would_refuse(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "sample", "--dry-run", *options]) == 2
+    assert "no model 'x'; known: " in capsys.readouterr().err
+
+
 def test_a_dry_run_asks_nobody_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

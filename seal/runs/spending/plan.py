@@ -21,7 +21,8 @@ from seal.core.secrets import public_url
 from seal.core.specs import name_of
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory
-from seal.models import Flagged, bare_name, is_offline
+from seal.models import REGISTRY as MODELS
+from seal.models import Flagged, bare_name, is_offline, split_name
 from seal.models.gold_tools import GoldCalls
 from seal.models.lexical_calls import Lexical
 from seal.models.presentation import Presentation, presented
@@ -295,6 +296,8 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
 
     def acted(model: Any) -> Any:
         flagged = Flagged.of(model)
+        if isinstance(flagged.spec, str):
+            MODELS.resolve(split_name(flagged.spec)[0])  # raises where there is no such model
         asks = flagged.spec == "human" or not is_offline(flagged.spec)
         return Rehearsed(flagged, how, benchmark) if asks else flagged.spec
 
