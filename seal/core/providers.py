@@ -155,6 +155,23 @@ class OpenAIServer(Server):
             failure = self.transient(f"answered what is no JSON: {error}")
         raise failure
 
+    def found(self, path: str) -> dict[str, Any]:
+        """Return the JSON object that a server shows at a path; empty where it shows none.
+
+        Args:
+            path: As `/models`, below the address; `//props` is at the server's root.
+        """
+        from urllib3.exceptions import HTTPError
+
+        whole = path[1:] if path.startswith("//") else self._address.path.rstrip("/") + path
+        url = self._address._replace(path=whole).geturl()
+        try:
+            answer = self._connection().urlopen("GET", url, headers=self._headers)
+            shown = answer.json() if answer.status == 200 else {}
+        except (HTTPError, ValueError):
+            return {}
+        return shown if isinstance(shown, dict) else {}
+
     def _told_connection(self, error: HTTPError, text: bytearray) -> InfrastructureError:
         """Return what became of a connection on which this much of an answer had come."""
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError

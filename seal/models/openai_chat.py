@@ -39,7 +39,7 @@ class OpenAIModel(ServerModel):
         super().__init__(name, settings)
         self.counted_as = name
         self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
-        self.profile = find_profile(name, self._place, settings.profile)
+        self.profile = find_profile(name, self.place, settings.profile)
 
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
         return wire_request(self.name, request, tools, self.settings, profile)

@@ -6,15 +6,17 @@ up cannot pass: the values that it must state stand in the result alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from seal.core import (
     ChatModel,
     Completion,
     Message,
+    ModelError,
     Request,
     RequestError,
     Tool,
@@ -25,6 +27,8 @@ from seal.core import (
 from seal.core.formats import Format, ToolMessages, repairs_of
 from seal.core.plain import json_text
 from seal.models.presentation import MANAGER, Presentation, presented
+from seal.models.profiles import Profile, save, saved_at
+from seal.models.wire import ServerModel
 
 Answer = Literal["yes", "no", "refused"]
 """refused: the server does not take such a request at all."""
@@ -107,16 +111,117 @@ def probe(model: Any, spec: Any) -> list[Way]:
         raise UsageError(f"{spec!r} plays tasks: it calls what they ask for, and cannot be probed")
     found: dict[Format, tuple[Ability, Ability]] = {}
     ways = []
+    tried = partial(_tried, model if isinstance(model, ServerModel) else None)
     for format, results in _WAYS:
         asked = presented(model, spec, Presentation(format, results))
         if format not in found:
             found[format] = (
-                _tried(asked, _asking(_ONE), partial(_calls_for, cities={"bern"})),
-                _tried(asked, _asking(_TWO), partial(_calls_for, cities={"bern", "oslo"})),
+                tried(asked, _asking(_ONE), partial(_calls_for, cities={"bern"})),
+                tried(asked, _asking(_TWO), partial(_calls_for, cities={"bern", "oslo"})),
             )
-        told = _tried(asked, _with_result(), _uses_result)
+        told = tried(asked, _with_result(), _uses_result)
         ways.append(Way(format, results, *found[format], told))
     return ways
+
+
+_GO = Message("user", "Say hello.")
+_MORE = Message("user", "Now.")
+_SAID = Message("assistant", "Hello.")
+_NOTE = Message("system", "Be brief.")
+_CALLS = tuple(ToolCall(f"call_{n}", _TOOLS[0].name, {"city": "Bern"}) for n in range(2))
+_BACK = tuple(Message("tool", json_text(_RESULT), call_id=call.id) for call in _CALLS)
+_ONE_CALL = (_GO, Message("assistant", "", _CALLS[:1]), _BACK[0])
+_SHAPES: Sequence[tuple[tuple[Message, ...], Mapping[str, Any]]] = (
+    ((_NOTE, _GO), {"system": "none"}),
+    ((_NOTE, _GO, _NOTE), {"system": "first"}),
+    ((_GO, _MORE), {"alternates": True}),
+    ((_SAID, _MORE), {"begins_with_user": True}),
+    (_ONE_CALL, {"call_ids": "short"}),
+    (_ONE_CALL, {"tool_messages": "text"}),
+    ((_GO, Message("assistant", "", _CALLS), *_BACK), {"parallel_calls": False}),
+    ((_GO, Message("assistant", "Look.", _CALLS[:1]), _BACK[0]), {"content_with_calls": False}),
+    ((*_ONE_CALL, _MORE), {"alternates": True}),
+)
+"""Messages, and the rule that a server which refuses them may have; simpler ones first."""
+_SHORT = 16
+"""Tokens of an answer that only shows whether a request is taken."""
+
+
+def rules_of(model: ServerModel, way: Way | None) -> Profile:
+    """Return what a model takes: its profile, and what its server refuses, tried one by one.
+
+    About a dozen small requests; the server's refusals are read, too, as in any run.
+
+    Args:
+        model: After `probe`.
+        way: The best way of it; None: none works.
+
+    Raises:
+        ModelError: The server does not even take the shortest request.
+    """
+    profile = model.profile or Profile()
+    if way is not None and way.format != "native":
+        profile = replace(profile, tools=False)
+    elif way is not None and way.tool_messages == "text":
+        profile = replace(profile, tool_messages="text")
+    model.profile = profile
+    plain = Request((_GO,), max_tokens=_SHORT)
+    fields = [("seed",), ("temperature",), ("seed", "temperature")]
+    _require(model, plain, [{"without": (*profile.without, *names)} for names in fields])
+    for messages, rule in _SHAPES:
+        tools = _TOOLS if any(message.calls for message in messages) else ()
+        if model.profile.tools or not tools:
+            _require(model, replace(plain, messages=messages, tools=tools), [rule], False)
+    no_mode = {"without": (*model.profile.without, "response_format")}
+    modes: list[dict[str, Any]] = [{"json_mode": "schema"}, no_mode]
+    _require(model, replace(plain, json_object=True), modes, False)
+    context = model.context()
+    return model.profile if context is None else replace(model.profile, context=context)
+
+
+def saved(model: Any, way: Way | None) -> tuple[Path, str]:
+    """Find out what a model takes, keep it for later runs, and return the file and its text.
+
+    Args:
+        model: After `probe`.
+        way: The best way of it; None: none works.
+
+    Raises:
+        UsageError: The model has no profile.
+        ModelError: The server does not even take the shortest request.
+    """
+    if not isinstance(model, ServerModel) or model.profile is None:
+        raise UsageError(f"{model!r} has no profile; --save is for openai/NAME and local/NAME")
+    rules = replace(rules_of(model, way), name=f"{model.provider}/{model.name}")
+    path = saved_at(model.name, model.place)
+    save(rules, path)
+    return path, rules.toml()
+
+
+def _require(
+    model: ServerModel, request: Request, rules: Sequence[Mapping[str, Any]], must: bool = True
+) -> None:
+    """Give a model's profile the first rule under which a request is taken, if it needs one.
+
+    Raises:
+        ModelError: It is taken under none, and must be.
+    """
+    before = model.profile or Profile()
+    failure: ModelError | None = None
+    for rule in ({}, *rules):
+        model.profile = before.with_learnt(**rule) if rule else before
+        try:
+            model.complete(request)
+        except RequestError as error:
+            failure = failure or error
+        except ModelError as error:  # a fault of the server says nothing of the rule
+            failure = error
+            break
+        else:
+            return
+    model.profile = before
+    if must and failure is not None:
+        raise failure
 
 
 def best(ways: Sequence[Way]) -> Way | None:
@@ -135,12 +240,28 @@ def _with_result() -> tuple[Message, ...]:
 
 
 def _tried(
-    model: ChatModel, messages: tuple[Message, ...], check: Callable[[Completion], Ability]
+    served: ServerModel | None,
+    asked: ChatModel,
+    messages: tuple[Message, ...],
+    check: Callable[[Completion], Ability],
 ) -> Ability:
+    """Return what a model makes of a request.
+
+    Args:
+        served: The model, where its profile could put tools into words; here it must not.
+        asked: The same model, as a format has it.
+        messages: Of the request.
+        check: What an answer shows.
+    """
+    if served is not None and served.profile is not None:
+        served.profile = replace(served.profile, tools=True, tool_messages="native")
     try:
-        return check(model.complete(Request(messages, _TOOLS, MANAGER)))
+        answer = asked.complete(Request(messages, _TOOLS, MANAGER))
     except RequestError as error:
         return Ability("refused", str(error))
+    if served is not None and served.profile is not None and not served.profile.tools:
+        return Ability("refused", "the server takes no tools")
+    return check(answer)
 
 
 def _calls_for(answer: Completion, cities: set[str]) -> Ability:

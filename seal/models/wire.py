@@ -29,6 +29,7 @@ from seal.core import (
 from seal.core.function_calls import parse_call, wire_name, wire_names
 from seal.core.outcomes import FAULTY, finish_of, refusal_of, unread
 from seal.core.plain import well_formed
+from seal.core.providers import OpenAIServer
 from seal.core.secrets import public_url
 from seal.models.normal_form import closed, normalised, presentation_of
 from seal.models.profiles import HINTS, Profile, after_refusal, differences, save, saved_at
@@ -44,6 +45,8 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
 UNREADABLE = "unreadable"
 """The `finish_reason` of an answer in which the server could not read the calls."""
+_CONTEXTS = ("n_ctx", "max_model_len", "context_length", "max_context_length", "context_window")
+"""Names of a model's context: llama.cpp's, vLLM's, OpenRouter's, LM Studio's and Groq's."""
 _log = logging.getLogger(__name__)
 
 
@@ -106,7 +109,7 @@ class ServerModel:
         """What shapes this model's answers, besides the request; holds no secret."""
         return {
             "model": f"{self.provider}/{self.name}",
-            "base_url": self._place,
+            "base_url": self.place,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
             **self._rules,
@@ -119,7 +122,7 @@ class ServerModel:
         return {"profile": rules} if rules else {}
 
     @property
-    def _place(self) -> str | None:
+    def place(self) -> str | None:
         """Address of the server without secrets; None: the provider's own."""
         return public_url(self._server.url) if self._server.url else None
 
@@ -195,6 +198,21 @@ class ServerModel:
 
         return self._server.answer(ask)
 
+    def context(self) -> int | None:
+        """Return how many tokens prompt and answer may have, as the server says; None: it does not.
+
+        The file of `/models` says so under one of several names, llama.cpp at `/props`.
+        """
+        if not isinstance(self._server, OpenAIServer):
+            return None
+        listed = self._server.found("/models").get("data")
+        entries = [one for one in listed or () if isinstance(one, dict)]
+        own = next((one for one in entries if one.get("id") == self.name), {})
+        settings = self._server.found("//props").get("default_generation_settings")
+        shown = {**own, **(settings if isinstance(settings, dict) else {})}
+        counts = [shown.get(name) for name in _CONTEXTS]
+        return next((n for n in counts if isinstance(n, int) and n > 0), None)
+
     def _wired(self, tools: tuple[Tool, ...]) -> WireTools:
         """Return the wire form of the tools, made once for each set of tools, by identity."""
         key = tuple(map(id, tools))  # the entry keeps the tools alive, so ids stay theirs
@@ -218,7 +236,7 @@ class ServerModel:
             self.profile = learnt
         name = f"{self.provider}/{self.name}"
         _log.warning("%s refused a request; from now on: %s", name, differences(profile, learnt))
-        path = saved_at(self.name, self._place)
+        path = saved_at(self.name, self.place)
         if path.is_file() and self.settings.profile is None:
             save(learnt, path)
         return True

@@ -3,12 +3,14 @@
 import json
 
 import pytest
-from servers import Answer, Received, calls, failure, text
+from servers import Answer, Received, answer, calls, failure, text
+from strict_servers import RULES, Strict
 
 from seal.api import models
 from seal.core import ModelError, UsageError
 from seal.models import ModelSettings, build_model
-from seal.models.probe import best, probe
+from seal.models.probe import best, probe, saved
+from seal.models.profiles import family_of, find_profile
 
 KNOWN = "17.4 degrees, measured by QUILL-83."
 
@@ -125,3 +127,37 @@ def test_python_asks_as_the_command_line_does(model_server):
     ]
     with pytest.raises(UsageError, match="plays tasks"):
         models.probe("oracle")
+
+
+@pytest.mark.parametrize("family", RULES)
+def test_what_a_server_refuses_is_found_out_and_kept(family, model_server, monkeypatch, tmp_path):
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path))
+    strict, names = Strict(family), {"llama": "llama-3.1", "mistral": "mistral", "gemma": "gemma"}
+
+    def script(request: Received) -> Answer:
+        if request.method == "GET":
+            return answer({"data": [{"id": "x", "max_model_len": 8192}]})
+        refused = strict(request)
+        return refused if refused.status != 200 else able(request)
+
+    server = model_server(script)
+    model = build_model("openai/x", ModelSettings(base_url=server.url, max_tries=1))
+    ways = probe(model, "openai/x")
+    assert (best(ways).format == "native") == (family != "gemma")
+    path, written = saved(model, best(ways))
+    assert "context = 8192" in written and path.is_relative_to(tmp_path)
+    found, shipped = find_profile("x", server.url), family_of(names[family])
+    rules = ("alternates", "begins_with_user", "system", "call_ids", "parallel_calls", "tools")
+    asked = [rule for rule in rules if getattr(found, rule) != getattr(shipped, rule)]
+    assert asked == []
+    assert ("seed" in found.without) == (family == "mistral")
+    again = build_model("openai/x", ModelSettings(base_url=server.url, max_tries=1))
+    refused = len(strict.refused)
+    probed = probe(again, "openai/x")
+    assert best(probed).format == best(ways).format
+    assert family == "gemma" or len(strict.refused) == refused
+
+
+def test_a_model_without_a_server_has_no_profile_to_keep():
+    with pytest.raises(UsageError, match="--save is for openai/NAME"):
+        saved(build_model("random"), None)

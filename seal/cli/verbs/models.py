@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seal.cli.groups import argument, option, typed, verb
+from seal.cli.groups import argument, flag, option, typed, verb
 from seal.cli.options import BASE_URL, JSON, MODEL_OPTIONS, new_app
 from seal.cli.output import output
 
@@ -56,6 +56,7 @@ def probe(
     model: str = argument("PROVIDER/MODEL[,KEY=VALUE...].", metavar="MODEL"),
     model_option: dict[str, Any] = MODEL_OPTIONS,
     base_url: str | None = BASE_URL,
+    save: bool = flag("Find out what else it takes, and keep that for every later run."),
     json: bool = JSON,
 ) -> int:
     """Ask whether a model makes calls, several at once, and uses results, in each format.
@@ -63,16 +64,23 @@ def probe(
     Ten small requests, none of them kept. Exits with 1 where it can be played in no format.
     """
     from seal.models import ModelSettings, build_model
-    from seal.models.probe import best
+    from seal.models.probe import best, saved
     from seal.models.probe import probe as ask
 
     settings = ModelSettings(base_url=base_url).told(model_option)
     with output(json) as result:
-        ways = ask(build_model(model, settings), model)
+        asked = build_model(model, settings)
+        ways = ask(asked, model)
         found = best(ways)
         flags = None if found is None else _flags(found)
-        result.result({"model": model, "ways": list(map(asdict, ways)), "use": flags})
-        result.show(_table(ways), *_notes(ways), _advice(model, flags))
+        told: dict[str, Any] = {"model": model, "ways": list(map(asdict, ways)), "use": flags}
+        shown = [_table(ways), *_notes(ways), _advice(model, flags)]
+        if save:
+            path, rules = saved(asked, found)
+            told |= {"saved": str(path), "profile": rules}
+            shown += [f"saved in {path}:", rules.rstrip()]
+        result.result(told)
+        result.show(*shown)
     return int(found is None)
 
 
