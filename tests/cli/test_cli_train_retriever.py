@@ -75,7 +75,7 @@ def test_a_training_ends_with_a_table_and_a_model(called, base: Path, tmp_path: 
         (["nothing-here", "--out", "x"], "nothing-here"),
         (["sample"], "--out"),
         (["sample", "--out", "x", "-k", "0"], "expected whole numbers above 0"),
-        (["sample", "--out", "x", "--held-out", "1"], "--held-out 1.0: expected a share"),
+        (["sample", "--out", "x", "--held-out", "1"], "--held-out 1.0: expected a number above 0"),
         (["sample", "--out", "x", "--base", "./none"], "no sentence-transformers model './none'"),
         (["sample", "--out", "x", "--split", "given"], "--split given"),
         (["sample", "--out", "."], "exists and is not empty"),

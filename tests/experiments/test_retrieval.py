@@ -487,8 +487,8 @@ def test_held_out_tasks_need_a_record_and_its_pool(pool: Path, tmp_path: Path):
     [
         (([], ["tfidf"]), {}, "needs a pool and a retriever"),
         ((["sample"], []), {}, "needs a pool and a retriever"),
-        ((["sample"], ["tfidf"], ()), {}, "at least one number"),
-        ((["sample"], ["tfidf"], (0,)), {}, "--cutoffs 0: expected whole numbers"),
+        ((["sample"], ["tfidf"], ()), {}, r"--cutoffs \(\): expected a list"),
+        ((["sample"], ["tfidf"], (0,)), {}, "--cutoffs 0: expected a whole number"),
         ((["sample"], ["tfdif"]), {}, "Did you mean 'tfidf'"),
         ((["sample"], ["tfidf"]), {"select": {"group": "two"}}, "group: "),
         ((["sample"], ["tfidf"]), {"pool_sizes": (0,)}, "--pool-sizes 0"),

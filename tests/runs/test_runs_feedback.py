@@ -5,7 +5,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from seal.core import CacheMissError, Execution, OptionError, Tables, Tool, ToolCall, ToolResult
+from seal.core import (
+    CacheMissError,
+    Execution,
+    Tables,
+    Tool,
+    ToolCall,
+    ToolResult,
+    UnknownNameError,
+)
 from seal.core.environment import Environment, Timed, Validated
 from seal.core.formats import form_of
 from seal.core.validation import CallValidator
@@ -250,5 +258,7 @@ def test_states_and_clock_of_a_world_are_handed_on(feedback):
 
 
 def test_another_setting_is_refused():
-    with pytest.raises(OptionError, match="--feedback maybe: expected one of auto, on, off"):
+    with pytest.raises(
+        UnknownNameError, match="no value of feedback 'maybe'; known: auto, off, on"
+    ):
         RunSettings(pool="sample", feedback="maybe")

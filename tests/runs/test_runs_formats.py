@@ -211,10 +211,10 @@ def test_one_shot_needs_another_task_with_gold_calls(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"format": "xml"}, "--format xml: expected one of native, action, json"),
+        ({"format": "xml"}, "no value of format 'xml'; known: action, bracket, json, native"),
         ({"format": "json", "tool_messages": "native"}, "leave --tool-messages out"),
-        ({"feedback": "maybe"}, "--feedback maybe: expected one of auto, on, off"),
-        ({"style": "fast"}, "--style fast: expected plain or react"),
+        ({"feedback": "maybe"}, "no value of feedback 'maybe'; known: auto, off, on"),
+        ({"style": "fast"}, "no value of style 'fast'; known: plain, react"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, told):
