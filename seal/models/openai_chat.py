@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
-from seal.core import JSON, Completion, Request
+from seal.core import JSON, Completion, Request, RequestError
 from seal.core.providers import OpenAIServer
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
 from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
 
+OUTPUT_CAP = 8192
+"""Tokens that an answer may have where nobody says: a model that repeats itself ends. It is part of
+no key: an answer that ended by itself before it is the same without it."""
+_OUTPUT = re.compile(r"max_(?:\w+_)?tokens|(?:completion|output) tokens|in the completion")
 _REFUSED = (
     "The server does not take this request as it is; a field that it names can be left "
     "out with -M FIELD=null."
@@ -38,10 +44,13 @@ class OpenAIModel(ServerModel):
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
         self.counted_as = name
+        self._is_capped = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.options)
         self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
         self.profile = find_profile(name, self.place, settings.profile)
 
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+        if request.max_tokens is None and self._is_capped:
+            request = replace(request, max_tokens=OUTPUT_CAP)
         return wire_request(self.name, request, tools, self.settings, profile)
 
     @property
@@ -54,6 +63,17 @@ class OpenAIModel(ServerModel):
         return self.settings.api == "responses"
 
     def _ask(self, body: Any) -> Any:
+        try:
+            return self._sent(body)
+        except RequestError as error:
+            uncapped = {name: body[name] for name in body if body[name] != OUTPUT_CAP}
+            if not (self._is_capped and len(uncapped) < len(body) and _too_much(error.said)):
+                raise
+        answer = self._sent(uncapped)
+        self._is_capped = False  # its window, or what it may write, is smaller
+        return answer
+
+    def _sent(self, body: Any) -> Any:
         if not self._is_of_responses:
             return self._server.post("/chat/completions", body)
         from seal.models.responses import as_chat, as_response
@@ -62,6 +82,13 @@ class OpenAIModel(ServerModel):
 
     def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
         return parse_completion(answer, tools)
+
+
+def _too_much(said: str) -> bool:
+    """Tell whether a server refuses so long an output; a name that it lacks the profile learns."""
+    return bool(_OUTPUT.search(said)) and not re.search(
+        "unsupported|not supported", said, re.IGNORECASE
+    )
 
 
 def build(name: str, settings: ModelSettings) -> OpenAIModel:

@@ -14,7 +14,7 @@ from email.utils import format_datetime
 import pytest
 from servers import answer, calls, failure, garbage, half, late, message, nothing, text
 
-from seal.core import Message, ModelError, Request, Tool, ToolCall, Usage, UsageError
+from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall, Usage, UsageError
 from seal.models import ModelSettings, build_model, model_identity
 
 KEY = "sk-Zq81-distinctive+key/of=tests"
@@ -55,6 +55,7 @@ def test_a_request_carries_model_messages_tools_and_parameters(model_of):
         "messages": [{"role": "user", "content": "Weather in Bern?"}],
         "temperature": 0.0,
         "seed": 7,
+        "max_tokens": 8192,
         "stream": True,
         "stream_options": {"include_usage": True},
         "tools": [
@@ -179,6 +180,53 @@ def test_options_win_and_null_leaves_a_field_out(model_of):
     assert "temperature" not in body and "seed" not in body and "tools" not in body
     assert (body["top_p"], body["max_tokens"]) == (0.5, 9)
     assert body["response_format"] == {"type": "json_object"}
+
+
+def test_an_answer_is_capped_unless_somebody_says_otherwise(model_of):
+    def sent(request=ASK, **options):
+        model, server = model_of([text("x")], options=options)
+        model.complete(request)
+        body = server.received[0].body
+        return {name: body[name] for name in body if name.startswith("max_")}
+
+    assert sent() == {"max_tokens": 8192}
+    assert sent(Request(ASK.messages, max_tokens=9)) == {"max_tokens": 9}
+    assert sent(max_tokens=9) == {"max_tokens": 9}
+    assert sent(max_completion_tokens=9) == {"max_completion_tokens": 9}
+    assert sent(max_tokens=None) == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "max_tokens is too large: 8192. This model supports at most 4096 completion tokens.",
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
+        "This model's maximum context length is 4096 tokens. However, you requested 8692 tokens "
+        "(500 in the messages, 8192 in the completion).",
+    ],
+)
+def test_a_server_that_finds_the_cap_too_large_is_asked_without_it_from_then_on(model_of, said):
+    model, server = model_of([failure(400, said), text("x"), text("y")])
+    assert [model.complete(ASK).content for _ in range(2)] == ["x", "y"]
+    assert ["max_tokens" in got.body for got in server.received] == [True, False, False]
+    mine, server = model_of([failure(400, said)], options={"max_tokens": 8192})
+    with pytest.raises(RequestError):
+        mine.complete(ASK)
+
+
+def test_another_name_of_the_limit_is_learnt_and_the_cap_stays(model_of):
+    said = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens'."
+    model, server = model_of([failure(400, said), text("x")])
+    model.complete(ASK)
+    assert server.received[1].body["max_completion_tokens"] == 8192
+
+
+def test_a_full_window_stays_one_without_the_cap(model_of):
+    said = "maximum context length is 4096 tokens (9000 in the messages, 8192 in the completion)"
+    model, server = model_of([failure(400, said)] * 2)
+    with pytest.raises(RequestError) as caught:
+        model.complete(ASK)
+    assert caught.value.refusal == "context_overflow" and len(server.received) == 2
 
 
 def test_retry_after_in_seconds_is_waited_for(model_of):

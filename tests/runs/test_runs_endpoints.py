@@ -14,6 +14,7 @@ from small_pools import by_server, many, play, weather_goal, weather_task, write
 import seal
 from seal.cli import main
 from seal.core import SealError
+from seal.models.openai_chat import OUTPUT_CAP
 from seal.runs.journal import spending_of
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
@@ -62,7 +63,7 @@ def checked(three: Three) -> None:
     assert three.asked() == {"model": ["x"], "user": ["u"], "judge": ["j"]}
     assert {r.body["max_tokens"] for r in three.model.received} == {77}
     assert {r.body["max_tokens"] for r in three.user.received} == {5}
-    assert all("max_tokens" not in r.body for r in three.judge.received)
+    assert all(r.body["max_tokens"] == OUTPUT_CAP for r in three.judge.received)
     assert {r.headers["authorization"] for r in three.user.received} == {"Bearer key-of-user"}
     others = [*three.model.received, *three.judge.received]
     assert all("key-of-user" not in r.headers["authorization"] for r in others)
@@ -143,7 +144,7 @@ def test_flags_do_not_hold_for_a_role_of_the_same_name(
     }
     done = play(talking, tmp_path / "run", **settings)
     assert three.asked() == {"model": ["x"], "user": [], "judge": ["x"]}
-    assert all("max_tokens" not in r.body for r in three.judge.received)
+    assert all(r.body["max_tokens"] == OUTPUT_CAP for r in three.judge.received)
     judge = done.folder.manifest()["measure"]["judge"]
     assert (judge["base_url"], judge["options"]) == (three.judge.url, {})
     settings["role_models"] = {"judge": "openai/x"}
