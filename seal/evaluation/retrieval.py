@@ -1,7 +1,8 @@
 """Ranking metrics: recall@K, mrr@K, ndcg@K, all_found@K.
 
 Source: the SEAL paper, "Retrieval"; formulas: trec_eval, whose values these are to the last bit.
-All are in [0, 1]; relevance is binary.
+All are in [0, 1]. Relevance is binary but in ndcg, where a goal's label `grades` weighs its tools
+(tool id to a number above 0): the gain of a tool is its grade, as trec_eval has it.
 
 - recall@K: share of the relevant tools among the first K.
 - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
@@ -21,10 +22,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from math import log2
+from math import inf, log2
 from typing import NamedTuple
 
-from seal.core import Goal, Ranking, Task
+from seal.core import JSON, Goal, Ranking, Task
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
 Key = tuple[str, int]
@@ -38,6 +39,10 @@ class Alternatives(tuple[str, ...]):
     """Ids of relevant tools of which any one is enough."""
 
     __slots__ = ()
+
+
+class Graded(dict[str, float]):
+    """Ids of relevant tools to their grades."""
 
 
 def metric_names(ks: Sequence[int]) -> list[str]:
@@ -83,30 +88,39 @@ class _Outcome(NamedTuple):
     """Number of tools that are wanted."""
     found: tuple[int, ...]
     """Positions, from 0, at which they stand."""
+    gains: tuple[float, ...]
+    """Of these, in their order."""
+    best: tuple[float, ...] = ()
+    """Of all that are wanted, the highest first; empty: 1 each."""
 
 
 def _outcome(tools: Sequence[str], relevant: Collection[str], length: int) -> _Outcome:
     gold = frozenset(wanted(relevant))
     ranked = collapse(tools, relevant)[:length]
-    return _Outcome(len(gold), tuple(rank for rank, tool in enumerate(ranked) if tool in gold))
+    found = [(rank, tool) for rank, tool in enumerate(ranked) if tool in gold]
+    grades = relevant if isinstance(relevant, Graded) else {}
+    gains = tuple(grades.get(tool, 1) for _, tool in found)
+    best = tuple(sorted(grades.values(), reverse=True))
+    return _Outcome(len(gold), tuple(rank for rank, _ in found), gains, best)
 
 
 @lru_cache(maxsize=65536)
 def _measured(outcome: _Outcome, ks: tuple[int, ...]) -> dict[str, float]:
     """Return every metric at every cut-off, in the order of `metric_names`."""
     tops = [[rank for rank in outcome.found if rank < k] for k in ks]
-    best = [range(min(k, outcome.relevant)) for k in ks]
+    gains = outcome.best or (1,) * outcome.relevant
+    best = [_gain(range(len(gains)), gains[:k]) for k in ks]
     rows = (
         [len(top) / outcome.relevant for top in tops],
         [1 / (top[0] + 1) if top else 0.0 for top in tops],
-        [_gain(top) / _gain(first) for top, first in zip(tops, best, strict=True)],
+        [_gain(top, outcome.gains) / first for top, first in zip(tops, best, strict=True)],
         [float(len(top) == outcome.relevant) for top in tops],
     )
     return dict(zip(metric_names(ks), chain.from_iterable(rows), strict=True))
 
 
-def _gain(ranks: Iterable[int]) -> float:
-    return sum(1 / log2(rank + 2) for rank in ranks)
+def _gain(ranks: Iterable[int], gains: Iterable[float]) -> float:
+    return sum(gain / log2(rank + 2) for rank, gain in zip(ranks, gains, strict=False))
 
 
 @dataclass(frozen=True)
@@ -160,13 +174,22 @@ def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> st
     return "" if rankings else "nothing was retrieved: tools were given"
 
 
-def qrels_of(tasks: Iterable[Task]) -> dict[Key, tuple[str, ...]]:
-    """Return the relevant tools of every goal; `Alternatives` where any one is enough."""
+def qrels_of(tasks: Iterable[Task]) -> dict[Key, Collection[str]]:
+    """Return the relevant tools of every goal; `Alternatives` where any one is enough, `Graded`."""
     return {(task.id, i): _relevant(goal) for task in tasks for i, goal in enumerate(task.goals)}
 
 
-def _relevant(goal: Goal) -> tuple[str, ...]:
-    return Alternatives(goal.relevant) if goal.any_relevant else goal.relevant
+def _relevant(goal: Goal) -> Collection[str]:
+    if goal.any_relevant:
+        return Alternatives(goal.relevant)
+    grades = goal.labels.get("grades")
+    if not isinstance(grades, dict) or not all(map(_is_grade, grades.values())):
+        return goal.relevant
+    return Graded({tool: grades.get(tool, 1) for tool in goal.relevant})
+
+
+def _is_grade(value: JSON) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < inf
 
 
 def by_goal_of(rankings: Iterable[Ranking]) -> dict[Key, list[Ranking]]:

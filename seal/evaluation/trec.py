@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seal.core import Ranking
 from seal.core.records import AtomicFile
-from seal.evaluation.retrieval import Key, Qrels, by_goal_of, collapse, merge, wanted
+from seal.evaluation.retrieval import Graded, Key, Qrels, by_goal_of, collapse, merge, wanted
 
 _ENCODED = re.compile(r"[\s%]")
 """Characters that no word of a TREC file may have."""
@@ -43,7 +43,9 @@ def write_trec_run(
 
 
 def write_trec_qrels(path: Path, qrels: Qrels) -> int:
-    """Write relevant tools as a TREC qrels file, `Alternatives` as their first.
+    """Write relevant tools as a TREC qrels file, with their grades; `Alternatives` as their first.
+
+    A grade is written as a whole number where it is one, as trec_eval reads it.
 
     Returns:
         The number of lines.
@@ -51,8 +53,9 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
     lines = 0
     with AtomicFile(path) as out:
         for key, relevant in qrels.items():
+            grades = relevant if isinstance(relevant, Graded) else {}
             for tool in wanted(relevant):
-                out.write(f"{query_id(key)} 0 {_word(tool)} 1\n".encode())
+                out.write(f"{query_id(key)} 0 {_word(tool)} {grades.get(tool, 1):g}\n".encode())
                 lines += 1
     return lines
 

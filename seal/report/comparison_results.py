@@ -208,6 +208,9 @@ def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         + (f", {flips['alike']} as often by both" if flips["alike"] else "")
         + (f"; {flips['undecided']} chats without a verdict" if flips["undecided"] else "")
     )
+    tested = mcnemar_text(flips.get("mcnemar"))
+    if tested:
+        yield f"  {tested}"
     for direction in ("won", "lost"):
         turned = flips[direction]
         named = ", ".join(
@@ -218,6 +221,13 @@ def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         more = f", and {len(turned) - _TASKS} more" if len(turned) > _TASKS else ""
         if turned:
             yield f"  {direction}: {named}{more}"
+
+
+def mcnemar_text(found: Mapping[str, float] | None) -> str:
+    """Return both p of McNemar's test in words; empty of several trials."""
+    if found is None:
+        return ""
+    return f"McNemar's test: exact p {chance(found['exact'])}, mid-p {chance(found['mid_p'])}"
 
 
 def _grids(

@@ -8,7 +8,6 @@ entry point of the group `seal.retrievers`. Any text may carry options: `NAME[,K
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,12 +16,12 @@ from seal.core import DataError, OptionError, Pool, Query, Ranking, Retriever, U
 from seal.core.registry import Registry
 from seal.core.specs import name_of
 from seal.retrievers.contract import (
-    DECIMALS,
     Hits,
     RetrieverSpec,
     SentenceWise,
     by_score,
     check_k,
+    finite,
     parse_spec,
     refuse_unknown_options,
     spec_of,
@@ -156,8 +155,6 @@ def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]
     ids = {tool for tool, _ in hits}
     if len(ids) < len(hits):
         raise DataError(f"retriever {name}: a tool stands twice in one ranking")
-    if not all(math.isfinite(score) for _, score in hits):
-        raise DataError(f"retriever {name}: a score is not a finite number")
     if known and not ids.issubset(known):
         raise DataError(f"retriever {name}: {min(ids.difference(known))!r} is no tool of the pool")
     return by_score(hits)
@@ -175,7 +172,7 @@ def _hit(item: Any, name: str) -> tuple[str, float]:
         raise _no_ranking(name, item)
     try:
         tool, score = item
-        number = round(float(score), DECIMALS) + 0.0
+        number = finite(score, name)
     except (TypeError, ValueError) as error:
         raise _no_ranking(name, item) from error
     if not isinstance(tool, str):

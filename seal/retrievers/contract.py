@@ -60,6 +60,19 @@ def by_score(hits: Iterable[tuple[str, float]]) -> Hits:
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
+def finite(score: Any, name: str) -> float:
+    """Return a score with `DECIMALS` decimals, never -0.0.
+
+    Raises:
+        DataError: It is not finite; names the retriever.
+        TypeError: It is no number; ValueError likewise.
+    """
+    number = round(float(score), DECIMALS) + 0.0
+    if not math.isfinite(number):
+        raise DataError(f"retriever {name}: a score is not a finite number, but {number}; mend it")
+    return number
+
+
 def in_order(tools: Sequence[Tool]) -> list[Tool]:
     """Return the tools in the order of their ids, so that the order of a file never matters.
 
@@ -157,7 +170,7 @@ class SentenceWise:
             raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
         answers = iter(rows)
         limit = None if self.complete else k
-        return [_merged(next(answers) for _ in part)[:limit] for part in parts]
+        return [_merged((next(answers) for _ in part), self.identity)[:limit] for part in parts]
 
     def _texts(self, query: Query) -> list[Query]:
         """Return a query for each sentence, after the whole where that is to be asked too."""
@@ -168,10 +181,10 @@ class SentenceWise:
         return [query, *each] if self.normalised else each
 
 
-def _merged(rows: Iterator[Sequence[tuple[str, float]]]) -> Hits:
+def _merged(rows: Iterator[Sequence[tuple[str, float]]], name: str) -> Hits:
     highest: dict[str, float] = {}
     for row in rows:
         for tool, score in row:
-            rounded = round(float(score), DECIMALS)
+            rounded = finite(score, name)
             highest[tool] = max(rounded, highest.get(tool, rounded))
     return by_score(highest.items())

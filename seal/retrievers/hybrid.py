@@ -16,6 +16,7 @@ from seal.retrievers.contract import (
     Hits,
     by_score,
     check_k,
+    finite,
     in_order,
     number_option,
     refuse_unknown_options,
@@ -212,7 +213,7 @@ class RankFusion:
 
         Raises:
             UsageError: k is less than 1.
-            DataError: A retriever did not answer each query.
+            DataError: A retriever did not answer each query, or gave a score that is not finite.
         """
         check_k(k)
         rows = [self._asked(part, queries) for part in self._retrievers]
@@ -224,7 +225,8 @@ class RankFusion:
         if len(rows) != len(queries):
             raise DataError(f"{_name(retriever)}: {len(rows)} rows for {len(queries)} queries")
         lexical = getattr(retriever, "lexical", False)
-        heads = (row[: self._depth] for row in rows)
+        name = _name(retriever)
+        heads = ([(t, finite(s, name)) for t, s in row[: self._depth]] for row in rows)
         return [[hit for hit in head if hit[1] > 0 or not lexical] for head in heads]
 
     def _filled(self, hits: Hits, k: int) -> Hits:

@@ -172,6 +172,31 @@ def test_alternatives_stand_as_one_tool_where_the_best_of_them_does() -> None:
     assert collapse("xbyac", ["a", "b", "c"]) == list("xbyac")
 
 
+@given(
+    st.permutations("abcdef"),
+    st.dictionaries(st.sampled_from("abcdefg"), st.integers(1, 4), min_size=1),
+)
+def test_grades_weigh_ndcg_alone_as_trec_eval_has_it(
+    ranked: list[str], grades: dict[str, int]
+) -> None:
+    graded = Goal("", relevant=tuple(grades), labels={"grades": grades})
+    qrels = qrels_of([task(graded)])
+    hits = [(tool, -float(rank)) for rank, tool in enumerate(ranked)]
+    found = measured_alone([ranking(hits)], qrels, [1, 3, 5])
+    plain = measured_alone([ranking(hits)], {("t", 0): tuple(grades)}, [1, 3, 5])
+    judge = pytrec_eval.RelevanceEvaluator({"q": grades}, {"ndcg_cut.1,3,5"})
+    theirs = judge.evaluate({"q": dict(hits)})["q"]
+    for name, value in found.items():
+        wanted = theirs[f"ndcg_cut_{name[2][5:]}"] if name[2].startswith("ndcg") else plain[name]
+        assert value == pytest.approx(wanted, abs=1e-9)
+
+
+def test_grades_stand_in_qrels_files(tmp_path: Path) -> None:
+    graded = Goal("", relevant=("a", "b"), labels={"grades": {"a": 3.0, "b": 1}})
+    write_trec_qrels(tmp_path / "qrels", qrels_of([task(graded)]))
+    assert (tmp_path / "qrels").read_text() == "t:0 0 a 3\nt:0 0 b 1\n"
+
+
 # Ranked tools, alternatives, K, then recall, mrr, ndcg, all_found.
 ANY_TABLE = [
     ("abc", "a", 1, 1, 1, 1, 1),

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom, binomtest
 
 from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError
 from seal.core.records import write_records
 from seal.evaluation.comparison import Difference, paired_differences
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
+from seal.experiments.comparison.verdicts import mcnemar
 
 DECISIVE = ("pass_rate", "similarity")
 MEASURE = {"judge": {"judge": "rule/2"}, "seed": 0, "limit": None, "trials": 1}
@@ -80,6 +82,17 @@ def test_tasks_won_lost_and_undecided_are_told_by_trials(tmp_path: Path) -> None
     ]
     told = (flips["both"], flips["neither"], flips["alike"], flips["undecided"])
     assert told == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (5, 5), (9, 2), (2, 9), (30, 14)])
+def test_mcnemar_is_exact_and_mid_p_side_by_side(won: int, lost: int) -> None:
+    found = mcnemar(won, lost)
+    turned = won + lost
+    exact = binomtest(won, turned).pvalue if turned else 1.0
+    observed = binom.pmf(min(won, lost), turned, 0.5)
+    mid_p = 1.0 if won == lost else exact - observed
+    assert found["exact"] == pytest.approx(exact, abs=1e-6)
+    assert found["mid_p"] == pytest.approx(mid_p, abs=1e-6)
 
 
 def test_a_chat_is_solved_where_all_its_goals_are(tmp_path: Path) -> None:

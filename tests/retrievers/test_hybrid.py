@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import random as random_sparse
 
-from seal.core import Pool, Query, Tool, UnknownNameError, UsageError
+from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
 from seal.retrievers import REGISTRY, build_retriever, rank
+from seal.retrievers.contract import SentenceWise
 from seal.retrievers.dense import Dense
+from seal.retrievers.hybrid import RankFusion
 from seal.retrievers.joint_space import sparse_projection
 from seal.retrievers.lexical import unit_rows
 
@@ -193,3 +195,24 @@ def test_a_projection_keeps_lengths_and_nearly_keeps_inner_products():
     assert (matrix != sparse_projection(20_000, 1024, seed=0)).nnz == 0
     assert (matrix != sparse_projection(20_000, 1024, seed=1)).nnz > 0
     assert np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel() == pytest.approx(np.ones(20_000))
+
+
+class Unsure:
+    identity = "unsure"
+
+    def __init__(self, pool):
+        self._ids = [tool.id for tool in pool.tools]
+
+    def retrieve(self, queries, k):
+        worst = [(tool, 1.0) for tool in self._ids[1:k]]
+        return [[(self._ids[0], self.score), *worst] for _ in queries]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
+def test_a_part_whose_score_is_not_finite_is_refused_by_its_name(pool, score):
+    part = type("Part", (Unsure,), {"score": score})
+    alone = build_retriever(part, pool)
+    fused = RankFusion([alone, build_retriever("tfidf", pool)], 3, [t.id for t in pool.tools])
+    for retriever in (alone, fused, SentenceWise(alone)):
+        with pytest.raises(DataError, match=r"retriever unsure.*a score is not a finite number"):
+            rank(retriever, [Query("rain. wind.")], 3)

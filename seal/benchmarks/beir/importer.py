@@ -1,8 +1,8 @@
 """Retrieval benchmarks in BEIR's layout, and ToolRet: queries, a corpus of tools, and relevance.
 
 Nothing but retrieval is annotated: a query is a task whose relevant tools are the documents judged
-at least `min_score`. Grades stay in the goal's labels where they differ, and no metric reads them:
-relevance is binary, in ndcg too, so that ndcg is not upstream's where judgements are graded.
+at least `min_score`. Grades stay in the goal's labels where they differ. Relevance is binary but in
+ndcg, which weighs by the grades, as upstream's does.
 
 Judged documents that the corpus lacks cannot be found, and trec_eval counts them as missed. Here
 they are no relevant tools: the recall of such a query is of the documents that are there. Its task
@@ -260,7 +260,7 @@ class _Import:
         counts: dict[str, JSON] = {name: self._counts[name] for name in names}
         counts["repeated_queries"] = self._ids.repeated
         self._notes.facts["counts"] = dict(sorted(counts.items()))
-        self._notes.facts["relevance"] = "binary, in ndcg too; grades are kept and not used"
+        self._notes.facts["relevance"] = "binary, but in ndcg, which weighs by the grades"
         self._notes.facts["recall"] = "of the relevant documents that the corpus has"
         self._notes.facts["ignored_files"] = [path.name for path in self._files.ignored]
         unread = {kind: dict(sorted(names.items())) for kind, names in self._unread.items()}
