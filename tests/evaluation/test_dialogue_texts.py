@@ -12,12 +12,14 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     bleu_counts,
     checked,
     corpus_bleu,
+    kept,
     marks,
     matches,
     parse_score,
     sentence_bleu,
     words,
 )
+from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.core import Completion, ModelError
 from seal.evaluation.llm_judge import LLMJudge
 
@@ -139,9 +141,28 @@ def test_features_of_a_role_are_checked_by_rule(features, said, failed):
 
 def test_a_role_has_ten_times_the_share_of_features_that_are_met():
     role = {"name": "clerk", "features": CLERK}
-    found = scores(other("inform"), turn(actor="Right. Please wait."), role=role)["role"]
+    wait = other("inform", "One moment, wait here.")
+    found = scores(wait, turn(actor="Right. Please wait."), role=role)["role"]
     assert (found.value, found.details) == (7.5, {"role": "clerk", "failed": ["avoid"]})
     assert scores(other("inform"), turn(actor=" "), role=role)["role"].value == 0
+
+
+@pytest.mark.parametrize("meant", ["How about a table at Nopa at 19:30?", "Anything else for you?"])
+def test_who_speaks_in_a_role_and_says_something_else_has_nothing(meant):
+    for played in shipped_roles():
+        features = played["features"]
+        opening, closing = (next(iter(features[end] or ()), "") for end in ("opening", "closing"))
+        for spoken, value in (("Bananas fly.", 0.0), (meant, 10.0)):
+            said = f"{opening} {spoken} {closing}".strip()
+            found = scores(other("inform", meant), turn(actor=said), role=played)["role"]
+            met = 10 * (1 - len(found.details.get("failed", ())) / len(checked(features, said)))
+            assert found.value == pytest.approx(met if value else 0.0)
+
+
+def test_a_role_keeps_the_share_of_the_facts_that_it_states():
+    assert kept("A table for two at the Rose Cafe at 12:30.", "Rose Cafe, half past 12, two!") == 1
+    assert kept("A table for two at the Rose Cafe at 12:30.", "The Rose Cafe it is.") == 0.5
+    assert kept("", "Anything.") == 1
 
 
 def test_a_role_without_features_and_a_chat_without_a_role_have_no_score():

@@ -25,11 +25,13 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
+from typing import Any
 
-from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, Turn
+from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
 from seal.core import JSON, InfrastructureError, MissingExtraError, NoVerdictError
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
+from seal.core.spoken import Time, read
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge, ask, prompt
 
@@ -203,6 +205,9 @@ _LONG = re.compile(
     r"|(?:do|does|did|is|are|was|were|would|could|should|can|has|have|had|will) not"
     r"|(?:i|you|we|they|it) will)\b"
 )
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
+_STEM = re.compile(r"\b[^\W\d_]{4,5}")
+"""The first letters of a word of at least four, by which its forms are alike."""
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'"})
 
 
@@ -219,19 +224,64 @@ def role(turn: Turn, played: JSON, judge: LLMJudge | None) -> Value:
     said = turn.said(ACTOR) or ""
     if not said.strip():
         return Value(0.0, details={"role": str(played.get("name", "")), "said": ""})
-    value = by_rule(played, said) if judge is None else rated(judge, played, turn, said)
+    if judge is None:
+        value = by_rule(played, said, meant(turn))
+    else:
+        value = rated(judge, played, turn, said)
     return replace(value, details={"role": str(played.get("name", "")), **value.details})
 
 
-def by_rule(played: Mapping[str, JSON], said: str) -> Value:
-    """Return ten times the share of a role's features that an utterance has."""
+def meant(turn: Turn) -> str:
+    """Return what a role had to say: what the teacher told it, else the responder's words."""
+    return (None if turn.said(TEACHER) else turn.said(RESPONDER)) or turn.reply
+
+
+def by_rule(played: Mapping[str, JSON], said: str, meant: str) -> Value:
+    """Return ten times the share of a role's features that an utterance has, times what it keeps.
+
+    Args:
+        played: The role's configuration.
+        said: The utterance.
+        meant: What it had to say (`kept`); empty: nothing is known of it.
+    """
     features = played.get("features")
     met = checked(features, said) if isinstance(features, Mapping) else {}
-    if not met:
+    if not met or not isinstance(features, Mapping):
         return undefined("the role has no feature that can be checked by rule")
     failed = [name for name, holds in met.items() if not holds]
-    share = 1 - len(failed) / len(met)
-    return Value(HIGHEST * share, details={"failed": list(failed)} if failed else {})
+    share, left = 1 - len(failed) / len(met), kept(meant, _unframed(features, said))
+    details: dict[str, JSON] = {"failed": list(failed)} if failed else {}
+    return Value(HIGHEST * share * left, details=details | ({"kept": left} if left < 1 else {}))
+
+
+def kept(meant: str, said: str) -> float:
+    """Return the share of what was meant that an utterance keeps, in [0, 1].
+
+    Its facts are numbers but 1, days, times (of either half of the day) and names, words that are
+    capital within a sentence. Without facts it is 1 where a word of it, or the beginning of one, is
+    said, else 0. 1 of nothing meant.
+    """
+    there = {_fact(value) for value in read(said).values}
+    facts = {_fact(one) for one in read(meant).values if not isinstance(one, str) and one != 1}
+    facts |= {name.casefold() for name in _NAME.findall(meant)}
+    if facts:
+        return sum(fact in there for fact in facts) / len(facts)
+    wanted, heard = (_STEM.findall(text.casefold()) for text in (meant, said))
+    return float(not wanted or bool({*wanted} & {*heard}))
+
+
+def _fact(value: Any) -> Any:
+    return (value.hour % 12, value.minute) if isinstance(value, Time) else value
+
+
+def _unframed(features: Mapping[str, JSON], said: str) -> str:
+    """Return an utterance without the texts by which its role begins or ends."""
+    plain = said.strip()
+    for text in features.get("opening") or ():
+        plain = plain.removeprefix(text)
+    for text in features.get("closing") or ():
+        plain = plain.removesuffix(text)
+    return plain
 
 
 def checked(features: Mapping[str, JSON], said: str) -> dict[str, bool]:
