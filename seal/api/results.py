@@ -132,9 +132,9 @@ def explain(
 
     Returns:
         The explanation: `.stages`, `.table()`, `.plot()` and `.content`. The content holds goals,
-        solved, errors, failed, partly, decided_by, stages, unexplained, attributions and excluded
-        (`seal.experiments.explanation.explain`). `stages` is the waterfall, with shares, intervals,
-        causes and examples.
+        solved, undecided, errors, failed, partly, decided_by, stages, unexplained, attributions and
+        excluded (`seal.experiments.explanation.explain`). `stages` is the waterfall, with shares,
+        intervals, causes and examples.
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
@@ -145,7 +145,7 @@ def explain(
         >>> run = seal.run("sample", model="lexical", limit=5, baselines=False)
         >>> why = seal.explain(run)
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
-        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('unsure', 1)]
+        [('wrong_tool', 1)]
     """
     from seal.api.objects.documents import Explanation
     from seal.api.objects.frames import folder_of

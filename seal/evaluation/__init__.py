@@ -18,6 +18,7 @@ REGISTRY = Registry(
         "repeated_anyhow": "seal.evaluation.error_patterns:RepeatedAnyhow",
         "retrieval": "seal.evaluation.retrieval:Retrieval",
         "tokens_per_call": "seal.evaluation.usage:TokensPerCall",
+        "toolscan": "seal.evaluation.error_patterns:AsPublished",
         "usage": "seal.evaluation.usage:UsageMetrics",
         "user_audit": "seal.evaluation.user_audit:UserAudit",
     },

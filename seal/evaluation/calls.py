@@ -9,10 +9,14 @@ is decided here.
 - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
 - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
   compared in this order; equal ones: the first.
-- A plan without `Called` needs no tool. It has precision and F1 1.0 where no call was made, else
-  0.0; recall and arguments do not apply. Where it asks something of the world instead, which calls
-  lead there is open, and nothing here applies.
+- A plan without `Called` needs no tool: recall, precision, F1 and arguments do not apply, so that
+  nobody is praised for doing nothing. `abstention` is of these goals alone: 1 where no call was
+  made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
+  and nothing here applies.
 - Gold calls, but none made: precision is 0.0, as the model failed to call.
+- `calls_right` is the verdict on all calls: 1 where each gold call was made with right arguments
+  and no other call was, in any order; where gold needs none, 1 where none was made. Summaries add
+  `calls_balanced`, the mean of its means over goals that need a call and over those that need none.
 
 Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 """
@@ -21,13 +25,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from seal.core import Goal, Plan, ToolCall
 from seal.core.conditions import Called
 from seal.evaluation.goals import (
+    NONE_NEEDED,
     GoalChat,
     GoalMetric,
     Value,
@@ -36,10 +41,23 @@ from seal.evaluation.goals import (
     no_gold,
     undefined,
 )
+from seal.evaluation.statistics import BALANCED
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")
-NAMES = CALL_METRICS + ARGUMENT_METRICS
+VERDICT, ABSTENTION = "calls_right", "abstention"
+NAMES = (*CALL_METRICS, *ARGUMENT_METRICS, VERDICT, ABSTENTION)
+CALL_HEADLINE = (
+    VERDICT,
+    ABSTENTION,
+    BALANCED,
+    *CALL_METRICS[:3],
+    *ARGUMENT_METRICS[:2],
+    "pass_rate",
+    "recall",
+    "mrr",
+)
+"""Headline of a benchmark whose gold is calls and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +96,11 @@ class Alignment:
         recall = len(self.pairs) / len(self.gold)
         f1 = 2 * len(self.pairs) / (len(self.gold) + len(self.made))
         return self.exact / len(self.gold), recall, f1
+
+    @cached_property
+    def right(self) -> bool:
+        """Every gold call was made with right arguments, and no other."""
+        return self.exact == len(self.gold) == len(self.made)
 
     def missing(self) -> list[dict[str, object]]:
         """Return the gold calls that no call stands for."""
@@ -145,9 +168,10 @@ def best_alignment(plans: Sequence[Plan], made: Sequence[ToolCall]) -> Alignment
 class Calls(GoalMetric):
     """The call and argument metrics (`NAMES`).
 
-    `details` of call_recall has the gold calls that are missing, of call_precision the calls
-    besides, of param_acc_gold every wrong argument: gold position, call id, name, problem,
-    expected values, received value; each has the position of the plan that counted.
+    `details` of call_recall has the gold calls that are missing, of call_precision and abstention
+    the calls besides, of param_acc_gold every wrong argument: gold position, call id, name,
+    problem, expected values, received value; each has the position of the plan that counted.
+    Of calls_right they say whether a call was `needed`.
     """
 
     names = NAMES
@@ -161,7 +185,20 @@ class Calls(GoalMetric):
         best = best_alignment(plans, goal.made)
         gold_tools = {gold.tool for gold in best.gold.values()}
         cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
-        return {**_call_values(best), **_argument_values(best, cut)}
+        right = Value(float(best.right), 1.0, wrong(best), {"needed": bool(best.gold)})
+        if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
+            right = undefined("arguments were cut upstream")
+        return {**_call_values(best), **_argument_values(best, cut), VERDICT: right}
+
+
+def wrong(best: Alignment) -> str:
+    """Return what is wrong with calls beside their gold; empty: nothing."""
+    counts = {
+        "gold call missing": len(best.gold) - len(best.pairs),
+        "with wrong arguments": len(best.pairs) - best.exact,
+        "besides": len(best.made) - len(best.pairs),
+    }
+    return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
 
 
 def _call_values(best: Alignment) -> dict[str, Value]:
@@ -169,10 +206,10 @@ def _call_values(best: Alignment) -> dict[str, Value]:
     missing = {"plan": best.plan, "missing": best.missing()}
     extra = {"plan": best.plan, "extra": best.extra()}
     if not gold:
-        fits = Value(float(not made), made, "no call was needed", extra)
-        none = undefined("no call was needed")
-        return dict(zip(CALL_METRICS, (none, fits, replace(fits, details={}), none), strict=True))
+        none = dict.fromkeys(CALL_METRICS, undefined(NONE_NEEDED))
+        return {**none, ABSTENTION: Value(float(not made), 1.0, "", extra)}
     return {
+        ABSTENTION: undefined("a call was needed"),
         "call_recall": Value(paired / gold, gold, "", missing),
         "call_precision": Value(paired / made if made else 0.0, made, "", extra),
         "call_f1": Value(2 * paired / (gold + made), gold + made),
@@ -190,7 +227,7 @@ def _matched(best: Alignment, first: int) -> int:
 def _argument_values(best: Alignment, cut: bool) -> dict[str, Value]:
     reason = ""
     if not best.gold:
-        reason = "no call was needed"
+        reason = NONE_NEEDED
     elif all(gold.arguments is None for gold in best.gold.values()):
         reason = "no gold arguments annotated"
     elif cut:

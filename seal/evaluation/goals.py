@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from seal.core import (
     CHAT_TOOLS,
@@ -34,10 +34,34 @@ INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
 WHOLLY = 1 - 1e-6
 """Value from which a goal, or a node of its plan, is met wholly; cells are rounded to 32 bits."""
+UNDECIDED = "undecided"
+"""First word of the reason of a score of what is neither right nor wrong."""
+NONE_NEEDED = "no call was needed"
+"""Why metrics of calls do not apply to a goal."""
 MISSION = "mission_accuracy"
 JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
 DECIDING = frozenset({MISSION, *JUDGED})
 """Metrics that may say whether a goal is solved, on any benchmark."""
+
+
+Outcome = Literal["unsolved", "undecided", "solved"]
+WORST_FIRST: tuple[Outcome, ...] = get_args(Outcome)
+"""What a score of a metric that decides may say of its goal."""
+
+
+def decides(score: Score) -> bool:
+    """Tell whether a score of a metric that decides says anything of its goal."""
+    return score.value is not None or score.details.get("label") == "unsure"
+
+
+def state_of(score: Score) -> Outcome:
+    """Return what a score that `decides` says of its goal; undecided where a judge was unsure."""
+    label = score.details.get("label")
+    if label == "unsure":
+        return "undecided"
+    if label in ("solved", "unsolved"):
+        return "solved" if label == "solved" else "unsolved"
+    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +249,14 @@ def unserved(goal: Goal) -> bool:
     return goal.labels.get("action") == "abstain"
 
 
+def asks_calls_alone(goal: Goal) -> bool:
+    """Tell whether gold is calls and nothing else: it says nothing of what is to be answered."""
+    nodes = [[node.condition for node in plan.milestones] for plan in goal.plans or ()]
+    said = goal.answers or any(step.call is None and step.result is None for step in goal.reference)
+    called = all(plan and all(isinstance(one, Called) for one in plan) for plan in nodes)
+    return bool(nodes) and called and not said
+
+
 def no_gold(goal: Goal) -> str:
     """Return why a goal has no gold calls; empty where it has."""
     if goal.plans is None:
@@ -236,7 +268,7 @@ def no_gold(goal: Goal) -> str:
         return ""
     if any(map(asks_of_world, goal.plans)):
         return "the plan asks of the world, not of calls"
-    return "no call was needed"
+    return NONE_NEEDED
 
 
 def made_calls(steps: Iterable[Step]) -> list[ToolCall]:

@@ -36,6 +36,7 @@ from seal.core.conditions import Asked, Called, Replied, party
 from seal.core.conditions.messages import AGENT
 from seal.evaluation.goals import (
     MISSION,
+    UNDECIDED,
     USER,
     Chat,
     GoalChat,
@@ -50,7 +51,7 @@ from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, verd
 
 NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
 DIALOGUE = "dialogue_accuracy"
-UNDECIDED = "undecided: the search for a right way ended early"
+OPEN = f"{UNDECIDED}: the search for a right way ended early"
 """Reason of values that are neither right nor wrong, since `Verdict.undecided` says so."""
 LEAVES: Mapping[MissionKind, str] = {"combine": "parallel", "serial": "serial", "cs": "mixed"}
 """How the calls of a mission hang together, in the paper's words."""
@@ -111,7 +112,7 @@ class Missions(GoalMetric):
         details = {"plan": best, "match": self.match, **_told(verdict, goal.tools), **labels}
         values = _of_verdict(verdict, details)
         if verdict.undecided:
-            undecided = Value(None, 0.0, UNDECIDED, details=details)
+            undecided = Value(None, 0.0, OPEN, details=details)
             values |= dict.fromkeys(_OPEN[verdict.undecided], undecided)
         if verdict.label == "correct" and goal.cut:
             values |= dict.fromkeys(_OF_ARGUMENTS, undefined("arguments were cut upstream"))

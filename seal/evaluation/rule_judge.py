@@ -12,12 +12,14 @@ What it can tell, in this order. From the answer alone (stage 1):
   refusal, unless no plan needs a tool, where a refusal may be right.
 
 Of a goal whose plans ask of a world it never says solved: words do not prove what was done there
-(`judge.milestones_verdict` says what does).
+(`judge.milestones_verdict` says what does). Where gold is calls and nothing else, these decide
+alone, whatever they brought and whatever was answered: solved as `calls_right` has it.
 
 With the trajectory (stage 2):
 
 - unsolved: every call failed; no call was made though every plan needs one; an expected number is
-  in a successful result, but the answer has another number that no result and no request has.
+  in a successful result, but the answer has another number that no result and no request has, or
+  the answer has no number though every expected value holds one of several digits.
 - solved: only where the goal names no values: every gold call of a plan succeeded with right
   arguments, the answer states a value of each one's result that the request did not hold, has no
   number from nowhere, and refuses nothing.
@@ -42,7 +44,8 @@ from seal.core.plain import leaves
 from seal.core.spoken import normalise, numbers, read
 from seal.core.stated import statement
 from seal.core.text import sentences
-from seal.evaluation.goals import asks_of_world, failed, made_calls, unserved
+from seal.evaluation.calls import best_alignment, wrong
+from seal.evaluation.goals import asks_calls_alone, asks_of_world, failed, made_calls, unserved
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -73,7 +76,7 @@ class RuleJudge:
     @property
     def identity(self) -> str:
         """Name and version, part of what a run measures."""
-        return "rule/4"
+        return "rule/5"
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal.
@@ -83,7 +86,8 @@ class RuleJudge:
             answer: The final answer.
             steps: What was said and done for this goal.
         """
-        verdict = judge_abstention(goal, answer, steps) or judge_answer(goal, answer)
+        told = judge_calls(goal, steps) or judge_abstention(goal, answer, steps)
+        verdict = told or judge_answer(goal, answer)
         if verdict.label == "unsure" and answer is not None:
             verdict = judge_trajectory(goal, answer, steps)
         if verdict.label == "solved" and any(map(asks_of_world, goal.plans or ())):
@@ -105,6 +109,22 @@ class RuleJudge:
         if verdict.label == "unsure":
             raise NoVerdictError("rules cannot tell from the answer alone; name a judge's model")
         return verdict
+
+
+def judge_calls(goal: Goal, steps: Sequence[Step]) -> Verdict | None:
+    """Return whether the calls are those of gold; None: gold asks more, or a call was cut."""
+    if not asks_calls_alone(goal):
+        return None
+    best = best_alignment(goal.plans or (), made_calls(steps))
+    if best.right:
+        return Verdict("solved", "every gold call was made, and no other", 2)
+    if any(call.arguments is None and _cut(result) for call, result in _outcomes(steps)):
+        return None
+    return Verdict("unsolved", f"the calls are not those of gold: {wrong(best)}", 2)
+
+
+def _cut(result: ToolResult | None) -> bool:
+    return result is None or "arguments" in (result.error or {}).get("cut", ())
 
 
 def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict | None:
@@ -158,8 +178,8 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
         return Verdict("unsolved", "no call was made, but every plan needs one", 2)
     seen = _result_numbers(successes)
     strangers = _strangers(goal, answer, seen)
-    contradiction = _contradiction(goal, answer, seen, strangers)
-    if contradiction:
+    contradiction = _contradiction(goal, answer, seen, strangers) or _omission(goal, answer)
+    if contradiction and successes:
         return Verdict("unsolved", contradiction, 2)
     if not goal.answers and not strangers and _grounded(goal, answer, successes):
         return Verdict("solved", "the answer states values of every result that was needed", 2)
@@ -250,7 +270,7 @@ def _telling(value: str) -> bool:
     """Tell whether a value is unlikely to occur in an answer by chance."""
     parts = read(value).values
     if len(parts) == 1 and isinstance(parts[0], Decimal):
-        return len(parts[0].normalize().as_tuple().digits) > 1
+        return _has_digits(parts[0])
     return sum(len(str(part)) for part in parts) > 2 and not _GENERIC.issuperset(map(str, parts))
 
 
@@ -267,11 +287,7 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
 def _strangers(goal: Goal, answer: str, seen: Set[Decimal]) -> list[Decimal]:
     """Return the answer's numbers of more than one digit that neither request nor result has."""
     known = seen | set(numbers(goal.text))
-    return [
-        number
-        for number in numbers(answer)
-        if number not in known and len(number.normalize().as_tuple().digits) > 1
-    ]
+    return [number for number in numbers(answer) if number not in known and _has_digits(number)]
 
 
 def _contradiction(
@@ -286,6 +302,22 @@ def _contradiction(
         if rivals and rivals == strangers and statement(answer, value) == "absent":
             return f"a result says {value}, the answer says {rivals[0]}"
     return ""
+
+
+def _omission(goal: Goal, answer: str) -> str:
+    """Return that an answer lacks every expected number; empty: it may state one."""
+    wanted = () if goal.any_answer else goal.answers
+    if not wanted or numbers(answer) or not all(map(_holds_number, wanted)):
+        return ""
+    return f"the answer has no number, so it does not state {_listed(wanted)}"
+
+
+def _holds_number(value: str) -> bool:
+    return any(isinstance(part, Decimal) and _has_digits(part) for part in read(value).values)
+
+
+def _has_digits(number: Decimal) -> bool:
+    return len(number.normalize().as_tuple().digits) > 1
 
 
 def _rounds_to(exact: Decimal, shown: Decimal) -> bool:

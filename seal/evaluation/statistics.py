@@ -23,6 +23,8 @@ UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out"
 """Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
 NO_RATES = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
 """Beside them those of faults, of which 0 is the best."""
+BALANCED = "calls_balanced"
+"""Mean of the means of `calls_right` over goals that need a call and over those that need none."""
 DIGITS = 6
 """Decimals of every number in a summary."""
 _CHUNK = 250_000
@@ -153,6 +155,8 @@ class _Column:
     weights: array[float] = field(default_factory=lambda: array("d"))
     tasks: array[int] = field(default_factory=lambda: array("l"))
     unsure: array[int] = field(default_factory=lambda: array("b"))
+    unneeded: array[int] = field(default_factory=lambda: array("b"))
+    """Whether a verdict on calls is of a goal that needs none."""
     judged: bool = False
     own: bool = False
     undefined: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -199,6 +203,7 @@ class Summariser:
         column.weights.append(score.weight)
         column.tasks.append(task)
         column.unsure.append(label == "unsure")
+        column.unneeded.append(score.details.get("needed") is False)
         column.judged |= label is not None
 
     def _task(self, task_id: str) -> int:
@@ -218,9 +223,14 @@ class Summariser:
         `with_errors` is the mean in which each goal that the infrastructure failed counts as 0,
         given of rates where there are such goals; `unsure` is the share of that label among the
         judged, given where verdicts are; `own` is True of a metric that the user or the benchmark
-        brought.
+        brought. `BALANCED` follows the verdict on calls that it balances.
         """
-        return {name: self._metric(name, column) for name, column in self._columns.items()}
+        found: dict[str, dict[str, Any]] = {}
+        for name, column in self._columns.items():
+            found[name] = self._metric(name, column)
+            if 0 < sum(column.unneeded) < len(column.unneeded):
+                found[BALANCED] = self._metric(BALANCED, column)
+        return found
 
     def _metric(self, name: str, column: _Column) -> dict[str, Any]:
         entry = self._entry(name, "", column)
@@ -238,6 +248,9 @@ class Summariser:
         tasks = np.asarray(column.tasks)
         inside = member[np.asarray(self._set_of_task)[tasks]]
         values, weights = np.asarray(column.values)[inside], np.asarray(column.weights)[inside]
+        if name == BALANCED:
+            values = _balanced(values, np.asarray(column.unneeded, dtype=bool)[inside])
+            inside = inside if len(values) else np.zeros_like(inside)
         reasons: Counter[str] = Counter()
         for (where, reason), count in column.undefined.items():
             if member[where]:
@@ -245,19 +258,41 @@ class Summariser:
         entry: dict[str, Any] = {"mean": None, "n": len(values), "undefined": reasons.total()}
         seed = derive_seed(self._seed, name, group)
         low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks[inside])
+        if name == BALANCED and low is not None and high is not None:
+            low, high = max(0.0, low), min(1.0, high)  # as of a share, which its spread may leave
         entry |= {"low": rounded(low), "high": rounded(high)}
         if len(values):
             entry["mean"] = rounded(float(values.mean()))
             if weights.sum() > 0 and weights.min() != weights.max():
                 entry["micro"] = rounded(float(np.average(values, weights=weights)))
             broken, rates = reasons[INFRASTRUCTURE], 0 <= values.min() <= values.max() <= 1
-            if broken and rates and name not in NO_RATES:
+            if broken and rates and name not in (*NO_RATES, BALANCED):
                 entry["with_errors"] = rounded(float(values.sum()) / (len(values) + broken))
             if column.judged:
                 entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))
         if reasons:
             entry["reasons"] = dict(sorted(reasons.items()))
         return entry
+
+
+def _balanced(values: Floats, apart: NDArray[np.bool_]) -> Floats:
+    """Return values whose mean is the mean of the means of two kinds; none where one is lacking.
+
+    Their spread is that of the balanced mean to first order, so that a bootstrap may draw them.
+
+    Args:
+        values: Of all goals.
+        apart: Which of them are of the second kind.
+    """
+    kinds = (apart, ~apart)
+    if not all(kind.any() for kind in kinds):
+        return values[:0]
+    balanced = sum(float(values[kind].mean()) for kind in kinds) / 2
+    found = values.copy()
+    for kind in kinds:
+        spread = (values[kind] - values[kind].mean()) * len(values) / (2 * kind.sum())
+        found[kind] = balanced + spread
+    return found
 
 
 def rounded(value: float | None) -> float | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seal.core import Score, Step, Trajectory
-from seal.evaluation.goals import DECIDING, INFRASTRUCTURE
+from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, decides, state_of
 from seal.pools.benchmark import part_of
-from seal.report.chat_records import goal_label, scores_so_far
+from seal.report.chat_records import scores_so_far
 from seal.report.lanes import Lane
 from seal.runs.lines import Tail
 
@@ -28,9 +28,9 @@ def _may_have_failed(lane: Lane) -> bool:
 
 
 def _is_failure(score: Score) -> bool:
-    if score.value is None:
+    if not decides(score):
         return score.reason.startswith(INFRASTRUCTURE)
-    return goal_label(score) != "solved"
+    return state_of(score) == "unsolved"
 
 
 def helpers_spoke(lanes: Sequence[Lane]) -> bool:

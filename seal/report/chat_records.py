@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from seal.core import Score, Trajectory
-from seal.evaluation.goals import WHOLLY
+from seal.evaluation.goals import WORST_FIRST, decides, state_of
 from seal.runs.lines import Tail
 from seal.runs.run_folder import RunFolder
 
@@ -27,7 +27,7 @@ class Outcome:
     task_id: str
     trial: int
     label: str
-    """solved, unsolved, unsure, error, or unscored."""
+    """solved, unsolved, undecided, error, or unscored."""
     stop: str
     """Stop reason of the last goal that was played; empty where there is none."""
     calls: int
@@ -43,7 +43,7 @@ def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str]
         scores: Scores of the chat.
         decisive: Metrics that decide (`decisive_of`).
 
-    Of several decisive metrics the first with a value counts (`deciding_metric`). A
+    Of several decisive metrics the first that says anything counts (`deciding_metric`). A
     score may carry a `label` in its details, as the pass rate does; else 1 is solved and less is
     unsolved.
     """
@@ -53,30 +53,19 @@ def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str]
     metric = deciding_metric(scores, decisive)
     if metric is None:
         return "unscored"
-    return _worst({goal_label(s) for s in scores if s.metric == metric and s.value is not None})
+    found = (state_of(s) for s in scores if s.metric == metric and decides(s))
+    return min(found, key=WORST_FIRST.index)
 
 
 def deciding_metric(scores: Iterable[Score], decisive: Sequence[str] = DECISIVE) -> str | None:
     """Return the metric that says how a chat ended; None: it has no such score."""
-    measured = {score.metric for score in scores if score.value is not None}
+    measured = {score.metric for score in scores if decides(score)}
     return next((metric for metric in decisive if metric in measured), None)
-
-
-def goal_label(score: Score) -> str:
-    """Return what one decisive score says of its goal."""
-    label = score.details.get("label")
-    if label in ("solved", "unsolved", "unsure"):
-        return str(label)
-    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
 
 
 def reason_of(score: Score) -> str:
     """Return why a score is what it is: its reason, else the one in its details (a verdict's)."""
     return score.reason or str(score.details.get("reason") or "")
-
-
-def _worst(labels: set[str]) -> str:
-    return next(label for label in ("unsolved", "unsure", "solved") if label in labels)
 
 
 def last_stop(trajectory: Trajectory) -> str:

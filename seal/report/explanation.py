@@ -84,7 +84,7 @@ def _chart(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], lane
     """Return the waterfall."""
     told = [("all goals", "floor", 0, content["goals"])]
     told += [(row["meaning"], lane.colour, row["left"], row["goals"]) for row in stages]
-    told.append(("solved", "ceiling", 0, content["solved"]))
+    told += unfailed(content)
     groups = []
     for place, (heading, colour, left, count) in enumerate(told):
         x, width = (round(TRACK * value / content["goals"], 1) for value in (left, count))
@@ -111,8 +111,18 @@ def _table(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], plac
     ]
     title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
     columns = ("stage", "goals", "left", "of failed", "partly", "causes")
-    solved = ("solved", str(content["solved"]), "", "", "", "")
-    return table(Grid(title, columns, [*rows, solved]), "Why goals failed")
+    rest = [(state, str(count), "", "", "", "") for state, *_, count in unfailed(content)]
+    return table(Grid(title, columns, [*rows, *rest]), "Why goals failed")
+
+
+def unfailed(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:
+    """Return what the other goals are, undecided where any is: (state, class, first, goals).
+
+    The class of the style sheet colours a bar, `first` is where it begins.
+    """
+    solved = content["solved"]
+    found = [("undecided", "undecided", solved, content["undecided"])]
+    return [*(found if content["undecided"] else ()), ("solved", "ceiling", 0, solved)]
 
 
 def _anchor(place: int, row: Mapping[str, Any]) -> str:
@@ -149,8 +159,10 @@ def _link(found: Mapping[str, Any], lane: int) -> Markup:
 def notes(content: Mapping[str, Any]) -> list[str]:
     """Return what has to be said of the table in plain lines."""
     decided = ", ".join(f"{name} {count}" for name, count in content["decided_by"].items())
+    undecided = bool(content["undecided"])
     lines = [
         f"{content['failed']} of {content['goals']} goals failed; decided by {decided}",
+        *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
         "left: goals that no stage so far explains; of failed: share of what the model failed",
     ]
     if content["partly"]:

@@ -14,7 +14,15 @@ from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
-from seal.report.explanation import bounds, causes_text, example_lines, notes, percent, place_text
+from seal.report.explanation import (
+    bounds,
+    causes_text,
+    example_lines,
+    notes,
+    percent,
+    place_text,
+    unfailed,
+)
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
 from seal.report.grids import Grid, escape_markdown, markdown, told, write_paragraphs
@@ -102,8 +110,8 @@ def waterfall(content: Mapping[str, Any]) -> Grid:
         if row["goals"]
     ]
     first = ("all goals", "", str(content["goals"]), "", "", "", "")
-    last = ("solved", str(content["solved"]), "", "", "", "", "")
-    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, last])
+    rest = [(state, str(count), "", "", "", "", "") for state, *_, count in unfailed(content)]
+    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
 
 def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
@@ -151,16 +159,19 @@ def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
 def _figure(content: Mapping[str, Any]) -> Figure:
     rows = [row for row in content["stages"] if row["goals"]]
     goals = content["goals"]
-    figure, panel = panels(1, 1, _WIDTH, _BAR * (len(rows) + 2))
+    rest = unfailed(content)
+    figure, panel = panels(1, 1, _WIDTH, _BAR * (len(rows) + len(rest) + 1))
     axes = panel[0][0]
     axes.barh(0, goals, color="#bbbbbb", height=0.7)
     for place, row in enumerate(rows, 1):
         colour = COLOURS[7] if row["stage"] == "infrastructure" else COLOURS[1]
         axes.barh(place, row["goals"], left=row["left"], color=colour, height=0.7)
         _whisker(axes, place, row, goals)
-    axes.barh(len(rows) + 1, content["solved"], color=COLOURS[2], height=0.7)
+    for place, (state, _, left, count) in enumerate(rest, len(rows) + 1):
+        colour = COLOURS[2 if state == "solved" else 4]
+        axes.barh(place, count, left=left, color=colour, height=0.7)
     bars = {"all goals": goals, **{row["meaning"]: row["goals"] for row in rows}}
-    bars["solved"] = content["solved"]
+    bars |= {state: count for state, *_, count in rest}
     axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, n in bars.items()])
     axes.invert_yaxis()
     right = [row["left"] + (row["high"] or 0) * goals for row in rows]

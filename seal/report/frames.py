@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Trajectory, Usage
 from seal.core.canonical import canonical_json
-from seal.evaluation.goals import USER
+from seal.evaluation.goals import USER, decides, state_of
 from seal.experiments.retrieval.files import COLUMNS, long_rows
 from seal.experiments.sweep import files as sweeps
-from seal.report.chat_records import deciding_metric, decisive_of, goal_label
+from seal.report.chat_records import deciding_metric, decisive_of
 from seal.report.lanes import model_name
 from seal.runs.feedback import is_rejection
 from seal.runs.run_folder import RunFolder
@@ -188,7 +188,7 @@ def messages_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
 def tasks_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
     """Return a row for each goal of each chat that was played.
 
-    `outcome`: solved, unsolved, unsure, error or unscored; `stop`: the reason, missing where the
+    `outcome`: solved, unsolved, undecided, error or unscored; `stop`: the reason, missing where the
     chat ended before the goal.
     """
     return _frame(runs, _tasks, TASKS)
@@ -266,9 +266,7 @@ def _outcomes(chat: Trajectory, scores: list[Score], decisive: Sequence[str]) ->
         return dict.fromkeys(range(len(chat.stops)), "error")
     metric = deciding_metric(scores, decisive)
     return {
-        score.goal: goal_label(score)
-        for score in scores
-        if score.metric == metric and score.value is not None
+        score.goal: state_of(score) for score in scores if score.metric == metric and decides(score)
     }
 
 

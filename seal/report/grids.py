@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from markupsafe import Markup, escape
 
 from seal.core.records import AtomicFile
+from seal.evaluation.goals import UNDECIDED
 from seal.report.printable import one_line, printable
 
 if TYPE_CHECKING:
@@ -376,11 +377,16 @@ class Estimate:
     @property
     def count_text(self) -> str:
         """How many scores the mean is of, how many had none, the mean with errors, the unsure."""
-        parts = [f"n={self.n}"]
-        if self.undefined:
-            parts.append(f"undefined {self.undefined}")
+        parts = [f"n={self.n}", self.lacking_text]
         if self.with_errors is not None:
             parts.append(f"with errors {number(self.with_errors)}")
         if self.unsure:
             parts.append(f"unsure {number(self.unsure)}")
-        return ", ".join(parts)
+        return ", ".join(filter(None, parts))
+
+    @property
+    def lacking_text(self) -> str:
+        """How many scores are undecided, and how many have no value for other reasons."""
+        undecided = self.reasons.get(UNDECIDED, 0)
+        counts = {UNDECIDED: undecided, "undefined": self.undefined - undecided}
+        return ", ".join(f"{what} {count}" for what, count in counts.items() if count)

@@ -21,8 +21,9 @@ RUN_COLOURS = 6
 
 MAIN = (
     "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
-    "dialogue_accuracy", "progress", "optimal_path", "recall", "mrr", "call_recall",
-    "call_precision", "call_f1", "param_acc_gold", "param_acc_matched",
+    "dialogue_accuracy", "progress", "optimal_path", "recall", "mrr", "calls_right", "abstention",
+    "calls_balanced", "call_recall", "call_precision", "call_f1", "param_acc_gold",
+    "param_acc_matched",
 )  # fmt: skip
 """Metrics of the short table where the benchmark declares none, in its order; of `recall@K` and its
 like the largest K.
@@ -31,7 +32,16 @@ Where gold asks of a world, the similarity to its milestones is what a benchmark
 """
 
 OF_SOME_BENCHMARKS = frozenset(
-    {"similarity", "mission_accuracy", "dialogue_accuracy", "progress", "optimal_path"}
+    {
+        "similarity",
+        "mission_accuracy",
+        "dialogue_accuracy",
+        "progress",
+        "optimal_path",
+        "calls_right",
+        "abstention",
+        "calls_balanced",
+    }
 )
 """Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
 
@@ -311,7 +321,7 @@ def _cell_text(cell: Estimate) -> Any:
     from rich.text import Text
 
     if cell.mean is None:
-        return Text("n/a", style="dim")
+        return Text("\n".join(filter(None, ("n/a", cell.lacking_text))), style="dim")
     text = Text(cell.value_text, style="bold")
     text.append(f" {cell.interval_text}" if cell.interval_text else "", style="not bold")
     text.append(f"\n{cell.count_text}", style="not bold dim")

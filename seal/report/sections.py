@@ -218,7 +218,7 @@ def _metric_table(caption: str, lanes: Sequence[Lane], rows: Rows) -> Markup:
 
 def _metric_cell(found: Estimate) -> Markup:
     micro = "" if found.micro is None else f", micro {number(found.micro)}"
-    return estimate_cell(found, micro, f"undefined {found.undefined}" if found.undefined else "")
+    return estimate_cell(found, micro, found.lacking_text)
 
 
 def published_section(lanes: Sequence[Lane]) -> Markup | None:

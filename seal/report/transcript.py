@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from seal.core import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
+from seal.evaluation.goals import decides, state_of
 from seal.evaluation.judges.measures import MILESTONES
 from seal.report.annotations import Annotations, annotate
-from seal.report.chat_records import DECISIVE, deciding_metric, goal_label, outcome_label, reason_of
+from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
 from seal.report.gold import gold_lines, json_text
 from seal.report.grids import number
 from seal.report.milestones import (
@@ -30,7 +31,7 @@ FOLD = 1_200
 COLOURS = {
     "solved": "bold green",
     "unsolved": "bold red",
-    "unsure": "bold yellow",
+    "undecided": "bold yellow",
     "error": "bold white on red",
 }
 
@@ -269,8 +270,8 @@ def _verdict_lines(
         metric = deciding_metric(scores, decisive)
         yield f"{_who_says(label, metric, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for score in scores:
-        if score.metric in decisive and score.value is not None:
-            label = goal_label(score)
+        if score.metric in decisive and decides(score):
+            label = state_of(score)
             said = label if "label" in score.details else number(score.value)
             reason = f": {reason_of(score)}" if reason_of(score) else ""
             yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[label]

@@ -12,7 +12,7 @@ from seal.cli.dispatch import main
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explain")
-    seal.run(limit=4, baselines=False, out=folder / "run", cache_dir=folder / "cache")
+    seal.run(limit=12, baselines=False, out=folder / "run", cache_dir=folder / "cache")
     return folder / "run"
 
 
@@ -22,14 +22,14 @@ def test_it_prints_the_waterfall_and_examples(
     assert main(["explain", str(run)]) == 0
     printed = capsys.readouterr().out
     assert "why goals failed" in printed
-    assert "decided by pass_rate 4" in printed
+    assert "decided by pass_rate 12" in printed
     assert "evidence: " in printed
 
 
 def test_json_is_one_object(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", str(run), "--json", "--examples", "0"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["goals"] == 4
+    assert found["goals"] == 12
     assert not any(row["examples"] for row in found["stages"])
 
 

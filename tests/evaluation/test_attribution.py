@@ -222,16 +222,19 @@ def test_an_answer_that_contradicts_a_result() -> None:
     assert stage(asked, replace(played, steps=steps)) == ("answer", "contradicts")
 
 
-@pytest.mark.parametrize("label", ["unsolved", "unsure"])
-def test_an_answer_that_states_nothing_of_the_results(label: str) -> None:
-    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT), scored(label)).found
+def test_an_answer_that_states_nothing_of_the_results() -> None:
+    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT)).found
     assert (found.stage, found.cause, found.expected) == ("answer", "omits", "R-17")
 
 
-def test_an_unsure_judge_is_left_unsure_where_the_answer_states_something() -> None:
-    asked = replace(TWO, answers=("ground floor",))
-    played = chat(*RIGHT, answer="Your room is R-17, downstairs.")
-    assert stage(asked, played, "unsure") == ("unsure", "undecided")
+@pytest.mark.parametrize("value", [None, 0.0])  # 0.0: runs of before, and votes that are tied
+def test_a_goal_of_which_the_judge_is_unsure_is_undecided_and_no_failure(
+    value: float | None,
+) -> None:
+    unsure = [replace(scored("unsure")[0], value=value)]
+    task = Task("t", "own", (replace(TWO, answers=("R-17",)),))
+    ((decision, attribution),) = attribute(task, chat(*RIGHT), TOOLS, unsure)
+    assert (decision.state, decision.metric, attribution) == ("undecided", "pass_rate", None)
 
 
 def test_a_call_where_no_tool_was_needed() -> None:
@@ -267,9 +270,8 @@ def test_without_gold_calls_only_what_is_certain_explains(calls: Any, expected: 
     assert stage(RELEVANT, chat(*calls)) == expected
 
 
-def test_without_gold_a_goal_is_unexplained_or_unsure() -> None:
+def test_without_gold_a_goal_is_unexplained() -> None:
     assert stage(Goal("Book a room in Porto."), chat()) == ("unexplained", "no_evidence")
-    assert stage(Goal("Book a room in Porto."), chat(), "unsure") == ("unsure", "undecided")
 
 
 @pytest.mark.parametrize(("step", "expected"), [(0, "user"), (9, "wrong_argument")])

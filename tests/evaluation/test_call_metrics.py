@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 from seal.core import Goal, Plan, Score, Step, ToolResult
 from seal.core.conditions import Argument, Asked
-from seal.evaluation.calls import NAMES, Calls, best_pairs, compare
+from seal.evaluation.calls import (
+    ARGUMENT_METRICS,
+    CALL_METRICS,
+    NAMES,
+    Calls,
+    best_pairs,
+    compare,
+)
 
 A1 = ("a", {"x": 1})
 A2 = ("a", {"x": 2})
 B = ("b", {})
+MEASURED = (*CALL_METRICS, *ARGUMENT_METRICS)
 
 
 def scores(wanted: Goal, calls: list[Any], **fields: Any) -> dict[str, Score]:
@@ -23,7 +31,7 @@ def scores(wanted: Goal, calls: list[Any], **fields: Any) -> dict[str, Score]:
 
 def values(wanted: Goal, calls: list[Any]) -> list[float | None]:
     found = scores(wanted, calls)
-    return [None if (v := found[n].value) is None else round(v, 4) for n in NAMES]
+    return [None if (v := found[n].value) is None else round(v, 4) for n in MEASURED]
 
 
 ONE = goal(plan(gold("a", {"x": 1})))
@@ -94,6 +102,12 @@ def test_call_metrics_equal_hand_worked_values(
     wanted: Goal, calls: list[Any], expected: list[float | None]
 ) -> None:
     assert values(wanted, calls) == expected
+    found = scores(wanted, calls)
+    measured = (found["call_precision"], found["call_recall"], found["param_acc_gold"])
+    right = all(one.value in (1.0, None) for one in measured)
+    assert found["calls_right"].value == float(right)
+    assert bool(found["calls_right"].reason) != right
+    assert (found["abstention"].value, found["abstention"].reason) == (None, "a call was needed")
 
 
 def test_goal_without_annotation_is_undefined_and_never_zero() -> None:
@@ -103,17 +117,28 @@ def test_goal_without_annotation_is_undefined_and_never_zero() -> None:
 
 
 @pytest.mark.parametrize(("calls", "fits"), [([], 1.0), ([A1], 0.0)])
-def test_no_tool_needed_is_right_where_no_call_was_made(calls: list[Any], fits: float) -> None:
+def test_who_makes_no_call_where_none_is_needed_abstains_and_has_no_metric_of_calls(
+    calls: list[Any], fits: float
+) -> None:
     found = scores(goal(plan(Asked())), calls)
-    assert found["call_precision"].value == found["call_f1"].value == fits
-    assert found["call_recall"].value is None
-    assert found["param_acc_gold"].reason == "no call was needed"
+    assert found["abstention"].value == found["calls_right"].value == fits
+    assert len(found["abstention"].details["extra"]) == len(calls)
+    for name in MEASURED:
+        assert (found[name].value, found[name].reason) == (None, "no call was needed")
 
 
 def test_no_tool_plan_beside_a_tool_plan_counts_where_nothing_was_called() -> None:
     either = goal(plan(gold("a", {"x": 1})), Plan())
-    assert scores(either, [])["call_f1"].value == 1.0
+    assert scores(either, [])["abstention"].value == 1.0
     assert scores(either, [A1])["param_acc_gold"].value == 1.0
+
+
+def test_a_cut_call_that_may_be_right_is_no_verdict() -> None:
+    steps = [*exchange([("a", None)]), cut_result("call_0", CUT)]
+    found = by_name(Calls(), task(ONE), trajectory(steps))["calls_right"]
+    assert (found.value, found.reason) == (None, "arguments were cut upstream")
+    besides = by_name(Calls(), task(TWO), trajectory(steps))["calls_right"]
+    assert (besides.value, besides.reason) == (0.0, "1 gold call missing, 1 with wrong arguments")
 
 
 def test_infrastructure_failure_is_no_score() -> None:
@@ -175,7 +200,7 @@ def test_details_name_gold_position_call_and_both_values() -> None:
 
 def test_weights_are_denominators() -> None:
     found = scores(TWO, [A1, A1, B])
-    assert [found[n].weight for n in NAMES] == [2, 3, 5, 2, 2, 2, 2, 1]
+    assert [found[n].weight for n in NAMES] == [2, 3, 5, 2, 2, 2, 2, 1, 1, 0]
 
 
 def test_goals_are_scored_apart() -> None:

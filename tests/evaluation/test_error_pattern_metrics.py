@@ -308,7 +308,7 @@ def test_what_is_right_scores_1_everywhere() -> None:
     assert found["recovery"].value is None
 
 
-@pytest.mark.parametrize(("errors", "expected"), [(0, 1.0), (3, 0.7), (10, 0.0), (40, 0.0)])
+@pytest.mark.parametrize(("errors", "expected"), [(1, 0.9), (3, 0.7), (10, 0.0), (40, 0.0)])
 def test_errors_are_shared_by_the_budget_and_never_below_0(errors: int, expected: float) -> None:
     found = scores(goal(plan()), chat(*[BAD["iat"]] * errors))["iat"]
     assert found.value == pytest.approx(expected)
@@ -353,9 +353,32 @@ def test_missing_calls_are_shared_by_gold_and_by_the_budget_in_the_details() -> 
     assert found.details["of_budget"] == pytest.approx(0.7)
 
 
-def test_a_goal_without_any_call_is_not_0_everywhere() -> None:
+def test_a_pattern_of_calls_says_nothing_where_no_call_was_made() -> None:
     found = scores(BOTH, chat())
-    assert {p: found[p].value for p in PATTERNS} == dict.fromkeys(PATTERNS, 1.0) | {"iac": 0.0}
+    told = {p: (found[p].value, found[p].reason) for p in PATTERNS}
+    nothing = dict.fromkeys(PATTERNS, (None, "no call was made"))
+    assert told == nothing | {"iac": (0.0, "")}
+
+
+def test_toolscan_s_own_rule_counts_goals_without_calls_as_0_under_names_of_its_own() -> None:
+    (metric,) = build_metrics(["toolscan"], REGISTRY)
+    for played, value in ((chat(), 0.0), (chat(*RIGHT), 1.0)):
+        found = {s.metric: s.value for s in metric.score(task(BOTH), played, TOOLS)}
+        assert found == dict.fromkeys([f"toolscan_{name}" for name in PATTERNS], value)
+
+
+@pytest.mark.parametrize(("kind", "errors"), [("NumberParseException", 1), ("NoDataError", 0)])
+def test_a_value_that_the_tool_itself_refuses_is_an_invalid_value(kind: str, errors: int) -> None:
+    played = chat(RIGHT[0])
+    refused = ToolResult(
+        played.steps[0].call.id if played.steps[0].call else "", "", {"kind": kind, "message": ""}
+    )
+    steps = (played.steps[0], Step(1, "executor", MANAGER, result=refused))
+    found = scores(goal(plan(a())), replace(played, steps=steps))["iav"]
+    assert found.details["errors"] == errors
+    assert found.value == pytest.approx(1 - errors / 10)
+    if errors:
+        assert found.details["findings"][0]["refusal"] == kind
 
 
 def test_repetitions_of_invalid_calls_count_where_asked_for() -> None:
@@ -394,9 +417,9 @@ def test_goals_are_scored_each_by_itself() -> None:
     )
     found = ErrorPatterns().score(task(BOTH, goal(plan(a())), goal(plan(b()))), played, TOOLS)
     table = {(s.goal, s.metric): s.value for s in found}
-    assert [table[g, "ian"] for g in range(3)] == [1.0, 0.9, 1.0]
+    assert [table[g, "ian"] for g in range(3)] == [1.0, 0.9, None]
     assert [table[g, "iac"] for g in range(3)] == [1.0, 1.0, 0.0]
-    assert [table[g, "rac"] for g in range(3)] == [1.0, 1.0, 1.0]
+    assert [table[g, "rac"] for g in range(3)] == [1.0, 1.0, None]
     assert [table[g, "finished"] for g in range(3)] == [1.0, 0.0, 0.0]
 
 

@@ -36,7 +36,8 @@ ASK = "What is the weather in Bern?"
 
 VALUED = goal(plan(WEATHER), text=ASK, answers=("21.5", "partly cloudy"))
 NUMBER = goal(plan(WEATHER), text=ASK, answers=("21.5",))
-OPEN = goal(plan(WEATHER), text=ASK)
+CALLS = goal(plan(WEATHER), text=ASK)
+OPEN = replace(CALLS, reference=(Step(0, "planner", "user_simulator", "Not bad at all there."),))
 BARE = Goal(ASK)
 RELEVANT = Goal(ASK, relevant=("weather",))
 ASKING = goal(plan(Asked(("city",))), text="What is the weather?")
@@ -65,6 +66,9 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("a number beside the alternatives", SYNONYMS, "It is 35 °C.", DONE, "unsure", 2),
     ("value denied", NUMBER, "It is not 21.5 °C.", DONE, "unsure", 2),
     ("value rounded", NUMBER, "It is about 22 °C.", DONE, "unsure", 2),
+    ("no number at all", NUMBER, "It is all arranged.", DONE, "unsolved", 2),
+    ("no number, where words are wanted too", VALUED, "It is all arranged.", DONE, "unsure", 2),
+    ("no number, but nothing was brought", NUMBER, "It is warm.", [], "unsolved", 2),
     ("another number than the result", NUMBER, "It is 35 °C.", DONE, "unsolved", 2),
     ("another number, but never seen", NUMBER, "It is 35 °C.", exchange([CALL], [{}]), "unsure", 2),
     ("another number of the result", NUMBER, "It is 17 °C.",
@@ -83,6 +87,14 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("adds a number from nowhere", OPEN, "It is partly cloudy and 37 degrees.", DONE, "unsure", 2),
     ("tells the result of a wrong call", OPEN, "It is partly cloudy.",
      exchange([("weather", {"city": "Rome"})], [SUNNY]), "unsure", 2),
+    ("gold is calls alone", CALLS, "It is nice.", DONE, "solved", 2),
+    ("calls are all of it, whatever they brought", CALLS, "I'm sorry, I cannot.", FAILED,
+     "solved", 2),
+    ("calls are all of it, whatever is said", CALLS, None, DONE, "solved", 2),
+    ("a call besides", CALLS, "It is nice.", exchange([CALL, CALL], [SUNNY, SUNNY]),
+     "unsolved", 2),
+    ("a wrong call", CALLS, "It is partly cloudy.", exchange([("weather", {"city": "Rome"})],
+     [SUNNY]), "unsolved", 2),
     ("relevant tools do not prove it", RELEVANT, "It is partly cloudy.", DONE, "unsure", 2),
     ("nothing there is no refusal", BARE, "Sorry, there are no flights.", DONE, "unsure", 2),
     ("nothing says which tools matter", BARE, "It is partly cloudy.", DONE, "unsure", 2),
@@ -239,7 +251,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/4"
+    assert RuleJudge().identity == "rule/5"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 
@@ -247,11 +259,16 @@ def rate(done: Any, judge: Any = None) -> Any:
     return by_name(PassRate(judge or RuleJudge()), task(VALUED), done)["pass_rate"]
 
 
-def test_pass_rate_keeps_label_stage_and_reason() -> None:
+def test_what_a_judge_is_unsure_of_is_undecided_and_keeps_label_stage_and_reason() -> None:
     score = rate(trajectory(DONE, "It is 21.5."))
-    assert score.value == 0.0
+    assert (score.value, score.reason[:10]) == (None, "undecided:")
     assert (score.details["label"], score.details["stage"]) == ("unsure", 2)
     assert "'partly cloudy'" in score.details["reason"]
+
+
+def test_an_oracle_of_calls_is_solved_though_every_call_failed() -> None:
+    score = by_name(PassRate(), task(CALLS), trajectory(FAILED, None, stop="max_turns"))
+    assert score["pass_rate"].value == 1.0
 
 
 def test_solved_passes() -> None:

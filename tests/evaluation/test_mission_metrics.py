@@ -29,7 +29,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.conditions import Argument, StateUnchanged
-from seal.evaluation.mission_metrics import DIALOGUE, NAMES, UNDECIDED, Missions
+from seal.evaluation.mission_metrics import DIALOGUE, NAMES, OPEN, Missions
 from seal.evaluation.scoring import Rules, rules_named
 from seal.runs.goals import history_of
 
@@ -327,7 +327,7 @@ def test_what_is_not_decided_has_no_value_but_a_reason() -> None:
     said = [[("fly", {"to": c["arguments"]["x"]}) for c in t["tool_calls"]] for t in turns]
     found = {s.metric: s for s in scores(of, chat(of, *said), tools={FLY.id: FLY})}
     assert (found["mission_accuracy"].value, found["name_accuracy"].value) == (None, 1.0)
-    assert found["mission_accuracy"].reason == UNDECIDED
+    assert found["mission_accuracy"].reason == OPEN
     assert found["mission_accuracy"].details["undecided"] == "param_label"
 
 

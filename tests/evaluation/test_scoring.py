@@ -11,6 +11,7 @@ from chats import exchange, goal, gold, plan, task, trajectory
 from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import decode, encode
 from seal.evaluation import REGISTRY, default_metrics, milestones, score_trajectory
+from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.evaluation.judges.measures import RuleJudge
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
@@ -23,6 +24,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
     assert set(shares.values()) == {1.0, None}
     without = [name for name, value in shares.items() if value is None]
     assert without == [
+        "abstention",
         "optimal_path",
         "progress",
         "dialogue_accuracy",
@@ -71,6 +73,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "repeated_anyhow",
         "retrieval",
         "tokens_per_call",
+        "toolscan",
         "usage",
         "user_audit",
     ]
@@ -79,6 +82,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]
     )
     variants = {"rac_all", "iac_independent", "iav_independent"}
+    variants |= {f"toolscan_{name}" for name in PATTERNS}
     variants |= {"abstained", "says_cannot", "no_call"}
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     variants |= {"relevant_called", "relevant_answered"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Score, Task
@@ -115,6 +115,34 @@ def test_share_of_unsure_stands_beside_the_pass_rate() -> None:
     assert (found["mean"], found["unsure"]) == (0.25, 0.5)
     assert found["by"]["G"]["unsure"] == 0.5
     assert "unsure" not in summarise([score("a", 1.0)], {})["m"]
+
+
+def test_the_balanced_verdict_on_calls_weighs_both_kinds_of_goals_alike() -> None:
+    needing = [score(f"n{i}", float(i < 2), details={"needed": True}) for i in range(8)]
+    other = [score(f"o{i}", 1.0, details={"needed": False}) for i in range(2)]
+    groups = {f"n{i}": ["G"] for i in range(8)}
+    found = summarise([*needing, *other], groups)
+    assert found["m"]["mean"] == 0.4
+    balanced = found["calls_balanced"]
+    assert (balanced["mean"], balanced["n"]) == (0.625, 10)
+    assert 0.4 < balanced["low"] < 0.625 < balanced["high"] <= 1.0
+    assert balanced["by"] == {}
+    assert "calls_balanced" not in summarise(needing, {})
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.booleans(), min_size=1, max_size=30),
+    st.lists(st.booleans(), min_size=1, max_size=30),
+)
+def test_the_balanced_mean_is_the_mean_of_the_means(needing: list[bool], other: list[bool]) -> None:
+    scores = [
+        score(f"{needed}{place}", float(right), details={"needed": needed})
+        for needed, rights in ((True, needing), (False, other))
+        for place, right in enumerate(rights)
+    ]
+    expected = (np.mean(needing) + np.mean(other)) / 2
+    assert summarise(scores, {})["calls_balanced"]["mean"] == pytest.approx(expected, abs=1e-6)
 
 
 def test_infrastructure_reasons_are_counted_as_one_kind() -> None:

@@ -241,12 +241,12 @@ def test_real_runs_are_compared_two_by_two(tmp_path: Path, pool: Path) -> None:
         model: play(pool, tmp_path / model, model=model).folder
         for model in ("oracle", "lexical", "random")
     }
-    asked = CompareSettings("all", ("pass_rate", "calls"))
+    asked = CompareSettings("all", ("mission_accuracy", "calls"))
     found = study(runs, asked, [], [])["comparisons"]
     assert [(e["run"], e["other"], e["metric"]) for e in found][::2] == [
-        ("lexical", "oracle", "pass_rate"),
-        ("random", "oracle", "pass_rate"),
-        ("random", "lexical", "pass_rate"),
+        ("lexical", "oracle", "mission_accuracy"),
+        ("random", "oracle", "mission_accuracy"),
+        ("random", "lexical", "mission_accuracy"),
     ]
     assert all(entry["n"] == 4 for entry in found)
     assert list(differing(runs)) == []

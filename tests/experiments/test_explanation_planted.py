@@ -31,11 +31,6 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "gave_up": {"model": Planted(faults.gives_up)},
     "answer": {"model": Planted(faults.omits_results)},
-    "unsure": {
-        "model": Planted(faults.faultless),
-        "judge": "llm",
-        "role_models": {"judge": ScriptedModel(faults.undecided)},
-    },
 }
 """Stage to the settings of a run that fails there; else the oracle plays, with oracle retrieval."""
 
@@ -52,6 +47,18 @@ def test_every_failed_task_is_attributed_to_the_planted_stage(tmp_path: Path, st
     found = explained(tmp_path, None, **CASES[stage])
     assert {row["stage"] for row in found["attributions"]} == {stage}
     assert found["errors" if stage == "infrastructure" else "failed"] >= SOME / 2
+
+
+def test_what_a_judge_is_unsure_of_is_undecided_and_not_failed(tmp_path: Path) -> None:
+    judge = ScriptedModel(faults.undecided)
+    found = explained(
+        tmp_path,
+        SOME,
+        model=Planted(faults.faultless),
+        judge="llm",
+        role_models={"judge": judge},
+    )
+    assert (found["undecided"], found["failed"], found["attributions"]) == (SOME, 0, [])
 
 
 def test_where_nothing_is_planted_nothing_fails(tmp_path: Path) -> None:

@@ -87,6 +87,19 @@ def test_the_table_tells_mean_interval_n_and_undefined(scored_run):
     assert "n=2, undefined 1, unsure 0.250" in text
 
 
+def test_baselines_of_which_nothing_is_decided_are_not_drawn_as_zero(make_run):
+    reasons = {"undecided": 3, "not played": 2}
+    nothing = {"mean": None, "n": 0, "undefined": 5, "reasons": reasons}
+    run = make_run("run", metrics={"pass_rate": {"mean": 0.5, "n": 2, "undefined": 0}})
+    for kind in ("floor", "ceiling"):
+        make_run(f"run/{kind}", metrics={"pass_rate": nothing})
+
+    text = printed(summary_table(run))
+
+    assert text.count("undecided 3, undefined 2") == 2
+    assert "0.000" not in text
+
+
 def test_a_metric_without_values_is_not_zero(scored_run):
     assert "call_f1" not in printed(summary_table(scored_run))
     assert "n/a (not measured): call_f1" in summary_notes(scored_run)

@@ -87,8 +87,8 @@ def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
 
     assert "goal 0 stopped: done" in lines
     assert "goal 0 answer: The sky is clear." in lines
-    assert "judge, after the chat: unsure" in lines
-    assert "goal 0 pass_rate: unsure: states no city" in lines
+    assert "judge, after the chat: undecided" in lines
+    assert "goal 0 pass_rate: undecided: states no city" in lines
     assert "  goal 0  call_recall        n/a  the goal has no gold calls" in lines
 
 

@@ -46,7 +46,7 @@ def test_a_metric_that_fails_is_an_error_of_its_task_and_no_score(tmp_path: Path
     assert played.exit_code == 1
     assert played.summary["errors"] == 1
     assert played.summary["metrics"]["Broken"]["n"] == 0
-    assert played.summary["metrics"]["pass_rate"]["n"] == 2
+    assert played.summary["metrics"]["finished"]["n"] == 2
 
 
 def test_scoring_again_measures_what_the_run_measured(tmp_path: Path) -> None:

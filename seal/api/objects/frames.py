@@ -68,7 +68,7 @@ class Framed(ABC):
     def tasks(self) -> DataFrame:
         """A row for each goal of each chat that was played.
 
-        benchmark, split, outcome (solved, unsolved, unsure, error, unscored), stop (its reason),
+        benchmark, split, outcome (solved, unsolved, undecided, error, unscored), stop (its reason),
         error, answer, turns, calls, tokens_in, tokens_out.
         """
         return tasks_frame(self._runs())

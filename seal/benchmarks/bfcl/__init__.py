@@ -1,5 +1,11 @@
 """The Berkeley Function-Calling Leaderboard, version 4."""
 
+from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools import Benchmark
 
-BFCL = Benchmark("bfcl", importer="seal.benchmarks.bfcl.importer:import_bfcl")
+BFCL = Benchmark(
+    "bfcl",
+    importer="seal.benchmarks.bfcl.importer:import_bfcl",
+    headline=CALL_HEADLINE,
+    success=VERDICT,
+)

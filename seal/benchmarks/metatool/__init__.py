@@ -1,5 +1,11 @@
 """MetaTool."""
 
+from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools import Benchmark
 
-METATOOL = Benchmark("metatool", importer="seal.benchmarks.metatool.importer:import_metatool")
+METATOOL = Benchmark(
+    "metatool",
+    importer="seal.benchmarks.metatool.importer:import_metatool",
+    headline=CALL_HEADLINE,
+    success=VERDICT,
+)

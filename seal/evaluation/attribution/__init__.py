@@ -1,8 +1,8 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where its verdict is not solved (`evidence`). The stages are asked in the order of
-`evidence.ORDER`, and the first with evidence is the answer; without any the goal is `unexplained`:
-nothing is guessed.
+A goal is failed where its verdict is unsolved (`evidence`); an undecided one is not. The stages
+are asked in the order of `evidence.ORDER`, and the first with evidence is the answer; without any
+the goal is `unexplained`: nothing is guessed.
 
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or
   simulated answer. No failure of the model.
@@ -15,11 +15,17 @@ nothing is guessed.
   (`gold_steps`).
 - gave_up: nothing above, and the answer is empty, only refuses, or repeats the request.
 - answer: nothing above, and the answer contradicts or omits what the calls brought (`attribute`).
-- unsure: nothing above, and the judge could not decide.
 - unexplained: the rest.
 """
 
 from seal.evaluation.attribution.attribute import attribute
-from seal.evaluation.attribution.evidence import MEANINGS, ORDER, Attribution, DecidedBy, Stage
+from seal.evaluation.attribution.evidence import (
+    MEANINGS,
+    ORDER,
+    Attribution,
+    DecidedBy,
+    Stage,
+    State,
+)
 
-__all__ = ["MEANINGS", "ORDER", "Attribution", "DecidedBy", "Stage", "attribute"]
+__all__ = ["MEANINGS", "ORDER", "Attribution", "DecidedBy", "Stage", "State", "attribute"]

@@ -1,7 +1,7 @@
 """Every stage asked in order, for each goal of a chat.
 
 Here stand the stages around the calls: tools that were not offered, the user who broke its brief,
-and what is left where the calls do not explain: the answer, and a judge that is unsure.
+and what is left where the calls do not explain: the answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any
 
 from seal.core import Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
-from seal.core.plain import leaves
 from seal.core.stated import statement
 from seal.evaluation.attribution.evidence import (
     OMITS,
@@ -28,7 +27,7 @@ from seal.evaluation.attribution.evidence import (
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
 from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
-from seal.evaluation.goals import Chat, failed, no_gold
+from seal.evaluation.goals import Chat, no_gold
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.rule_judge import expected_values, judge_trajectory
 from seal.evaluation.user_audit import NAMES
@@ -68,7 +67,7 @@ def attribute(
     for position, (goal, own) in enumerate(zip(task.goals, by_goal, strict=True)):
         decision = decide(goal, chat.failure, own, metric, decided_by)
         calls: Iterable[Finding] = ()
-        if decision.state in ("unsolved", "unsure"):
+        if decision.state == "unsolved":
             calls = chat.once(findings_by_goal, chat).get(position, ())
         made = [f for f in calls if f.call is not None and f.kind != "finish"]
         evidence = Evidence(chat, position, own, decision, made)
@@ -78,7 +77,7 @@ def attribute(
 
 def _attributed(evidence: Evidence, cause_of: CauseOf | None) -> Attribution | None:
     decision = evidence.decision
-    if decision.state in ("solved", "unscored"):
+    if decision.state in ("solved", "undecided", "unscored"):
         return None
     if decision.state == "error":
         broken = "chat" if evidence.trajectory.failed else "judge"  # or a metric after it
@@ -202,17 +201,12 @@ def _flags(evidence: Evidence) -> Iterator[Mapping[str, Any]]:
                 yield flag
 
 
-_SHORTEST = 2
-"""Characters of a value of a result that hardly stands in an answer by chance."""
-
-
 def of_answer(evidence: Evidence) -> Cause:
-    """Return what the end of a chat explains, else `unsure` or `unexplained`."""
+    """Return what the end of a chat explains, else `unexplained`."""
     return (
         gave_up(evidence)
         or _contradicts(evidence)
         or _omits(evidence)
-        or _unsure(evidence)
         or _judged(evidence)
         or Cause("unexplained", "no_evidence", "nothing that is certain explains it")
     )
@@ -220,7 +214,7 @@ def of_answer(evidence: Evidence) -> Cause:
 
 def _contradicts(evidence: Evidence) -> Cause | None:
     """Return that an expected number is in a result, and the answer has another one instead."""
-    if evidence.decision.state != "unsolved" or not any(map(evidence.succeeded, evidence.calls)):
+    if not any(map(evidence.succeeded, evidence.calls)):
         return None
     verdict = judge_trajectory(evidence.goal, evidence.said, evidence.steps)
     if verdict.label != "unsolved":
@@ -229,42 +223,16 @@ def _contradicts(evidence: Evidence) -> Cause | None:
 
 
 def _omits(evidence: Evidence) -> Cause | None:
-    """Return that the answer lacks what it had to state.
-
-    A judge who is unsure saw no plain omission. It is one only where the answer states none of the
-    values, nor anything else that a result brought: values may stand in other words.
-    """
+    """Return that the answer lacks what it had to state."""
     if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
         return None
-    unsure = evidence.decision.state == "unsure"
     for values in expected_values(evidence.goal):
         lacking = [v for v in values if statement(evidence.said, v) == "absent"]
-        if not lacking or (unsure and len(lacking) < len(values)):
-            continue
-        if not unsure or (evidence.results and not _states_results(evidence)):
+        if lacking:
             names = listed(lacking)
             said = f"the answer does not state {names}"
             return in_answer(evidence, OMITS, said, name=names, expected=names)
     return None
-
-
-def _states_results(evidence: Evidence) -> bool:
-    """Tell whether the answer has a value of a result that the request did not have."""
-    return any(
-        len(value) >= _SHORTEST
-        and statement(evidence.said, value) != "absent"
-        and statement(evidence.goal.text, value) == "absent"
-        for result in evidence.results.values()
-        if not failed(result)
-        for value in leaves(result.value if result.value is not None else result.content)
-    )
-
-
-def _unsure(evidence: Evidence) -> Cause | None:
-    if evidence.decision.state != "unsure":
-        return None
-    said = evidence.decision.reason or "the judge could not decide"
-    return in_answer(evidence, "undecided", said, "unsure")
 
 
 def _judged(evidence: Evidence) -> Cause | None:

@@ -6,7 +6,8 @@ The metric that decides follows from the kind of gold:
 - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
   where each that applies is 1.
 - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where a
-  run has none, by another judge's metric. Unsure is not solved.
+  run has none, by another judge's metric. What the judge was unsure of is undecided: neither solved
+  nor failed.
 
 A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
 failure of the model. A goal without a verdict is counted apart.
@@ -24,10 +25,12 @@ from seal.evaluation.goals import (
     INFRASTRUCTURE,
     JUDGED,
     MISSION,
-    WHOLLY,
+    WORST_FIRST,
     Chat,
     GoalChat,
+    decides,
     failed,
+    state_of,
 )
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
@@ -181,7 +184,6 @@ Stage = Literal[
     "tool_error",
     "gave_up",
     "answer",
-    "unsure",
     "unexplained",
 ]
 ORDER: tuple[Stage, ...] = get_args(Stage)
@@ -196,7 +198,6 @@ MEANINGS: dict[Stage, str] = {
     "tool_error": "tool error not recovered",
     "gave_up": "gave up",
     "answer": "answer contradicts or omits results",
-    "unsure": "checker unsure",
     "unexplained": "unexplained",
 }
 
@@ -238,12 +239,12 @@ class Attribution:
     metric: str
     """Whose verdict it is that the goal failed."""
     label: str
-    """That verdict: unsolved, unsure or error."""
+    """That verdict: unsolved or error."""
     reason: str = ""
     """The judge's reason."""
 
 
-State = Literal["solved", "unsolved", "unsure", "error", "unscored"]
+State = Literal["solved", "unsolved", "undecided", "error", "unscored"]
 
 DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
 """A goal to groups of metrics: the first group in which one has a value decides."""
@@ -281,18 +282,18 @@ def decide(
     found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
     if not found:
         return Decision("unscored", "", "not scored")
-    valued = [score for score in found if score.value is not None]
-    if not valued:
+    said = [score for score in found if decides(score)]
+    if not said:
         return _without_value(found)
-    worst = next((s for s in valued if _state(s) != "solved"), valued[0])
-    if _state(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
+    worst = min(said, key=lambda score: WORST_FIRST.index(state_of(score)))
+    if state_of(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
         return _without_value(found)
-    return Decision(_state(worst), worst.metric, _reason(worst))
+    return Decision(state_of(worst), worst.metric, _reason(worst))
 
 
 def is_mission(goal: Goal, scores: Mapping[str, Score]) -> bool:
     """Tell whether a goal is a mission, which `mission_accuracy` decides."""
-    return "type" in goal.labels and _has_value(scores, MISSION)
+    return "type" in goal.labels and _has_said(scores, MISSION)
 
 
 def _deciding(
@@ -303,13 +304,13 @@ def _deciding(
     if is_mission(goal, scores):
         return (MISSION,)
     groups = [*own, *((name,) for name in JUDGED)]
-    valued = (group for group in groups if any(_has_value(scores, name) for name in group))
+    said = (group for group in groups if any(_has_said(scores, name) for name in group))
     without = [name for group in groups for name in group if name in scores]
-    return next(valued, None) or without
+    return next(said, None) or without
 
 
-def _has_value(scores: Mapping[str, Score], name: str) -> bool:
-    return name in scores and scores[name].value is not None
+def _has_said(scores: Mapping[str, Score], name: str) -> bool:
+    return name in scores and decides(scores[name])
 
 
 def _without_value(found: Sequence[Score]) -> Decision:
@@ -317,13 +318,6 @@ def _without_value(found: Sequence[Score]) -> Decision:
     if broken is not None:
         return Decision("error", broken.metric, broken.reason)
     return Decision("unscored", found[0].metric, kind_of_reason(found[0].reason))
-
-
-def _state(score: Score) -> State:
-    label = score.details.get("label")
-    if label in ("solved", "unsolved", "unsure"):
-        return "unsure" if label == "unsure" else "solved" if label == "solved" else "unsolved"
-    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
 
 
 def _reason(score: Score) -> str:

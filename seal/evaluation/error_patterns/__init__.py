@@ -7,9 +7,15 @@ of it all.
 
 from seal.evaluation.error_patterns.findings import Finding, diagnose, first_error, repairs
 from seal.evaluation.error_patterns.gold import choose, compare_plan, events, transitions
-from seal.evaluation.error_patterns.metrics import ErrorPatterns, IndependentMinima, RepeatedAnyhow
+from seal.evaluation.error_patterns.metrics import (
+    AsPublished,
+    ErrorPatterns,
+    IndependentMinima,
+    RepeatedAnyhow,
+)
 
 __all__ = [
+    "AsPublished",
     "ErrorPatterns",
     "Finding",
     "IndependentMinima",

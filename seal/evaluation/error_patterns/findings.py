@@ -69,6 +69,8 @@ class Finding:
     """`Step.index` of the first call that this one repeats, valid or not; None: it repeats none."""
     answered: int | None = None
     """`Step.index` of the result; None: there is none."""
+    refusal: str = ""
+    """Kind of the error by which the tool said no; empty: it did not."""
     told: bool = False
     """The result says that something is wrong, and not with a service."""
 
@@ -189,6 +191,7 @@ class _Pass:
             service,
             earlier,
             None if answer is None else answer.index,
+            str(((result and result.error) or {}).get("kind") or "") if kind == "refused" else "",
             result is not None and failed(result) and service is None,
         )
 

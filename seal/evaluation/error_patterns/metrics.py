@@ -10,17 +10,20 @@ which is what all of ToolScan's runs have.
 - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
   invalid calls too (`rac_scope="all"` scores by both).
-- iav: calls that lack a required argument or have a value outside of the schema, and gold calls
-  answered with wrong values; N = the budget. Its details have 1 - e / |g| too.
+- iav: calls that lack a required argument, have a value outside of the schema, or a value that the
+  tool itself refused by an exception of values (`OF_VALUES`), and gold calls answered with wrong
+  values; N = the budget. Its details have 1 - e / |g| too.
 - iac: gold calls that were not made; N = |g|, the gold calls of the plan that counts, as in
   ToolScan's code, for no other pattern is bounded by them. Its details have the score by the
   paper's denominator, the budget, too.
 
 iac has no value where there is no gold. A missing required argument needs none: where there are no
 gold calls, or none with arguments, iav is scored by such calls alone, and its details say why as
-`without_gold`. It has no value where upstream cut the arguments of a gold tool. A goal without any
-call is scored by the same rules: it has no bad call, and lacks what gold asks for (ToolScan's code
-gives it 0 everywhere).
+`without_gold`. It has no value where upstream cut the arguments of a gold tool.
+
+Of a goal without any call the patterns of calls say nothing, and iac alone has a value. ToolScan's
+code gives such a goal 0 everywhere: `AsPublished` does so under names of its own (`toolscan_ife`),
+so that means are over all goals, as in its tables.
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by
@@ -86,6 +89,9 @@ LISTED = 20
 _OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
 """Faults of what was received as a name, or as the text of a call."""
 _BY_STEP = ("ife", "iat", "ian", "ifn")
+OF_VALUES = frozenset({"NumberParseException", "OverflowError", "TypeError", "ValueError"})
+"""Exceptions by which a tool of a world refuses the value of an argument."""
+NO_CALL = "no call was made"
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ class ErrorPatterns(GoalMetric):
     def _values(self, goal: Goal, findings: Sequence[Finding], budget: int) -> dict[str, Value]:
         acts = [f for f in findings if f.kind not in ("message", "cut")]
         of_kind = {name: [f for f in acts if f.kind == name.upper()] for name in PATTERNS}
+        of_kind["iav"] = [f for f in acts if f.kind == "IAV" or f.refusal in OF_VALUES]
         values = {name: _of_steps(of_kind[name], acts, budget) for name in (*_BY_STEP, "iav")}
         values["ife"].details.update(_repaired(acts))
         anyhow = [finding for finding in acts if finding.earlier is not None]
@@ -143,10 +150,12 @@ class ErrorPatterns(GoalMetric):
         reason = no_gold(goal)
         chosen = None if reason else choose(goal.plans or (), findings, self.choice)
         gold = chosen.missing if chosen is not None and self.choice == "joint" else None
+        values["iav"] = _wrong(goal, findings, values["iav"], chosen, budget)
+        if all(finding.kind == "message" for finding in findings):
+            values = dict.fromkeys(values, undefined(NO_CALL))
         return {
             **values,
             "iac": undefined(reason) if chosen is None else _missing(chosen.missing, budget),
-            "iav": _wrong(goal, findings, values["iav"], chosen, budget),
             "recovery": _recovery(findings, gold),
             SERVICE_ANSWERS: _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
@@ -197,6 +206,21 @@ class RepeatedAnyhow(ErrorPatterns):
         super().__init__(rac_scope="all")
 
 
+class AsPublished(ErrorPatterns):
+    """The seven patterns as ToolScan's code has them: 0 each where no call was made."""
+
+    names = tuple(f"toolscan_{name}" for name in PATTERNS)
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        found = super().measure(goal)
+        silent = found["ife"].reason == NO_CALL
+        return {
+            f"toolscan_{name}": Value(0.0, reason=NO_CALL) if silent else found[name]
+            for name in PATTERNS
+        }
+
+
 class IndependentMinima(ErrorPatterns):
     """`iac_independent` and `iav_independent`: the paper's minima, each over all plans."""
 
@@ -234,6 +258,8 @@ def _told(finding: Finding) -> dict[str, JSON]:
         told["earlier"] = finding.earlier
     if finding.service is not None:
         told["service"] = finding.service
+    if finding.refusal:
+        told["refusal"] = finding.refusal
     return told
 
 

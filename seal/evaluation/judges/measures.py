@@ -1,8 +1,9 @@
 """The pass rate: the share of goals that are solved, as a judge says, or the milestones.
 
 Source: the SEAL paper, "Pass rate". What it leaves open: a goal that stays unsure in the second
-stage is not passed; its label stays in the details and the share of unsure in the summary. Whether
-a goal is solved whose plans ask of a world is no matter of words: where its milestones say
+stage is undecided. It is neither passed nor failed, has no value, and is counted beside the rate.
+
+Whether a goal is solved whose plans ask of a world is no matter of words: where its milestones say
 (`milestones_verdict`), no judge is asked, so that the pass rate never contradicts the similarity.
 """
 
@@ -26,6 +27,7 @@ from seal.core import (
 from seal.core.conditions import Match
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
+    UNDECIDED,
     WHOLLY,
     GoalChat,
     GoalMetric,
@@ -63,7 +65,7 @@ MILESTONES = "milestones"
 
 @dataclass(frozen=True)
 class PassRate(GoalMetric):
-    """1.0 for solved, 0.0 for unsolved and unsure; details: label, stage, reason.
+    """1.0 for solved, 0.0 for unsolved, None for unsure; details: label, stage, reason.
 
     Where no judge said so, the details have `by` too: `MILESTONES`. Of a `Panel` they have each
     vote and the share of votes that say solved; the majority counts, and a tie is unsure.
@@ -94,8 +96,7 @@ class PassRate(GoalMetric):
                 return {NAME: undefined(f"the plan cannot be measured: {error}")}
             verdict = milestones_verdict(best.result)
             if verdict is not None:
-                solved = float(verdict.label == "solved")
-                return {NAME: value_of(solved, verdict, by=MILESTONES)}
+                return {NAME: _passed(verdict, by=MILESTONES)}
         return {NAME: judged(lambda: self._judged(goal))}
 
     def _judged(self, goal: GoalChat) -> Value:
@@ -103,7 +104,7 @@ class PassRate(GoalMetric):
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
-        return value_of(float(verdict.label == "solved"), verdict, **votes)
+        return _passed(verdict, **votes)
 
     def _verdict(
         self, goal: Goal, answer: str | None, steps: Sequence[Step]
@@ -136,6 +137,14 @@ def milestones_verdict(result: PlanResult) -> Verdict | None:
     if not result.milestone_similarity:
         return Verdict("unsolved", "nothing was reached", 2)
     return None
+
+
+def _passed(said: Verdict, **details: JSON) -> Value:
+    """Return the value of a verdict; none of one that is unsure."""
+    value = value_of(float(said.label == "solved"), said, **details)
+    if said.label == "unsure":
+        return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {said.reason}")
+    return value
 
 
 def value_of(value: float, said: Verdict | Ballot, **details: JSON) -> Value:

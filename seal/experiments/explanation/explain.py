@@ -2,14 +2,15 @@
 
 What stands in the result:
 
-- goals: with a verdict; solved; errors, which the infrastructure made; failed, by the model.
+- goals: with a verdict; solved; undecided, of which a judge was unsure; errors, which the
+  infrastructure made; failed, by the model.
 - decided_by: goals by the metric that says whether they are solved.
 - stages: a row for each, in their order: {stage, meaning, goals, left, share, low, high, of_failed,
   of_failed_low, of_failed_high, partly, causes, examples}. `left` are the goals that are neither
-  explained by this stage nor by one before it: what is left after the last one is solved. `share`
-  is of all goals with a verdict, errors too; `of_failed` of those that the model failed, and None
-  for infrastructure. Intervals are percentile bootstrap over tasks, variants of one task drawn
-  together (`seal.experiments.comparison.runs`); `clusters` counts what is drawn.
+  explained by this stage nor by one before it: after the last one solved and undecided ones are
+  left. `share` is of all goals with a verdict, errors too; `of_failed` of those that the model
+  failed, and None for infrastructure. Intervals are percentile bootstrap over tasks, variants of
+  one task drawn together (`seal.experiments.comparison.runs`); `clusters` counts what is drawn.
 - unexplained: that share of the failed.
 - attributions: a short row for each goal that is not solved.
 - excluded: goals without a verdict by reason, and lines that were torn.
@@ -27,7 +28,15 @@ from typing import Any
 from seal.core import DataError, Goal, Task, Tool, ToolCall, Trajectory, UsageError, shortened
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Argument, Called
-from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, DecidedBy, Stage, attribute
+from seal.evaluation.attribution import (
+    MEANINGS,
+    ORDER,
+    Attribution,
+    DecidedBy,
+    Stage,
+    State,
+    attribute,
+)
 from seal.evaluation.goals import failed, goal_steps, made_calls
 from seal.evaluation.statistics import DIGITS, bootstrap_interval
 from seal.experiments.comparison.runs import cluster_of
@@ -38,7 +47,7 @@ from seal.runs.run_folder import RunFolder
 EXAMPLES = 3
 RESAMPLES = 10_000
 
-_SOLVED = -1
+_SOLVED, _UNDECIDED = -1, -2
 
 Share = tuple[float | None, float | None, float | None]
 """A mean and the bounds of its interval."""
@@ -49,7 +58,7 @@ class _Tally:
 
     def __init__(self) -> None:
         self.stages = array("b")
-        """Of each goal its stage's place in `ORDER`, or `_SOLVED`."""
+        """Of each goal its stage's place in `ORDER`, or `_SOLVED` or `_UNDECIDED`."""
         self.clusters = array("l")
         """Of each goal the number of its cluster."""
         self.numbers: dict[str, int] = {}
@@ -59,11 +68,12 @@ class _Tally:
         self.partly: Counter[Stage] = Counter()
         self.decided: Counter[str] = Counter()
 
-    def add(self, task: Task, stage: Stage | None) -> None:
-        """Take a goal in; without a stage it is solved."""
+    def add(self, task: Task, state: State, stage: Stage | None) -> None:
+        """Take a goal in; without a stage it is solved or undecided."""
         cluster = cluster_of(task.id, task.metadata)
         self.tasks.add(task.id)
-        self.stages.append(_SOLVED if stage is None else ORDER.index(stage))
+        open_ended = _UNDECIDED if state == "undecided" else _SOLVED
+        self.stages.append(open_ended if stage is None else ORDER.index(stage))
         self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
 
 
@@ -108,7 +118,7 @@ def explain_run(
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
             tally.decided[decision.metric or "infrastructure"] += 1
-            tally.add(task, None if found is None else found.found.stage)
+            tally.add(task, decision.state, None if found is None else found.found.stage)
             if found is not None:
                 tally.causes[found.found.stage][found.found.cause] += 1
                 tally.partly[found.found.stage] += found.found.partly
@@ -152,14 +162,15 @@ def _content(
     stages = _stages(tally, kept, seed, resamples)
     goals = len(tally.stages)
     errors = stages[0]["goals"]
-    solved = sum(place == _SOLVED for place in tally.stages)
-    failed = goals - errors - solved
+    solved, undecided = tally.stages.count(_SOLVED), tally.stages.count(_UNDECIDED)
+    failed = goals - errors - solved - undecided
     return {
         "run": str(run.path),
         "tasks": len(tally.tasks),
         "clusters": len(tally.numbers),
         "goals": goals,
         "solved": solved,
+        "undecided": undecided,
         "errors": errors,
         "failed": failed,
         "partly": tally.partly.total(),

@@ -3,7 +3,7 @@
 // as text nodes, or in pieces of HTML in which they are escaped.
 (() => {
   const PAGE = 200;
-  const OUTCOMES = ["solved", "unsolved", "unsure", "error", "unscored", "unfinished"];
+  const OUTCOMES = ["solved", "unsolved", "undecided", "error", "unscored", "unfinished"];
 
   const byId = (id) => document.getElementById(id);
   const read = (node) => JSON.parse(node.textContent);
