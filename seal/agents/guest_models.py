@@ -28,6 +28,9 @@ _CHOOSERS = ("checking_agent", "speaker_selection_agent")
 """Agents of AutoGen's own, which choose who speaks in a group chat."""
 SPEAKING: ContextVar[Desk | None] = ContextVar("speaking", default=None)
 """Where models are asked in the context of a guest that speaks."""
+_SEATED_AT = "_seated_at"
+"""Attribute with the desk of an agent that replies in an event loop: AutoGen asks its model in a
+thread that lacks the context."""
 
 
 class Desk:
@@ -242,7 +245,7 @@ def route(autogen: Any) -> None:
 
     @wraps(original)
     def create(wrapper: Any, **config: Any) -> Any:
-        desk = SPEAKING.get()
+        desk = SPEAKING.get() or getattr(config.get("agent"), _SEATED_AT, None)
         return (
             original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
         )
@@ -264,3 +267,22 @@ def route(autogen: Any) -> None:
         return said
 
     autogen.ConversableAgent.generate_reply = generate_reply
+    reply_async = autogen.ConversableAgent.a_generate_reply
+
+    @wraps(reply_async)
+    async def a_generate_reply(
+        agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
+    ) -> Any:
+        desk = SPEAKING.get()
+        if desk is None:
+            return await reply_async(agent, messages, sender, *more, **options)
+        desk.lend(agent)
+        setattr(agent, _SEATED_AT, desk)
+        try:
+            said = await reply_async(agent, messages, sender, *more, **options)
+        finally:
+            delattr(agent, _SEATED_AT)
+        desk.overhear(agent, sender, said)
+        return said
+
+    autogen.ConversableAgent.a_generate_reply = a_generate_reply

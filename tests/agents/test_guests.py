@@ -1,5 +1,6 @@
 """Agents of AutoGen in the seats of a team: what they hear, ask, call and may not do."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -302,6 +303,27 @@ def test_nested_agents_without_a_model_have_that_of_the_seat(kind, tmp_path):
     assert said(run, "execution_manager") == ["They found it wrong."]
     assert notes(run) == "critic: It is wrong.\n"
     assert critic.client is None
+
+
+@pytest.mark.parametrize("config", [CONFIG, False], ids=["own model", "no model"])
+def test_agents_of_an_async_chat_within_a_reply_ask_the_model_of_the_seat(config, tmp_path):
+    critic = autogen.ConversableAgent(
+        "critic", system_message="You find faults.", llm_config=config, human_input_mode="NEVER"
+    )
+    agent = autogen.AssistantAgent("a")
+
+    def asks(recipient, messages=None, sender=None, config=None):
+        started = recipient.a_initiate_chat(critic, message="Is this right?", max_turns=1)
+        return True, asyncio.run(started).summary
+
+    agent.register_reply(lambda sender: sender is not critic, asks)
+    model = Script("It is wrong.")
+    run = played(tmp_path, model, agent=agent)
+
+    assert model.texts() == [("system", "You find faults."), ("user", "[a] Is this right?")]
+    assert said(run, "execution_manager") == ["It is wrong."]
+    assert "critic: It is wrong." in notes(run)
+    assert run.summary["usage"]["tokens_in"] == 10
 
 
 def test_a_nested_agent_with_a_default_reply_asks_no_model(tmp_path):
