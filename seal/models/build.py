@@ -15,6 +15,7 @@ REGISTRY = Registry(
     "seal.models",
     {
         "openai": "seal.models.openai_chat:build",
+        "anthropic": "seal.models.anthropic_chat:build",
         "gemini": "seal.models.gemini_chat:build",
         "local": "seal.models.local_model:build",
         "lexical": "seal.models.lexical_calls:build",

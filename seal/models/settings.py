@@ -145,6 +145,15 @@ _GEMINI = _by_name(
         "an object": "labels response_json_schema response_schema thinking_config tool_config",
     }
 )
+_ANTHROPIC = _by_name(
+    {
+        "a list": "stop_sequences",
+        "a number": "top_p",
+        "a text": "profile service_tier speed",
+        "a whole number": "max_tokens top_k",
+        "an object": "cache_control metadata output_config thinking tool_choice",
+    }
+)
 OFFLINE: Mapping[str, Mapping[str, str]] = {
     "lexical": {"slips": "a number"},
     **{
@@ -161,6 +170,7 @@ _SERVED: Mapping[str, Mapping[str, str]] = {
     "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
     "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
+    "anthropic": {**SETTINGS, **_ANTHROPIC},
 }
 
 

@@ -180,6 +180,7 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
 
 _PROVIDERS = {
     "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL"),
+    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
     "gemini": ("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
 }
 """Provider to its own endpoint, and the environment variable by which its SDK is sent elsewhere."""

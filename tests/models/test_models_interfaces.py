@@ -1,9 +1,22 @@
 """Interfaces of providers beside chat completions, each against its published shape."""
 
-import pytest
-from servers import answer, failure, text
+import json
+from dataclasses import replace
 
-from seal.core import Message, ModelError, Request, SealError, Tool, ToolCall, Usage
+import pytest
+from servers import Answer, answer, failure, garbage, nothing, text
+
+import seal
+from seal.core import (
+    Message,
+    ModelError,
+    Request,
+    RequestError,
+    SealError,
+    Tool,
+    ToolCall,
+    Usage,
+)
 from seal.models import build_model, model_identity
 
 WEATHER = Tool(
@@ -166,3 +179,190 @@ def test_a_key_goes_into_the_header_that_a_gateway_wants(model_server):
     assert "authorization" not in server.received[0].headers
     with pytest.raises(ModelError, match=r"bad \*\*\*"):
         model.complete(ASK)
+
+
+# Anthropic's messages
+
+USAGE = {
+    "input_tokens": 20,
+    "cache_creation_input_tokens": 4,
+    "cache_read_input_tokens": 7,
+    "output_tokens": 12,
+}
+SIGNED = {"type": "thinking", "thinking": "Look it up.", "signature": "c2lnbmVk"}
+USED = {"type": "tool_use", "id": "toolu_1", "name": "weather_now", "input": {"city": "Oslo"}}
+
+
+def whole(*content, stop="end_turn"):
+    made = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-x"}
+    return made | {"content": list(content), "stop_reason": stop, "usage": USAGE}
+
+
+def streamed(*content, stop="end_turn"):
+    """Return a message as the events of a stream."""
+    begun = whole() | {"stop_reason": None}
+    events = [{"type": "message_start", "message": begun}]
+    for index, block in enumerate(content):
+        words = {k: block[k] for k in ("text", "thinking", "signature") if k in block}
+        empty = block | dict.fromkeys(words, "") | ({"input": {}} if "input" in block else {})
+        deltas = [{"type": f"{kind}_delta", kind: said} for kind, said in words.items()]
+        if "input" in block:
+            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+        events.append({"type": "content_block_start", "content_block": empty, "index": index})
+        events += [{"type": "content_block_delta", "delta": d, "index": index} for d in deltas]
+        events.append({"type": "content_block_stop", "index": index})
+    events.append({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": USAGE})
+    return by_events([*events, {"type": "message_stop"}])
+
+
+def by_events(events):
+    text = "".join(f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events)
+    return Answer(text.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+@pytest.fixture
+def claude(model_server):
+    pytest.importorskip("anthropic", reason="the extra anthropic is not installed")
+
+    made = []
+
+    def build(script, **options):
+        server = model_server(script)
+        quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, **options}
+        made.append(build_model(seal.Model("anthropic/claude-x", base_url=server.url, **quick)))
+        return made[-1], server
+
+    yield build
+    for model in made:  # the SDK leaves connections open that broke off
+        model._server._connection().close()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_chat_is_sent_as_a_message_of_anthropic(claude, stream):
+    blocks = SIGNED, {"type": "text", "text": "I look."}, USED
+    given = (
+        streamed(*blocks, stop="tool_use") if stream else answer(whole(*blocks, stop="tool_use"))
+    )
+    model, server = claude([given], stream=stream, top_k=5, key_header="x-api-key")
+    found = model.complete(ASK)
+    (received,) = server.received
+    assert received.path == "/v1/messages"
+    assert received.headers["authorization"] == "Bearer key-of-tests"
+    assert received.headers["x-api-key"] == "key-of-tests"
+    body = received.body
+    assert body.pop("stream", False) is stream
+    use = {"type": "tool_use", "id": "call_0", "name": "weather_now", "input": {"city": "Bern"}}
+    result = {"type": "tool_result", "tool_use_id": "call_0", "content": '{"celsius": 7}'}
+    assert body == {
+        "model": "claude-x",
+        "system": "Be brief.",
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Weather in Bern?"}]},
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [result]},
+        ],
+        "tools": [
+            {
+                "name": "weather_now",
+                "description": "Weather of a city",
+                "input_schema": WEATHER.parameters,
+            }
+        ],
+        "temperature": 0.0,
+        "max_tokens": 90,
+        "top_k": 5,
+        "cache_control": {"type": "ephemeral"},
+    }
+    assert (found.content, found.reasoning) == ("I look.", "Look it up.")
+    assert found.calls == (ToolCall("", "weather.now", {"city": "Oslo"}),)
+    assert found.finish_reason == "tool_calls"
+    assert (found.usage.tokens_in, found.usage.tokens_out) == (31, 12)
+
+
+def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude):
+    said = {"type": "text", "text": "7 degrees."}
+    model, server = claude(
+        [streamed(SIGNED, USED, stop="tool_use"), streamed(said), streamed(said)],
+        thinking={"type": "enabled", "budget_tokens": 2048},
+        max_tokens=4096,
+    )
+    question = Request((Message("user", "Weather in Oslo?"),), (WEATHER,))
+    (call,) = model.complete(question).calls
+    told = (
+        *question.messages,
+        Message("assistant", "", (replace(call, id="call_0"),)),
+        Message("tool", "7", call_id="call_0"),
+    )
+    model.complete(Request(told, (WEATHER,)))
+    other = (*told[:1], replace(told[1], content="Well:"), told[2])  # not of this process
+    model.complete(Request(other, (WEATHER,)))
+    first, second, third = (received.body for received in server.received)
+    assert "temperature" not in first and "temperature" not in second
+    assert second["messages"][1]["content"][0] == SIGNED
+    assert "thinking" not in third and third["temperature"] == 0.0
+
+
+def test_anthropic_takes_turns_that_begin_with_the_user(claude):
+    model, server = claude([streamed({"type": "text", "text": "Hi."})], cache_control=None)
+    talk = (Message("assistant", "Hello."), Message("user", ""), Message("user", "Who are you?"))
+    model.complete(Request(talk))
+    body = server.received[0].body
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+    texts = [block["text"] for message in body["messages"] for block in message["content"]]
+    assert texts == ["(nothing)", "Hello.", "(nothing)", "Who are you?"]
+    assert body["max_tokens"] > 0 and "cache_control" not in body
+
+
+def fault(status, kind, said):
+    return answer({"type": "error", "error": {"type": kind, "message": said}}, status)
+
+
+def test_faults_of_anthropic_are_told_as_those_of_others(claude):
+    fine = streamed({"type": "text", "text": "Yes."})
+    broken = by_events(
+        [
+            {"type": "message_start", "message": whole()},
+            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        ]
+    )
+    for passing in (fault(529, "overloaded_error", "Overloaded"), broken, nothing(), garbage()):
+        model, _ = claude([passing, fine])
+        assert model.complete(ASK).content == "Yes."
+    for status, kind, said, match in (
+        (401, "authentication_error", "bad key-of-tests", r"bad \*\*\*.*ANTHROPIC_API_KEY"),
+        (404, "not_found_error", "model: claude-x", "Check the model's name"),
+        (400, "invalid_request_error", "no such field", "no such field"),
+    ):
+        model, _ = claude([fault(status, kind, said)])
+        with pytest.raises(ModelError, match=match):
+            model.complete(ASK)
+
+
+def test_a_full_window_and_a_refusal_of_anthropic_are_outcomes(claude):
+    text = {"type": "text", "text": "It"}
+    model, _ = claude(
+        [
+            fault(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000"),
+            streamed(text, stop="max_tokens"),
+            streamed(text, stop="refusal"),
+        ]
+    )
+    with pytest.raises(RequestError) as told:
+        model.complete(ASK)
+    assert told.value.refusal == "context_overflow"
+    assert model.complete(ASK).finish_reason == "length"
+    assert model.complete(ASK).finish_reason == "content_filter"
+
+
+def test_a_field_that_a_model_of_anthropic_refuses_is_left_out(claude):
+    fine = streamed({"type": "text", "text": "Yes."})
+    said = "`temperature` is deprecated for this model."
+    model, server = claude([fault(400, "invalid_request_error", said), fine])
+    assert model.complete(ASK).content == "Yes."
+    assert "temperature" not in server.received[1].body
+
+
+def test_anthropic_without_a_key_is_told(monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    with pytest.raises(SealError, match="no key; set ANTHROPIC_API_KEY"):
+        build_model("anthropic/claude-x")

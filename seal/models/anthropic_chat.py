@@ -1,0 +1,282 @@
+"""`anthropic/NAME`: Anthropic's models, by their SDK, which this module alone imports.
+
+It comes with the extra `anthropic`. Requests and answers are converted from and to the form of chat
+completions by functions on plain JSON, so profiles, outcomes and the reading of calls are shared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request, UsageError
+from seal.core.deadlines import given_up, seconds_left
+from seal.core.servers import Server
+from seal.models.profiles import Profile, find_profile
+from seal.models.settings import ModelSettings
+from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
+
+_LONGEST = 4096
+"""Tokens of an answer where nobody says how many; Anthropic wants a number."""
+_CACHED = {"type": "ephemeral"}
+_SILENT = "(nothing)"
+"""Stands for an empty text, which Anthropic refuses."""
+_KEPT_THOUGHTS = 4096
+_NEITHER_WAY = {"seed", "response_format", "parallel_tool_calls"}
+"""Fields of a chat completion that have no place in a message."""
+
+
+class _AnthropicServer(Server):
+    """Anthropic's server, or another one that speaks its interface.
+
+    Raises:
+        UsageError: No key; the text names the variable.
+        MissingExtraError: anthropic is not installed.
+    """
+
+    def __init__(self, who: str, settings: ModelSettings) -> None:
+        self.url = settings.base_url
+        super().__init__(who, "", "ANTHROPIC_API_KEY", settings)
+        if self._key is None:
+            raise UsageError(f"{who}: no key; set {self._key_variable}")
+        if find_spec("anthropic") is None:
+            raise MissingExtraError("anthropic", "anthropic")
+
+    def post(self, body: Mapping[str, Any]) -> Any:
+        """Return the JSON of an answer, with every failure told in words of ours.
+
+        The SDK's errors end here: they may hold the key.
+
+        Raises:
+            TransientError: A failure that may pass.
+            RequestError: The server does not take this request.
+            ModelError: It takes none: key or name are wrong.
+        """
+        import anthropic
+
+        failure: ModelError
+        try:
+            client = self._connection()
+            return given_up(lambda: self._message(client, body), seconds_left())
+        except anthropic.APIStatusError as error:
+            failure = self._told_status(error)
+        except anthropic.APIConnectionError as error:
+            said = f"could not be reached or broke off: {error.__cause__ or error}"
+            found = type(error.__cause__).__name__ != "ConnectError"
+            failure = self.transient(said, status=0, found=found)
+        except OverdueError:
+            failure = self.transient("gave no answer before the time was up", status=0)
+        except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
+            failure = self.transient(f"answered what is not of its interface: {error}")
+        raise failure
+
+    def _message(self, client: Any, body: Mapping[str, Any]) -> Any:
+        ask: Callable[..., Any] = client.messages.create
+        named = {name: body[name] for name in ("model", "max_tokens", "messages")}
+        rest = {name: value for name, value in body.items() if name not in named}
+        if not self._settings.stream:
+            return ask(**named, extra_body=rest).model_dump(mode="json")
+        with client.messages.stream(**named, extra_body=rest) as stream:
+            return stream.get_final_message().model_dump(mode="json")
+
+    def _told_status(self, error: Any) -> ModelError:
+        body = error.body if isinstance(error.body, dict) else {}
+        inner = body.get("error")
+        kind = str(inner.get("type")) if isinstance(inner, dict) else ""
+        message = str(inner.get("message")) if isinstance(inner, dict) else str(error.message)
+        status = error.status_code
+        if status < 400:  # an error amid a stream
+            status = 529 if kind == "overloaded_error" else 500
+        return self._failure(status, message, error.response.headers, codes=kind)
+
+    def _connect(self) -> Any:
+        import anthropic
+
+        url = None if self.url is None else self.url.rstrip("/").removesuffix("/v1")
+        header, key = self._settings.key_header, self._key or ""
+        return anthropic.Anthropic(
+            api_key=key,
+            base_url=url,
+            max_retries=0,
+            timeout=self._settings.timeout_s,
+            default_headers={header: key} if header else None,
+        )
+
+    def _repair(self, status: int, said: str) -> str:
+        if status in (401, 403):
+            return f"Set {self._key_variable} to a valid key."
+        return "Check the model's name." if status == 404 else self.refused
+
+
+class AnthropicModel(ServerModel):
+    """A model of Anthropic's. Safe in threads, which share one client.
+
+    A prompt's beginning is kept at the server (`cache_control=null`: it is not). Thinking
+    (`thinking={"type":"adaptive"}`) is handed back with the calls that it led to.
+
+    Args:
+        name: What Anthropic calls the model.
+        settings: Address, tries, further fields of the request.
+
+    Raises:
+        UsageError: No key; the text names the variable. Or no such profile.
+        MissingExtraError: anthropic is not installed.
+    """
+
+    provider = "anthropic"
+    _server: _AnthropicServer
+    unusable = "answered what is no message"
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        super().__init__(name, settings)
+        self._server = _AnthropicServer(f"anthropic/{name}", settings)
+        self.profile = find_profile(name, self.place, settings.profile)
+        self._thoughts: dict[str, list[dict[str, Any]]] = {}
+        """By what was said and called: the signed thinking before it, of this process."""
+
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+        body = wire_request(self.name, request, tools, self.settings, profile)
+        sent = as_message(body, self._thoughts)
+        if "cache_control" not in self.settings.options:
+            sent["cache_control"] = _CACHED
+        return sent
+
+    def _ask(self, body: Any) -> Any:
+        return self._server.post(body)
+
+    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+        chat = as_chat(answer)
+        if isinstance(chat, dict) and "choices" in chat:
+            message = chat["choices"][0]["message"]
+            thoughts = [b for b in answer["content"] if "thinking" in str(b.get("type"))]
+            if thoughts and message["tool_calls"]:
+                if len(self._thoughts) >= _KEPT_THOUGHTS:
+                    self._thoughts.clear()
+                self._thoughts[_said(message)] = thoughts
+        return parse_completion(chat, tools)
+
+
+def build(name: str, settings: ModelSettings) -> AnthropicModel:
+    """Return the model `anthropic/NAME`."""
+    return AnthropicModel(name, settings)
+
+
+def as_message(
+    body: Mapping[str, Any], thoughts: Mapping[str, list[dict[str, Any]]] | None = None
+) -> dict[str, Any]:
+    """Return the request of a chat completion as one of a message.
+
+    Args:
+        body: Of the chat completion.
+        thoughts: Signed thinking by what was said after it. Where a call of the turn in progress
+            has none, as after a kept answer, this request is sent without thinking.
+    """
+    sent = {name: value for name, value in body.items() if name not in _NEITHER_WAY}
+    given: Sequence[Mapping[str, Any]] = sent.pop("messages")
+    if system := "\n\n".join(m["content"] for m in given if m["role"] == "system"):
+        sent["system"] = system
+    talk = [message for message in given if message["role"] != "system"]
+    if sent.get("thinking", {}).get("type", "disabled") != "disabled":
+        turn = next((n for n, m in enumerate(reversed(talk)) if m["role"] == "user"), len(talk))
+        asked = [m for m in talk[len(talk) - turn :] if m.get("tool_calls")]
+        if all(_said(message) in (thoughts or {}) for message in asked):
+            sent.pop("temperature", None)
+        else:
+            del sent["thinking"]
+    kept = thoughts if "thinking" in sent else None
+    sent["messages"] = _merged(talk, kept or {})
+    sent.setdefault("max_tokens", _LONGEST)
+    if stop := sent.pop("stop", None):
+        sent["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+    if tools := sent.pop("tools", None):
+        sent["tools"] = [
+            {
+                "name": function["name"],
+                "description": function["description"],
+                "input_schema": {"type": "object", **function["parameters"]},
+            }
+            for function in (tool["function"] for tool in tools)
+        ]
+    return sent
+
+
+def _merged(
+    talk: Sequence[Mapping[str, Any]], thoughts: Mapping[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return messages that begin with the user and take turns; results are the user's."""
+    messages: list[dict[str, Any]] = []
+    if not talk or talk[0]["role"] == "assistant":
+        messages.append({"role": "user", "content": [{"type": "text", "text": _SILENT}]})
+    for message in talk:
+        role = "assistant" if message["role"] == "assistant" else "user"
+        blocks = [*thoughts.get(_said(message), ()), *_blocks(message)]
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks
+        else:
+            messages.append({"role": role, "content": blocks})
+    return messages
+
+
+def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if message["role"] == "tool":
+        id, content = message["tool_call_id"], message["content"] or _SILENT
+        return [{"type": "tool_result", "tool_use_id": id, "content": content}]
+    calls = message.get("tool_calls", ())
+    words = message.get("content") or ""
+    said = [{"type": "text", "text": words}] if words.strip() else []
+    if not said and not calls:
+        said = [{"type": "text", "text": _SILENT}]
+    return [*said, *map(_use, calls)]
+
+
+def _use(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    given = json.loads(function["arguments"])
+    return {"type": "tool_use", "id": call["id"], "name": function["name"], "input": given}
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    """Return by what an answer is known again: its words and its calls."""
+    calls = []
+    for call in message.get("tool_calls", ()):
+        given = call["function"]["arguments"]
+        given = json.loads(given) if isinstance(given, str) else given
+        calls.append([call["function"]["name"], given])
+    return json.dumps([(message.get("content") or "").strip(), calls], sort_keys=True)
+
+
+def as_chat(answer: Any) -> Any:
+    """Return a message as a chat completion; what is none, as it is."""
+    if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
+        return answer
+    blocks = [block for block in answer["content"] if isinstance(block, dict)]
+
+    def joined(kind: str) -> str:
+        texts = (block.get(kind) for block in blocks if block.get("type") == kind)
+        return "".join(text for text in texts if isinstance(text, str))
+
+    uses = [block for block in blocks if block.get("type") == "tool_use"]
+    calls = [
+        {"function": {"name": use.get("name"), "arguments": use.get("input") or {}}} for use in uses
+    ]
+    message = {
+        "content": joined("text"),
+        "reasoning_content": joined("thinking"),
+        "tool_calls": calls,
+    }
+    told = answer.get("usage")
+    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    taken = [usage.get(part) for part in parts]
+    counted = usage.get("output_tokens_details")
+    thought = counted.get("thinking_tokens") if isinstance(counted, dict) else None
+    return {
+        "choices": [{"message": message, "finish_reason": answer.get("stop_reason")}],
+        "usage": {
+            "prompt_tokens": None if taken[0] is None else sum(n or 0 for n in taken),
+            "completion_tokens": usage.get("output_tokens"),
+            "completion_tokens_details": {"reasoning_tokens": thought},
+        },
+    }
