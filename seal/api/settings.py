@@ -80,6 +80,7 @@ class PlayOptions(TypedDict, total=False):
     max_tokens: int | None
     max_seconds: float | None
     max_total_tokens: int | None
+    max_total_seconds: float | None
     max_dollars: float | None
     prices: str | Path | None
     temperature: float

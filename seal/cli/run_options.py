@@ -307,6 +307,9 @@ class Limits:
         "Tokens that models are asked in the run, judges and simulators too: stops with "
         "exit code 3, resumable.",
     )
+    max_total_seconds: float | None = option(
+        None, "Seconds of the run: likewise; chats that are cut count as errors until then."
+    )
     max_dollars: float | None = option(None, "Likewise in US dollars; every model needs a price.")
     prices: Path | None = option(
         None, "JSON of prices a million tokens, before those that ship.", metavar="FILE"

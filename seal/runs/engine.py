@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -111,6 +112,7 @@ class Engine:
 
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
+        self._began = time.monotonic()
         self._groups = Groups()
         self._built_retriever: Retriever | None = None
         self._building = threading.Lock()
@@ -222,6 +224,12 @@ class Engine:
     def _facts(self, task: Task) -> Mapping[str, JSON]:
         team = self.team.playing(task.goals[0])
         return team.facts(task, self.settings.seed) if team.facts is not None else {}
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the run may still last; None: without limit."""
+        most = self.settings.max_total_seconds
+        return None if most is None else self._began + most - time.monotonic()
 
     def stop(self) -> None:
         """Let the chats in progress end at their next step; nothing comes of them."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import re
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
@@ -124,6 +126,7 @@ def _run(
     settings, pool = opened.settings, opened.pool
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     metrics = build_metrics((*settings.metrics, *declared), METRICS)
+    settings = replace(settings, max_total_seconds=budget.seconds_left)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
             engine.check()
@@ -177,7 +180,9 @@ def budget_of(settings: RunSettings) -> Budget:
         DataError: The file of prices holds none.
     """
     prices = None if settings.prices is None else Path(settings.prices)
-    return Budget(prices, settings.max_total_tokens, settings.max_dollars)
+    ends = settings.max_total_seconds
+    until = math.inf if ends is None else time.monotonic() + ends
+    return Budget(prices, settings.max_total_tokens, settings.max_dollars, until)
 
 
 def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
@@ -185,7 +190,12 @@ def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
     if budget.spent:
         return None
     tokens, dollars = budget.left()
-    return replace(settings, max_total_tokens=tokens, max_dollars=dollars)
+    return replace(
+        settings,
+        max_total_tokens=tokens,
+        max_dollars=dollars,
+        max_total_seconds=budget.seconds_left,
+    )
 
 
 def free_folder(settings: RunSettings) -> Path:
@@ -237,6 +247,7 @@ class _Chats:
                     metrics = ()
                 self._count(outcome)
         self._tell_outage(bool(journal.finished))
+        self.stopped |= self.errors > 0 and self.budget.is_over
         journal.put_in_order(order)
         _write_rankings(folder)
         manifest = folder.manifest()
@@ -302,11 +313,13 @@ class _Chats:
 
     def _workers(self) -> Workers:
         s = self.settings
-        ahead = self.budget.left() == (None, None)  # else no chat may wait while it runs out
+        left = (*self.budget.left(), self.budget.seconds_left)
+        ahead = left == (None, None, None)  # else no chat may wait while it runs out
         if s.processes == 1:
             return ThreadWorkers(self.engine, s.workers, ahead)
         from seal.runs.processes import ProcessWorkers
 
+        s = replace(s, max_total_seconds=self.budget.seconds_left)
         return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead)
 
 

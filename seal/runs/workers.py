@@ -27,6 +27,7 @@ from seal.core import (
     Trajectory,
     fault,
 )
+from seal.core.deadlines import within
 from seal.core.records import encode
 from seal.runs.spending.ledger import Ledger, tokens_of
 
@@ -88,7 +89,8 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     started, clock = time.time(), time.monotonic()
     engine.meter.begin()
     try:
-        trajectory, line = _played(engine, job)
+        with within(engine.seconds_left):
+            trajectory, line = _played(engine, job)
     except NotRecordedError as error:
         engine.meter.take()
         return Outcome(job.task.id, job.trial, None, note=str(error), started=started)

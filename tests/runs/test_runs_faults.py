@@ -362,3 +362,26 @@ def test_a_server_that_comes_back_is_asked_on(model_server, tmp_path):
     pool = write_pool(tmp_path / "pool", many(6))
     run = one_chat(pool, tmp_path / "run", model_server(script).url, max_tries=1)
     assert (run.exit_code, run.summary["errors"]) == (1, 2)
+
+
+def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
+    pool = write_pool(tmp_path / "pool", many(12))
+    settings = {"model": "openai/small", "team": "direct", "workers": 2, "max_seconds": 60}
+    quick = {"slow": True}
+
+    def answer(wire):
+        call = CALLED if wire.body["messages"][-1]["role"] != "tool" else WORDS + REST
+        if quick["slow"] and wire.number > 8:
+            wire.drip(stream_head() + call)
+        wire.send(stream_head() + call)
+
+    with RawServer(answer) as server:
+        settings["base_url"] = server.url
+        began = time.monotonic()
+        run = play(pool, tmp_path / "run", max_total_seconds=8, **settings)
+        assert time.monotonic() - began < 8 + 4  # scoring is in it
+        assert run.exit_code == 3 and run.summary["stop_reasons"]["error"] <= 2
+        assert len(list(run.folder.trajectories())) < 12
+        quick["slow"] = False
+        run = play(pool, tmp_path / "run", resume=True, **settings)
+    assert (run.exit_code, run.summary["errors"]) == (0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +26,8 @@ class Budget:
     """Prices that go before the shipped ones."""
     max_tokens: int | None = None
     max_dollars: float | None = None
+    until: float = math.inf
+    """When the time of the run is up, on the monotonic clock."""
     tokens: int = 0
     """Spent; also where no ledger says by whom."""
     ledger: dict[Account, Spent] = field(default_factory=dict)
@@ -67,7 +71,19 @@ class Budget:
         """True where nothing may be asked any more."""
         return bool(self.outage) or self._reached({})
 
+    @property
+    def is_over(self) -> bool:
+        """True where the time of the run is up."""
+        return time.monotonic() >= self.until
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the run may still last, at least a millisecond; None: without limit."""
+        return None if self.until == math.inf else max(0.001, self.until - time.monotonic())
+
     def _reached(self, besides: Ledger) -> bool:
+        if self.is_over:
+            return True
         tokens = self.tokens + tokens_of(besides)
         if self.max_tokens is not None and tokens >= self.max_tokens:
             return True
@@ -92,7 +108,7 @@ class Budget:
             self.refused += 1
             raise ModelError(
                 "the budget of the run is spent, so no judge is asked: go on with --resume and a "
-                "larger --max-total-tokens or --max-dollars"
+                "larger --max-total-tokens, --max-total-seconds or --max-dollars"
             )
 
     def left(self) -> tuple[int | None, float | None]:
