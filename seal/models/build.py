@@ -17,6 +17,7 @@ REGISTRY = Registry(
         "openai": "seal.models.openai_chat:build",
         "anthropic": "seal.models.anthropic_chat:build",
         "gemini": "seal.models.gemini_chat:build",
+        "litellm": "seal.models.litellm_chat:build",
         "local": "seal.models.local_model:build",
         "lexical": "seal.models.lexical_calls:build",
         "oracle": "seal.models.oracle:build",

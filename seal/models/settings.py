@@ -170,6 +170,7 @@ _SERVED: Mapping[str, Mapping[str, str]] = {
     "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
     "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
+    "litellm": {**SETTINGS, **_OPENAI, "thinking": "an object"},
     "anthropic": {**SETTINGS, **_ANTHROPIC},
 }
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from servers import Answer, answer, failure, garbage, nothing, text
+from servers import Answer, answer, failure, garbage, message, nothing, text
 
 import seal
 from seal.core import (
@@ -366,3 +366,45 @@ def test_anthropic_without_a_key_is_told(monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(SealError, match="no key; set ANTHROPIC_API_KEY"):
         build_model("anthropic/claude-x")
+
+
+# LiteLLM
+
+
+@pytest.fixture
+def lite(model_server, monkeypatch):
+    pytest.importorskip("litellm", reason="the extra litellm is not installed")
+    monkeypatch.setenv("LITE_KEY", "key-of-lite")
+
+    def build(script, **options):
+        server = model_server(script)
+        quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, "key_env": "LITE_KEY", **options}
+        name = "litellm/openai/some-model"
+        return build_model(seal.Model(name, base_url=server.url, **quick)), server
+
+    return build
+
+
+@pytest.mark.filterwarnings("ignore")  # of LiteLLM's own
+def test_litellm_asks_as_its_provider_wants(lite):
+    made = {"id": "x", "type": "function"}
+    made["function"] = {"name": "weather_now", "arguments": '{"city": "Oslo"}'}
+    model, server = lite([message(None, [made], "tool_calls"), failure(429), text("7 degrees.")])
+    assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Oslo"}),)
+    assert model.complete(ASK).content == "7 degrees."
+    (received, *_) = server.received
+    assert received.headers["authorization"] == "Bearer key-of-lite"
+    assert received.body["model"] == "some-model"
+    assert received.body["messages"][2]["tool_calls"][0]["function"]["name"] == "weather_now"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_faults_that_litellm_tells_are_told_as_those_of_others(lite):
+    model, server = lite([failure(401, "bad key-of-lite")])
+    with pytest.raises(ModelError, match=r"bad \*\*\*"):
+        model.complete(ASK)
+    assert len(server.received) == 1
+    model, _ = lite([failure(400, "This model's maximum context length is 10 tokens")])
+    with pytest.raises(RequestError) as told:
+        model.complete(ASK)
+    assert told.value.refusal == "context_overflow"
