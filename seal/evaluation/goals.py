@@ -55,9 +55,12 @@ def decides(score: Score) -> bool:
 
 
 def state_of(score: Score) -> Outcome:
-    """Return what a score that `decides` says of its goal; undecided where a judge was unsure."""
+    """Return what a score that `decides` says of its goal.
+
+    It is undecided where a judge was unsure and the metric does not count that as a failure.
+    """
     label = score.details.get("label")
-    if label == "unsure":
+    if label == "unsure" and score.value != 0.0:
         return "undecided"
     if label in ("solved", "unsolved"):
         return "solved" if label == "solved" else "unsolved"
@@ -255,6 +258,16 @@ def asks_calls_alone(goal: Goal) -> bool:
     said = goal.answers or any(step.call is None and step.result is None for step in goal.reference)
     called = all(plan and all(isinstance(one, Called) for one in plan) for plan in nodes)
     return bool(nodes) and called and not said
+
+
+def is_decidable(goal: Goal) -> bool:
+    """Tell whether gold says what a right answer states, or what is to become of the world.
+
+    Of such a goal an answer from which that cannot be told is no solution.
+    """
+    asked = [node.condition for plan in goal.plans or () for node in plan.milestones]
+    of_world = any(map(asks_of_world, goal.plans or ()))
+    return bool(goal.answers) or of_world or any(isinstance(one, Replied) for one in asked)
 
 
 def no_gold(goal: Goal) -> str:

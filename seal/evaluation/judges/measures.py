@@ -1,7 +1,9 @@
 """The pass rate: the share of goals that are solved, as a judge says, or the milestones.
 
 Source: the SEAL paper, "Pass rate". What it leaves open: a goal that stays unsure in the second
-stage is undecided. It is neither passed nor failed, has no value, and is counted beside the rate.
+stage is not passed where gold says what the answer must state (`goals.is_decidable`): vague words
+do not leave the denominator. Where gold says nothing of that, the goal is undecided. It is neither
+passed nor failed, has no value, and is counted beside the rate.
 
 Whether a goal is solved whose plans ask of a world is no matter of words: where its milestones say
 (`milestones_verdict`), no judge is asked, so that the pass rate never contradicts the similarity.
@@ -32,6 +34,7 @@ from seal.evaluation.goals import (
     GoalChat,
     GoalMetric,
     Value,
+    is_decidable,
     stop_of,
     undefined,
 )
@@ -65,7 +68,9 @@ MILESTONES = "milestones"
 
 @dataclass(frozen=True)
 class PassRate(GoalMetric):
-    """1.0 for solved, 0.0 for unsolved, None for unsure; details: label, stage, reason.
+    """1.0 for solved, 0.0 for unsolved; details: label, stage, reason.
+
+    A verdict of unsure is 0.0 where gold says what a right answer states, else None.
 
     Where no judge said so, the details have `by` too: `MILESTONES`. Of a `Panel` they have each
     vote and the share of votes that say solved; the majority counts, and a tie is unsure.
@@ -96,7 +101,7 @@ class PassRate(GoalMetric):
                 return {NAME: undefined(f"the plan cannot be measured: {error}")}
             verdict = milestones_verdict(best.result)
             if verdict is not None:
-                return {NAME: _passed(verdict, by=MILESTONES)}
+                return {NAME: value_of(float(verdict.label == "solved"), verdict, by=MILESTONES)}
         return {NAME: judged(lambda: self._judged(goal))}
 
     def _judged(self, goal: GoalChat) -> Value:
@@ -104,7 +109,10 @@ class PassRate(GoalMetric):
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
-        return _passed(verdict, **votes)
+        value = value_of(float(verdict.label == "solved"), verdict, **votes)
+        if verdict.label != "unsure" or is_decidable(goal.goal):
+            return value
+        return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {verdict.reason}")
 
     def _verdict(
         self, goal: Goal, answer: str | None, steps: Sequence[Step]
@@ -137,14 +145,6 @@ def milestones_verdict(result: PlanResult) -> Verdict | None:
     if not result.milestone_similarity:
         return Verdict("unsolved", "nothing was reached", 2)
     return None
-
-
-def _passed(said: Verdict, **details: JSON) -> Value:
-    """Return the value of a verdict; none of one that is unsure."""
-    value = value_of(float(said.label == "solved"), said, **details)
-    if said.label == "unsure":
-        return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {said.reason}")
-    return value
 
 
 def value_of(value: float, said: Verdict | Ballot, **details: JSON) -> Value:
