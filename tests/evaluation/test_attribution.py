@@ -222,17 +222,15 @@ def test_an_answer_that_contradicts_a_result() -> None:
     assert stage(asked, replace(played, steps=steps)) == ("answer", "contradicts")
 
 
-def test_an_answer_that_states_nothing_of_the_results() -> None:
-    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT)).found
+@pytest.mark.parametrize("label", ["unsolved", "unsure"])
+def test_an_answer_that_states_nothing_of_the_results(label: str) -> None:
+    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT), scored(label)).found
     assert (found.stage, found.cause, found.expected) == ("answer", "omits", "R-17")
 
 
-@pytest.mark.parametrize("value", [None, 0.0])  # 0.0: runs of before, and votes that are tied
-def test_a_goal_of_which_the_judge_is_unsure_is_undecided_and_no_failure(
-    value: float | None,
-) -> None:
-    unsure = [replace(scored("unsure")[0], value=value)]
-    task = Task("t", "own", (replace(TWO, answers=("R-17",)),))
+def test_a_goal_that_nothing_decides_is_undecided_and_no_failure() -> None:
+    unsure = [replace(scored("unsure")[0], value=None)]
+    task = Task("t", "own", (TWO,))
     ((decision, attribution),) = attribute(task, chat(*RIGHT), TOOLS, unsure)
     assert (decision.state, decision.metric, attribution) == ("undecided", "pass_rate", None)
 

@@ -259,11 +259,18 @@ def rate(done: Any, judge: Any = None) -> Any:
     return by_name(PassRate(judge or RuleJudge()), task(VALUED), done)["pass_rate"]
 
 
-def test_what_a_judge_is_unsure_of_is_undecided_and_keeps_label_stage_and_reason() -> None:
+def test_an_answer_that_states_not_all_of_gold_is_not_passed_and_keeps_the_label() -> None:
     score = rate(trajectory(DONE, "It is 21.5."))
-    assert (score.value, score.reason[:10]) == (None, "undecided:")
+    assert score.value == 0.0
     assert (score.details["label"], score.details["stage"]) == ("unsure", 2)
     assert "'partly cloudy'" in score.details["reason"]
+
+
+@pytest.mark.parametrize("asked", [RELEVANT, BARE, OPEN], ids=["relevant", "bare", "open"])
+def test_an_answer_that_gold_says_nothing_of_is_undecided(asked: Goal) -> None:
+    score = by_name(PassRate(), task(asked), trajectory(DONE, "It is nice."))["pass_rate"]
+    assert (score.value, score.weight, score.reason[:10]) == (None, 0.0, "undecided:")
+    assert score.details["label"] == "unsure"
 
 
 def test_an_oracle_of_calls_is_solved_though_every_call_failed() -> None:

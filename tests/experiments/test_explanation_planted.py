@@ -49,7 +49,9 @@ def test_every_failed_task_is_attributed_to_the_planted_stage(tmp_path: Path, st
     assert found["errors" if stage == "infrastructure" else "failed"] >= SOME / 2
 
 
-def test_what_a_judge_is_unsure_of_is_undecided_and_not_failed(tmp_path: Path) -> None:
+def test_what_a_judge_is_unsure_of_is_undecided_only_where_gold_says_nothing(
+    tmp_path: Path,
+) -> None:
     judge = ScriptedModel(faults.undecided)
     found = explained(
         tmp_path,
@@ -58,7 +60,7 @@ def test_what_a_judge_is_unsure_of_is_undecided_and_not_failed(tmp_path: Path) -
         judge="llm",
         role_models={"judge": judge},
     )
-    assert (found["undecided"], found["failed"], found["attributions"]) == (SOME, 0, [])
+    assert (found["undecided"], found["failed"]) == (1, SOME - 1)
 
 
 def test_where_nothing_is_planted_nothing_fails(tmp_path: Path) -> None:

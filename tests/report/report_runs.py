@@ -64,7 +64,7 @@ def failed_chat(task_id: str, error: str = "the server answered 500") -> Traject
 
 
 def verdict(task_id: str, label: str, reason: str = "", trial: int = 0) -> Score:
-    value = {"solved": 1.0, "unsolved": 0.0, "unsure": 0.0}[label]
+    value = {"solved": 1.0, "unsolved": 0.0, "unsure": None}[label]
     return Score(
         task_id, trial, 0, "pass_rate", value, reason=reason, details={"label": label, "stage": 1}
     )

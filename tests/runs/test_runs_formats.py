@@ -55,10 +55,15 @@ def test_a_server_without_tool_calling_plays_in_text(format, pool: Path, tmp_pat
     assert (call.tool, call.raw) == ("small/weather/get", "")
 
 
-def test_natively_such_a_server_is_an_error_and_no_score(pool, tmp_path, model_server):
-    server = model_server(toolless("action"))
-    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url, limit=1)
-    assert (played.exit_code, played.summary["errors"]) == (1, 1)
+def test_natively_such_a_server_is_asked_in_text_once_it_has_refused(
+    pool, tmp_path, model_server, caplog
+):
+    server = model_server(toolless("json"))
+    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url, top_k=2)
+    found = means(played.summary)
+    assert (played.exit_code, found["call_recall"], found["pass_rate"]) == (0, 1.0, 1.0)
+    assert sum("tools" in request.body for request in server.received) == 1
+    assert "openai/x refused a request; from now on: tools = false" in caplog.text
 
 
 def test_answers_are_kept_for_each_format(pool, tmp_path, model_server):

@@ -69,7 +69,7 @@ def test_several_models_vote_and_an_even_tie_is_unsure(played, model_server):
     )
 
     found = scores(played, "pass_rate")[0]
-    assert (found.value, found.details["label"]) == (None, "unsure")
+    assert (found.value, found.details["label"]) == (0.0, "unsure")
     assert found.details["reason"] == "the votes are tied: solved 1, unsolved 1"
     assert summary["judging"]["pass_rate"]["kappa"] == -1.0
     panel = RunFolder(played).manifest()["measure"]["judge"]["panel"]
