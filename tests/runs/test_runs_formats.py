@@ -59,7 +59,8 @@ def test_natively_such_a_server_is_asked_in_text_once_it_has_refused(
     pool, tmp_path, model_server, caplog
 ):
     server = model_server(toolless("json"))
-    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url, top_k=2)
+    settings = {"base_url": server.url, "top_k": 2, "workers": 1}
+    played = play(pool, tmp_path / "run", model="openai/x", **settings)
     found = means(played.summary)
     assert (played.exit_code, found["call_recall"], found["pass_rate"]) == (0, 1.0, 1.0)
     assert sum("tools" in request.body for request in server.received) == 1

@@ -1,6 +1,6 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where its verdict is unsolved (`evidence`); an undecided one is not. The stages
+A goal is failed where it is not solved (`evidence`); an undecided one is neither. The stages
 are asked in the order of `evidence.ORDER`, and the first with evidence is the answer; without any
 the goal is `unexplained`: nothing is guessed.
 

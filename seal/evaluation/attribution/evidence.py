@@ -6,8 +6,8 @@ The metric that decides follows from the kind of gold:
 - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
   where each that applies is 1.
 - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where a
-  run has none, by another judge's metric. What the judge was unsure of is undecided: neither solved
-  nor failed.
+  run has none, by another judge's metric. A goal is undecided, neither solved nor failed, where the
+  judge was unsure and gold says nothing of the answer (`goals.is_decidable`).
 
 A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
 failure of the model. A goal without a verdict is counted apart.
