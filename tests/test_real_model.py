@@ -33,12 +33,12 @@ sys.stdin.read()
 
 
 def places(model):
-    """Return the options of a run that asks a model in one place and goes by the gold elsewhere."""
+    """Return the options of a run that asks a model in one place and an offline one elsewhere."""
     users = {"user_simulator": "user_simulator"}
     return {
         "model": {"model": model},
         "user": {"model": "oracle", "roles": users, "role_models": {"user_simulator": model}},
-        "simulator": {"model": "oracle", "simulator": "llm", "role_models": {"simulator": model}},
+        "simulator": {"model": "lexical", "simulator": "llm", "role_models": {"simulator": model}},
         "judge": {"model": "oracle", "judge": "llm", "role_models": {"judge": model}},
     }
 

@@ -139,7 +139,7 @@ class Store:
         Args:
             key: Digest of everything that shapes the answer.
             entry: JSON values; kept with the order of its keys.
-            kind: `simulator`, `model`, `embedding` or `mcp`.
+            kind: `simulator`, `simulator_failure`, `model`, `embedding` or `mcp`.
             created: When it was made, ISO 8601; None: now.
 
         Raises:

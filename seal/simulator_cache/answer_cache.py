@@ -13,6 +13,8 @@ from seal.core.store import Store
 
 KIND = "simulator"
 """Kind of our entries in the store."""
+FAILURE = "simulator_failure"
+"""Kind of entries that say how a simulator failed; only a replay reads them."""
 SHAPE = "shape"
 """Simulator of an entry that holds a tool's response shape instead of an answer."""
 
@@ -63,8 +65,9 @@ class Cached:
 
     The key is the SHA-256 of the canonical JSON of everything that shapes the answer: tool id, tool
     document, arguments, simulator, prompt version, seed. The order of arguments never matters. What
-    the simulator says is no answer (`Response.cacheable` false) is passed on and not kept. Of two
-    writers the first wins, and both use its answer. Safe in threads.
+    the simulator says is no answer (`Response.cacheable` false) is passed on and not kept as one:
+    the next run asks again. How the simulator itself failed is kept apart, for replays alone. Of
+    two writers the first wins, and both use its answer. Safe in threads.
 
     Args:
         inner: Asked where nothing is stored.
@@ -113,9 +116,12 @@ class Cached:
         entry = self.store.get(key)
         if entry is None:
             if self.mode == "replay":
-                raise CacheMissError(self._miss(tool, arguments))
+                return self._failed_before(tool, arguments)
             response = self.inner.respond(tool, arguments)
             if not response.cacheable:
+                if response.kind == KIND:
+                    failure = self._entry(tool, arguments, response)
+                    self.store.put(_failure_key(key), failure, FAILURE)
                 return response
             entry = self.store.put(key, self._entry(tool, arguments, response), KIND)
         return Response(entry["response"], entry["error"])
@@ -141,6 +147,12 @@ class Cached:
     ) -> dict[str, Any]:
         version = prompt_version(self.inner, tool)
         return answer_entry(tool.id, arguments, response, self.identity, version, self.seed)
+
+    def _failed_before(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        entry = self.store.get(_failure_key(self.key(tool, arguments)))
+        if entry is None:
+            raise CacheMissError(self._miss(tool, arguments))
+        return Response("", entry["error"], cacheable=False, kind=KIND)
 
     def _miss(self, tool: Tool, arguments: dict[str, JSON]) -> str:
         call = f"{tool.name}({json_text(arguments)[:500]})"
@@ -218,6 +230,10 @@ def entry_key(entry: Mapping[str, Any], document: str) -> str:
     """
     shaping = ("tool", "arguments", "simulator", "prompt_version", "seed")
     return digest({"document": document, **{name: entry[name] for name in shaping}})
+
+
+def _failure_key(key: str) -> str:
+    return digest({"failure": key})
 
 
 def with_shape(tool: Tool, store: Store) -> Tool:

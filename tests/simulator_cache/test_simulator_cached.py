@@ -146,6 +146,21 @@ def test_a_failure_of_the_simulator_is_passed_on_and_not_kept(store):
     assert store.stats().entries == {}
 
 
+def test_a_replay_fails_as_the_simulator_failed_and_another_run_asks_again(store):
+    class Useless(Counting):
+        def respond(self, tool, arguments):
+            super().respond(tool, arguments)
+            return Response("", "no JSON", cacheable=False, kind="simulator")
+
+    inner = Useless()
+    first = Cached(inner, store).respond(TOOL, {})
+    assert Cached(Refusing(), store, "replay").respond(TOOL, {}) == first
+    assert Cached(inner, store).respond(TOOL, {}) == first
+    assert len(inner.asked) == 2
+    assert Cached(Counting(), store).respond(TOOL, {}) == Response({"n": 1})
+    assert Cached(Refusing(), store, "replay").respond(TOOL, {}) == Response({"n": 1})
+
+
 def test_an_error_of_the_api_is_kept_like_any_answer(store):
     class Broken(Counting):
         def respond(self, tool, arguments):
