@@ -81,14 +81,14 @@ def test_a_useless_answer_is_asked_for_again(garbage):
     assert len({request.seed for request in model.requests}) == 3
 
 
-def test_garbage_three_times_is_an_error_that_is_not_kept(tmp_path):
+def test_garbage_three_times_is_an_error_that_is_kept_for_replays_alone(tmp_path):
     with Store(tmp_path / "answers.sqlite") as store:
         model = Script("no", "no", "no", GOOD)
         cached = Cached(LLM(model, "m"), store)
         failed = cached.respond(TOOL, {})
         assert (failed.kind, failed.cacheable, failed.response) == ("simulator", False, "")
         assert "no usable answer in 3 tries: not JSON" in failed.error
-        assert store.stats().entries == {}
+        assert store.stats().entries == {"simulator_failure": 1}
         assert cached.respond(TOOL, {}).response == {"temperature": 4}
 
 
