@@ -20,7 +20,7 @@ from seal.models.wire import wire_request, wire_tools
 from seal.runs.run import run
 from seal.runs.settings import RunSettings
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 
 
 def sent(request: Request, profile: Profile) -> dict[str, Any]:
