@@ -122,13 +122,15 @@ class OpenAIServer(Server):
             RequestError: The server does not take this request.
             ModelError: It takes none: key, name or address are wrong.
         """
-        for fields in self._stream_fields if path in _STREAMED else ({},):
+        ways = self._stream_fields if path in _STREAMED else ({},)
+        for number, fields in enumerate(ways, 1):
             try:
                 answer = self._post(path, fields | body)
             except RequestError as error:
                 if not (fields and _ABOUT_STREAMS.search(error.said)):
                     raise
-                self._stream_fields = self._stream_fields[1:]
+                # Other threads may be refused the same: each takes out what it has sent itself.
+                self._stream_fields = min(self._stream_fields, ways[number:], key=len)
             else:
                 return answer
         raise AssertionError("the last request has no field of streams")

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -87,6 +88,23 @@ def test_what_a_server_refuses_of_streams_is_not_sent_again(model_server, refuse
     assert [model.complete(ASK).content for _ in range(2)] == ["x", "y"]
     last = [request.body.keys() & {"stream", "stream_options"} for request in server.received[-2:]]
     assert last == [fields, fields]
+
+
+def test_a_refusal_of_streams_that_many_threads_meet_at_once_stays_one(model_server):
+    meeting = threading.Barrier(6)
+
+    def script(request):
+        if "stream_options" not in request.body:
+            return text("x")
+        meeting.wait(10)
+        return failure(400, "Unrecognized request argument supplied: stream_options")
+
+    server = model_server(script)
+    model = build_model("openai/m", ModelSettings(base_url=server.url))
+    with ThreadPoolExecutor(meeting.parties) as pool:
+        list(pool.map(lambda _: model.complete(ASK), range(meeting.parties)))
+    assert model.complete(ASK).content == "x"
+    assert server.received[-1].body["stream"] is True
 
 
 def test_an_answer_may_take_longer_than_a_silence(raw_model):
