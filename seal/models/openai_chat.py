@@ -44,7 +44,9 @@ class OpenAIModel(ServerModel):
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
         self.counted_as = name
-        self._is_capped = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.options)
+        self._is_free = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.options)
+        """Whether nobody says how long an answer may be."""
+        self._is_capped = self._is_free
         self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
         self.profile = find_profile(name, self.place, settings.profile)
 
@@ -67,7 +69,7 @@ class OpenAIModel(ServerModel):
             return self._sent(body)
         except RequestError as error:
             uncapped = {name: body[name] for name in body if body[name] != OUTPUT_CAP}
-            if not (self._is_capped and len(uncapped) < len(body) and _too_much(error.said)):
+            if not (self._is_free and len(uncapped) < len(body) and _too_much(error.said)):
                 raise
         answer = self._sent(uncapped)
         self._is_capped = False  # its window, or what it may write, is smaller

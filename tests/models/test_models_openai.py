@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -212,6 +213,28 @@ def test_a_server_that_finds_the_cap_too_large_is_asked_without_it_from_then_on(
     mine, server = model_of([failure(400, said)], options={"max_tokens": 8192})
     with pytest.raises(RequestError):
         mine.complete(ASK)
+
+
+def test_a_refusal_of_the_cap_that_comes_late_does_no_harm(model_of):
+    said = "max_tokens is too large: 8192. This model supports at most 4096 completion tokens."
+    both, answered = threading.Barrier(2), threading.Event()
+
+    def script(request):
+        if "max_tokens" not in request.body:
+            return text("x")
+        if both.wait(10):
+            answered.wait(10)
+        return failure(400, said)
+
+    model, _ = model_of(script)
+
+    def ask(_):
+        found = model.complete(ASK).content
+        answered.set()
+        return found
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(ask, range(2))) == ["x", "x"]
 
 
 def test_another_name_of_the_limit_is_learnt_and_the_cap_stays(model_of):
