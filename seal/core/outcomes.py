@@ -62,7 +62,7 @@ _BEGUN_BEFORE = re.compile(
 """Thinking whose beginning the template had put into the prompt. An end within a quoted text, such
 as an argument, is none."""
 _HARMONY = re.compile(
-    r"(?:<\|start\|>assistant)?<\|channel\|>\w+(?:[^<]|<\|constrain\|>)*<\|message\|>|<\|(?:end|return|call)\|>"
+    r"(?:<\|start\|>assistant)?<\|channel\|>\w(?:[^<]|<\|constrain\|>)*<\|message\|>|<\|(?:end|return|call)\|>"
 )
 """What else harmony puts around words."""
 

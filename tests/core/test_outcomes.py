@@ -84,7 +84,8 @@ def test_what_was_said_holds_no_thinking_any_more(text):
 
 
 def test_a_long_text_of_marks_takes_no_long_time():
-    for text in ("<think>" * 20_000, "</think>" * 20_000 + '"', "\n<|channel|>" * 20_000):
+    marks = ("<think>" * 20_000, "</think>" * 20_000 + '"', "\n<|channel|>" * 20_000)
+    for text in (*marks, "<|channel|>" + "a" * 50_000):
         without_thinking(text)
 
 
