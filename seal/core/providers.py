@@ -330,7 +330,7 @@ class GeminiServer(Server):
             failure = ModelError(self.told(f"cannot use this {kind}: {field} is not valid."))
         except OverdueError:
             failure = self.transient("gave no answer before the time was up", status=0)
-        except _connection_errors() as error:
+        except connection_errors() as error:
             name = type(error).__name__
             said = f"could not be reached or broke off: {name}: {error}"
             failure = self.transient(said, status=0, found=name != "ConnectError")
@@ -369,8 +369,8 @@ def server_url(given: str | None, setting: str = BASE_URL) -> str | None:
     return check_url(url, setting if given else OPENAI_URL) if url else None
 
 
-def _connection_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of the HTTP library that Google's SDK uses: httpx2, or httpx before it."""
+def connection_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of the HTTP library that SDKs use: httpx2, or httpx before it."""
     found: list[type[Exception]] = []
     for name in ("httpx2", "httpx"):
         with suppress(ModuleNotFoundError):

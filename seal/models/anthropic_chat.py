@@ -13,6 +13,7 @@ from typing import Any
 
 from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request, UsageError
 from seal.core.deadlines import given_up, seconds_left
+from seal.core.providers import connection_errors
 from seal.core.servers import Server
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
@@ -66,6 +67,8 @@ class _AnthropicServer(Server):
             said = f"could not be reached or broke off: {error.__cause__ or error}"
             found = type(error.__cause__).__name__ != "ConnectError"
             failure = self.transient(said, status=0, found=found)
+        except connection_errors() as error:  # the SDK lets those amid a stream by
+            failure = self.transient(f"broke off: {error}", status=0)
         except OverdueError:
             failure = self.transient("gave no answer before the time was up", status=0)
         except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -79,7 +82,10 @@ class _AnthropicServer(Server):
         if not self._settings.stream:
             return ask(**named, extra_body=rest).model_dump(mode="json")
         with client.messages.stream(**named, extra_body=rest) as stream:
-            return stream.get_final_message().model_dump(mode="json")
+            message = stream.get_final_message()
+        if message.stop_reason is None:
+            raise ValueError("the stream broke off before the answer's end")
+        return message.model_dump(mode="json")
 
     def _told_status(self, error: Any) -> ModelError:
         body = error.body if isinstance(error.body, dict) else {}

@@ -325,8 +325,12 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
             {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
         ]
     )
-    for passing in (fault(529, "overloaded_error", "Overloaded"), broken, nothing(), garbage()):
-        model, _ = claude([passing, fine])
+    amid = replace(fine, cut="half")
+    last = fine.body.index(b"event: message_delta")
+    unended = replace(fine, body=fine.body[:last])
+    passing = (fault(529, "overloaded_error", "Overloaded"), broken, nothing(), garbage())
+    for one in (*passing, amid, unended):
+        model, _ = claude([one, fine])
         assert model.complete(ASK).content == "Yes."
     for status, kind, said, match in (
         (401, "authentication_error", "bad key-of-tests", r"bad \*\*\*.*ANTHROPIC_API_KEY"),
