@@ -95,10 +95,10 @@ _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
     r"|maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
     r"|context (?:size|length|window|limit)s? (?:has been )?exceed"  # llama.cpp while it answers
-    r"|exceed\w* (?:the |max |model |available )*(?:context|sequence)\b"  # llama.cpp, Anthropic
+    r"|exceed\w{0,3} (?:the |max |model |available )*(?:context|sequence)\b"  # llama.cpp, Anthropic
     r"|(?:longer|greater) than the (?:model'?s? |maximum )*(?:context|model) length"  # vLLM, SGLang
     r"|(?:prompt|input|request) (?:is )?too long"  # Anthropic, Bedrock, Ollama
-    r"|input token count\b.*\bexceeds"  # Gemini
+    r"|input token count\b.{0,100}\bexceeds"  # Gemini
     r"|must (?:be|have) (?:<=|less than).{0,40}(?:max_seq_len|max_input|max_total|\d+ tokens)"
     r"|`?inputs`? (?:tokens \+ `max_new_tokens` )?must (?:be|have)"  # TGI
     r"|reduce the length of the (?:messages|prompt|input)"  # Groq

@@ -243,3 +243,8 @@ def test_reasons_to_finish_are_told_in_openais_words(said, reason):
 def test_all_before_the_last_of_several_ends_is_thinking() -> None:
     assert without_thinking("one</think>two</think> three") == ("three", "onetwo")
     assert without_thinking("</think>\n" * 40_000 + "<think>a</think>b") == ("b", "a")
+
+
+@pytest.mark.parametrize("echoed", ["input token count ", "exceed"])
+def test_a_long_text_that_a_server_repeats_takes_no_long_time(echoed):
+    assert refusal_of(400, echoed * 20_000) is None
