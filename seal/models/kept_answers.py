@@ -77,7 +77,7 @@ class CachedModel:
 
         Raises:
             CacheMissError: Nothing is kept, under replay.
-            ModelError: The model failed; nothing is kept then.
+            ModelError: The model failed; of this only its own outcomes are kept.
         """
         if self.mode == "off":
             return self.inner.complete(request)
