@@ -65,7 +65,7 @@ class Profile:
     context: int | None = None
     """Tokens that prompt and answer may have together; None: not known."""
     learnt: tuple[str, ...] = field(default=(), compare=False)
-    """Fields above that a refusal of the server taught."""
+    """Fields above that a refusal of the server taught; `without.seed` is one name of `without`."""
 
     def identity(self, given: Collection[str] = ()) -> dict[str, JSON]:
         """Return the rules that can shape an answer; empty where there are none.
@@ -79,14 +79,16 @@ class Profile:
         for name in _SHAPING:
             value = getattr(self, name)
             if name == "without":
-                value = [one for one in value if one not in given]
+                value = [n for n in value if n not in given and f"without.{n}" not in self.learnt]
             if name not in self.learnt and value != _plain(name):
                 shaping[name] = value
         return shaping
 
     def with_learnt(self, **changes: Any) -> Profile:
         """Return the profile after a refusal."""
-        return replace(self, **changes, learnt=(*dict.fromkeys((*self.learnt, *changes)),))
+        names = [f"without.{n}" for n in changes.get("without", ()) if n not in self.without]
+        names += [name for name in changes if name != "without"]
+        return replace(self, **changes, learnt=(*dict.fromkeys((*self.learnt, *names)),))
 
     def toml(self) -> str:
         """Return the file of this profile."""

@@ -278,6 +278,14 @@ def test_a_field_that_the_user_gave_is_never_left_out(
     assert after_refusal(Profile(), TOLD["temperature"], body, {"temperature"}) is None
 
 
+def test_what_a_refusal_teaches_leaves_keys_of_kept_answers_as_they_are():
+    claude = family_of("claude-x")
+    learnt = after_refusal(claude, TOLD["temperature"], {"temperature": 0.0})
+    assert learnt is not None and learnt.without == ("seed", "temperature")
+    assert learnt.identity() == claude.identity() == {"system": "first", "without": ["seed"]}
+    assert read_profile(learnt.toml(), "saved", "x").identity() == claude.identity()
+
+
 def test_what_a_refusal_teaches_goes_into_the_saved_profile_alone(
     model_server: Callable[..., ModelServer], tmp_path: Path
 ) -> None:
@@ -294,7 +302,7 @@ def test_what_a_refusal_teaches_goes_into_the_saved_profile_alone(
     again.complete(HELLO)
     assert len(server.received) == asked + 1
     learnt = read_profile(saved.read_text(encoding="utf-8"), "saved", "x")
-    assert (learnt.without, learnt.learnt, learnt.context) == (("seed",), ("without",), 4096)
+    assert (learnt.without, learnt.learnt, learnt.context) == (("seed",), ("without.seed",), 4096)
     assert "profile" not in model_identity("openai/x", ModelSettings(), again)
 
 
