@@ -49,28 +49,6 @@ class Eventful(Protocol):
 
 
 @runtime_checkable
-class Staged(Protocol):
-    """An environment that must know which goal of its task is played."""
-
-    def begin(self, goal: int) -> None:
-        """Take note that the chat about a goal begins.
-
-        Args:
-            goal: Its position in the task.
-        """
-        ...
-
-
-@runtime_checkable
-class Attentive(Protocol):
-    """An environment that must know what was said, such as what a user has confirmed."""
-
-    def hear(self, step: Step) -> None:
-        """Take note of a message of the chat; its history, if it has one, comes first."""
-        ...
-
-
-@runtime_checkable
 class Held(Protocol):
     """An environment that must be given back once the chat has ended, such as processes."""
 
