@@ -138,13 +138,12 @@ class OpenAIServer(Server):
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         from urllib3.exceptions import HTTPError
 
+        pool = self._connection()  # first: a server of our own has its address from then on
         url = self._address._replace(path=self._address.path.rstrip("/") + path).geturl()
         data, headers, text = json_bytes(body), self._headers, bytearray()
         failure: InfrastructureError
         try:
-            answer = self._connection().urlopen(
-                "POST", url, body=data, headers=headers, preload_content=False
-            )
+            answer = pool.urlopen("POST", url, body=data, headers=headers, preload_content=False)
             _read(answer, text)
             if 200 <= answer.status < 300:
                 return answer_in(text)
@@ -165,10 +164,11 @@ class OpenAIServer(Server):
         """
         from urllib3.exceptions import HTTPError
 
+        pool = self._connection()
         whole = path[1:] if path.startswith("//") else self._address.path.rstrip("/") + path
         url = self._address._replace(path=whole).geturl()
         try:
-            answer = self._connection().urlopen("GET", url, headers=self._headers)
+            answer = pool.urlopen("GET", url, headers=self._headers)
             shown = answer.json() if answer.status == 200 else {}
         except (HTTPError, ValueError):
             return {}
