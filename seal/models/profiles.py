@@ -281,8 +281,8 @@ def after_refusal(
             return profile.with_learnt(**new)
     if not _UNSUPPORTED.search(said) or _TOO_MUCH.search(said):
         return None
-    for name in body.keys() - _FIXED:
-        if re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w-])", said):
+    for name in body:  # in the order of the request, so that every process learns the same
+        if name not in _FIXED and re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w-])", said):
             return _without(profile, name, said, name in given)
     return None
 
