@@ -191,7 +191,9 @@ def saved(model: Any, way: Way | None) -> tuple[Path, str]:
         ModelError: The server does not even take the shortest request.
     """
     if not isinstance(model, ServerModel) or model.profile is None:
-        raise UsageError(f"{model!r} has no profile; --save is for openai/NAME and local/NAME")
+        raise UsageError(
+            f"{model!r} has no profile; --save is for openai, anthropic, litellm and local"
+        )
     rules = replace(rules_of(model, way), name=f"{model.provider}/{model.name}")
     path = saved_at(model.name, model.place)
     save(rules, path)
