@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -156,7 +157,8 @@ class AnthropicModel(ServerModel):
         chat = as_chat(answer)
         if isinstance(chat, dict) and "choices" in chat:
             message = chat["choices"][0]["message"]
-            thoughts = [b for b in answer["content"] if "thinking" in str(b.get("type"))]
+            blocks = [block for block in answer["content"] if isinstance(block, dict)]
+            thoughts = [block for block in blocks if "thinking" in str(block.get("type"))]
             if thoughts and message["tool_calls"]:
                 if len(self._thoughts) >= _KEPT_THOUGHTS:
                     self._thoughts.clear()
@@ -248,7 +250,8 @@ def _said(message: Mapping[str, Any]) -> str:
     calls = []
     for call in message.get("tool_calls", ()):
         given = call["function"]["arguments"]
-        given = json.loads(given) if isinstance(given, str) else given
+        with suppress(ValueError):  # what cannot be read stands for itself
+            given = json.loads(given) if isinstance(given, str) else given
         calls.append([call["function"]["name"], given])
     return json.dumps([(message.get("content") or "").strip(), calls], sort_keys=True)
 

@@ -302,6 +302,13 @@ def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude):
     assert "thinking" not in third and third["temperature"] == 0.0
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")
+def test_arguments_that_anthropic_cannot_have_are_the_models_own(claude):
+    model, _ = claude([answer(whole(SIGNED, USED | {"input": "{city"}))], stream=False)
+    (call,) = model.complete(ASK).calls
+    assert (call.arguments, call.raw) == (None, "{city")
+
+
 def test_anthropic_takes_turns_that_begin_with_the_user(claude):
     model, server = claude([streamed({"type": "text", "text": "Hi."})], cache_control=None)
     talk = (Message("assistant", "Hello."), Message("user", ""), Message("user", "Who are you?"))
