@@ -100,6 +100,15 @@ def without_keys(line: bytes) -> bytes:
     return line
 
 
+def held_keys() -> list[str]:
+    """Return what stands in variables of the environment that are named like keys.
+
+    For libraries that find a provider's key by themselves.
+    """
+    held = ((name, os.environ[name].strip()) for name in os.environ)
+    return [key for name, key in held if len(key) >= _SHORTEST_IN_FILES and is_secret(name, key)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
     """How a server is asked. A key is no setting: it stays in the environment until it is sent."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request
 from seal.core.deadlines import given_up, seconds_left
+from seal.core.secrets import held_keys
 from seal.core.servers import Server
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
@@ -28,7 +29,7 @@ class _LiteLLM(Server):
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
         self.url = settings.base_url
-        super().__init__(who, "", "", settings)
+        super().__init__(who, "", "", settings, held_keys())
         if find_spec("litellm") is None:
             raise MissingExtraError("litellm", "litellm")
 

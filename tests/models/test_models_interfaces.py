@@ -419,3 +419,11 @@ def test_faults_that_litellm_tells_are_told_as_those_of_others(lite):
     with pytest.raises(RequestError) as told:
         model.complete(ASK)
     assert told.value.refusal == "context_overflow"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_key_that_litellm_finds_by_itself_is_not_told(lite, monkeypatch):
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-a-provider")
+    model, _ = lite([failure(400, "bad request to https://x?key=gsk-of-a-provider")])
+    with pytest.raises(ModelError, match=r"key=\*\*\*"):
+        model.complete(ASK)
