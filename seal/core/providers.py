@@ -82,6 +82,9 @@ class OpenAIServer(Server):
         UsageError: No address, or neither a key nor a server; names the variable and the setting.
     """
 
+    may_be_proxied = True
+    """Whether it is asked through the proxy that the environment names."""
+
     def __init__(self, who: str, settings: ServerSettings, refused: str) -> None:
         self.url = url = server_url(settings.base_url, settings.address_from)
         self.refused = refused
@@ -217,7 +220,7 @@ class OpenAIServer(Server):
             "timeout": urllib3.Timeout(connect=min(silence, _LONGEST_CONNECT_S), read=silence),
             "retries": urllib3.Retry(None, connect=False, read=False, redirect=5, other=0),
         }
-        proxy = _proxy(self._address)
+        proxy = _proxy(self._address) if self.may_be_proxied else None
         if proxy is None:
             return open_pool(None, None, **options)
         login = _login(proxy)

