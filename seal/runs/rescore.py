@@ -105,6 +105,7 @@ def rescore(
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
     names, extra = _metrics(folder, how)
+    _warn_of_rules(folder, how)
     played = how.bench or folder.benchmark()
     if played is None:
         _warn_of_declared(folder)
@@ -145,6 +146,17 @@ def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Me
         if isinstance(metric, LeftOut):
             _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)
     return names, found
+
+
+def _warn_of_rules(folder: RunFolder, how: ScoreSettings) -> None:
+    """Tell that rules judge a run that a model judged, where nobody asked for rules."""
+    before = folder.manifest()["measure"].get("judge", {}).get("model")
+    if before and how.judge == "auto" and how.judge_model is None and how.verdicts is None:
+        _LOG.warning(
+            "%s was judged by %s, and now by rules; --judge-model names a model",
+            folder.path,
+            before,
+        )
 
 
 def _warn_of_declared(folder: RunFolder) -> None:
