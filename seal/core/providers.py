@@ -24,6 +24,7 @@ from seal.core.errors import (
     OverdueError,
     RequestError,
     UsageError,
+    shortened,
 )
 from seal.core.plain import json_bytes
 from seal.core.secrets import BASE_URL, ServerSettings, check_url, public_url
@@ -156,7 +157,9 @@ class OpenAIServer(Server):
         except HTTPError as error:
             failure = self._told_connection(error, text)
         except ValueError as error:
-            failure = self.transient(f"answered what is no JSON: {error}")
+            sent = shortened(self._clean(text.decode(errors="replace")))  # no half of a key
+            said = f"answered what is no JSON: {error}. Is {self._setting} right? It sent {sent}"
+            failure = self.transient(said)
         raise failure
 
     def found(self, path: str) -> dict[str, Any]:
@@ -185,7 +188,8 @@ class OpenAIServer(Server):
         found = not isinstance(root, (NewConnectionError, SSLError))
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
-            said = f"could not be reached or broke off: {error.__cause__ or error}"
+            cause = next((one for one in error.args if isinstance(one, Exception)), error)
+            said = f"could not be reached or broke off: {error.__cause__ or cause}"
             said = sentences(said, f"Is it running, is {self._setting} right?")
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"

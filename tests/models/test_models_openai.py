@@ -594,5 +594,14 @@ def test_a_servers_words_and_the_repair_are_two_sentences(model_of, said):
 
 def test_a_broken_connection_and_the_question_are_two_sentences(model_of):
     model, _ = model_of([nothing()], max_tries=1)
-    with pytest.raises(ModelError, match=r"[^.;]\. Is it running, is --base-url right\?"):
+    with pytest.raises(ModelError, match=r"[^.;]\. Is it running, is --base-url right\?") as told:
         model.complete(ASK)
+    assert "broke off: Remote end closed connection" in str(told.value)
+
+
+def test_what_is_no_json_is_shown_without_any_part_of_the_key(model_of):
+    page = f"<html>{'x' * 90}{KEY}{'y' * 900}".encode()
+    model, _ = model_of([garbage(page)], max_tries=1)
+    with pytest.raises(ModelError, match=r"Is --base-url right\? It sent '<html>xx") as told:
+        model.complete(ASK)
+    assert KEY[:4] not in str(told.value)
