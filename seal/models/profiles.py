@@ -155,6 +155,8 @@ def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
         found = TypeAdapter(Profile).validate_json(json.dumps(given, default=str), strict=True)
     except ValidationError as error:
         raise DataError(f"{place}: {first_fault(error)}") from None
+    if found.context is not None and found.context < 1:
+        raise DataError(f"{place}: context: expected at least 1 token, got {found.context}")
     return replace(found, name=name)
 
 

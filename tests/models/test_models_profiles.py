@@ -133,6 +133,7 @@ def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:
         ("alternates = 1", "alternates: expected true or false, got 1"),
         ('without = "seed"', "without: expected a list, got 'seed'"),
         ("context = 0.5", "context: expected a whole number, got 0.5"),
+        ("context = -1", "context: expected at least 1 token, got -1"),
         ("system =", "no TOML"),
     ],
 )
