@@ -262,9 +262,8 @@ class _Chats:
             raise OutageError(f"no chat was played: {outage}")
         if outage:
             self.stopped = True
-            _LOG.warning(
-                "the run stops; go on with --resume --out %s. %s", self.folder.path, outage
-            )
+            words = "the run stops; give its command again with --resume --out %s. %s"
+            _LOG.warning(words, self.folder.path, outage)
 
     def score(self) -> dict[str, Any]:
         """Score what was played, and return the summary."""

@@ -101,4 +101,4 @@ def test_a_check_says_who_is_asked_where_and_who_answers(called, tmp_path):
 
 def test_a_check_of_nobody_says_how_to_name_one(called):
     done = called("models", "check")
-    assert done.returncode == 2 and "write seal models check MODEL" in done.stderr
+    assert done.returncode == 2 and "openai/NAME@ENDPOINT" in done.stderr

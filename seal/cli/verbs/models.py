@@ -99,7 +99,10 @@ def check(
     with output(json) as result:
         named = models or _named_in_the_file()
         if not named:
-            raise UsageError("no model: seal.toml names none; write seal models check MODEL...")
+            raise UsageError(
+                "no model: seal.toml names none as model or role-model; "
+                "write seal models check MODEL..., such as openai/NAME@ENDPOINT"
+            )
         found = list(map(_answer_of, dict.fromkeys(named)))
         result.result({"models": found})
         result.show(*(f"{one['asked']}: {one['said']}" for one in found))
