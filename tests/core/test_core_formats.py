@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seal.core import OptionError, ToolCall
 from seal.core.formats import check_presentation, form_of, repairs_of
-from seal.core.formats.forms import read_object
+from seal.core.formats.forms import objects_in, read_object
 
 ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")
@@ -273,3 +273,8 @@ def test_a_hostile_text_is_read_in_no_time(form, piece):
 def test_a_presentation_that_cannot_be_is_refused(arguments):
     with pytest.raises(OptionError, match=r"--(format|tool-messages) \w+"):
         check_presentation(*arguments)
+
+
+def test_objects_are_found_wherever_they_stand_in_a_text():
+    text = 'Well: {note} {"a": {"b": 1}}, then {"c": 2}{' + "{" * 20_000
+    assert list(objects_in(text)) == [{"a": {"b": 1}}, {"c": 2}]

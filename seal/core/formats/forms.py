@@ -189,7 +189,9 @@ def objects_in(text: str) -> Iterator[dict[str, JSON]]:
     while place >= 0:
         end = place + 1
         with suppress(ValueError, RecursionError):
-            value, end = decoder.raw_decode(text, place)
+            # Of the rest alone: an error counts the lines before it, from the text's beginning.
+            value, length = decoder.raw_decode(text[place:])
+            end = place + length
             yield value
         place = text.find("{", end)
 
