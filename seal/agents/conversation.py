@@ -275,7 +275,9 @@ class Conversation:
                 raise PluginError(f"role {role!r}: {fault(error)}") from error
             return _NO_REPLY, Stop("crashed", f"role {role!r}: {crash(error)}")
         checked = checked_reply(role, reply)
-        ended = ENDED.get(view.asked.finish_reason) if role != USER else None
+        ended = ENDED.get(view.asked.finish_reason)
+        if ended and role == USER:  # it says nothing about the model that is evaluated
+            raise PluginError(f"role {role!r}: its model's answer broke off: {ended}")
         stop = Stop(ended) if ended else None
         return checked_results(role, checked, view.executed, view.recorded), stop
 

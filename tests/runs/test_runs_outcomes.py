@@ -112,6 +112,18 @@ def test_a_full_window_of_the_user_or_the_judge_is_no_outcome_of_the_model(
     assert "context_overflow" not in played.summary["stop_reasons"]
 
 
+@pytest.mark.parametrize(
+    "outcome", [outcome for outcome, stop in STOPS.values() if stop == "filtered"]
+)
+def test_a_filter_of_the_users_answer_is_no_outcome_of_the_model(model_server, tmp_path, outcome):
+    pool = write_pool(tmp_path / "pool", [weather_task("Rome", persona={"goal": "it"})])
+    blocked, right = model_server(lambda request: outcome), model_server(by_server)
+    models = {"user_simulator": f"openai/other,base_url={blocked.url}"}
+    played = direct(pool, tmp_path / "run", right, role_models=models)
+    assert played.summary["stop_reasons"] == {"error": 1}
+    assert played.summary["metrics"]["pass_rate"]["mean"] is None
+
+
 def test_an_own_agent_may_go_on_after_a_full_window(model_server, one, tmp_path):
     def short(request: Received) -> Answer:
         return FULL if len(request.body["messages"]) > 1 else text("It is sunny in Rome.")
