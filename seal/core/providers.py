@@ -40,6 +40,8 @@ Answer = TypeVar("Answer")
 
 OPENAI_URL = "OPENAI_BASE_URL"
 """Variable that holds the address of an OpenAI-compatible server."""
+ANTHROPIC_URL = "ANTHROPIC_BASE_URL"
+GEMINI_URL = "GOOGLE_GEMINI_BASE_URL"
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "no-key-needed"  # local servers want some header
 _KEPT_CONNECTIONS = 1000
@@ -299,7 +301,7 @@ class GeminiServer(Server):
     """
 
     def __init__(self, who: str, settings: ServerSettings) -> None:
-        self.url = settings.base_url
+        self.url = server_url(settings.base_url, settings.address_from, GEMINI_URL)
         super().__init__(who, "", "GOOGLE_API_KEY", settings)
         if self._key is None:
             raise UsageError(f"{who}: no key; set {self._key_variable}")
@@ -362,18 +364,21 @@ class GeminiServer(Server):
         return "Check the model's name." if status == 404 else self.refused
 
 
-def server_url(given: str | None, setting: str = BASE_URL) -> str | None:
-    """Return the address of a server: the given one, else OPENAI_BASE_URL; None: OpenAI's own.
+def server_url(
+    given: str | None, setting: str = BASE_URL, variable: str = OPENAI_URL
+) -> str | None:
+    """Return the address of a server: the given one, else the variable's; None: the provider's own.
 
     Args:
         given: The address; None or empty: none.
         setting: Where it is given, for the message.
+        variable: Environment variable that may hold it.
 
     Raises:
         UsageError: It is no address.
     """
-    url = given or os.environ.get(OPENAI_URL, "").strip() or None
-    return check_url(url, setting if given else OPENAI_URL) if url else None
+    url = given or os.environ.get(variable, "").strip() or None
+    return check_url(url, setting if given else variable) if url else None
 
 
 def connection_errors() -> tuple[type[Exception], ...]:

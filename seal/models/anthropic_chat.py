@@ -14,7 +14,7 @@ from typing import Any
 
 from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request, UsageError
 from seal.core.deadlines import given_up, seconds_left
-from seal.core.providers import connection_errors
+from seal.core.providers import ANTHROPIC_URL, connection_errors, server_url
 from seal.core.servers import Server
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings
@@ -39,7 +39,7 @@ class _AnthropicServer(Server):
     """
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
-        self.url = settings.base_url
+        self.url = server_url(settings.base_url, settings.address_from, ANTHROPIC_URL)
         super().__init__(who, "", "ANTHROPIC_API_KEY", settings)
         if self._key is None:
             raise UsageError(f"{who}: no key; set {self._key_variable}")

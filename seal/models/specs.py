@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from seal.core import Lookup, OptionError, UnknownNameError, UsageError
 from seal.core.canonical import normalise
+from seal.core.providers import ANTHROPIC_URL, GEMINI_URL, OPENAI_URL
 from seal.core.secrets import BASE_URL, public_url, refuse_secret
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
@@ -179,9 +180,9 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
 
 
 _PROVIDERS = {
-    "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL"),
-    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_BASE_URL"),
-    "gemini": ("https://generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL"),
+    "openai": ("https://api.openai.com/v1", OPENAI_URL),
+    "anthropic": ("https://api.anthropic.com", ANTHROPIC_URL),
+    "gemini": ("https://generativelanguage.googleapis.com", GEMINI_URL),
 }
 """Provider to its own endpoint, and the environment variable by which its SDK is sent elsewhere."""
 

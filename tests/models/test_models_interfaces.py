@@ -373,6 +373,14 @@ def test_a_field_that_a_model_of_anthropic_refuses_is_left_out(claude):
     assert "temperature" not in server.received[1].body
 
 
+def test_an_address_of_the_environment_is_part_of_what_a_model_is(monkeypatch):
+    pytest.importorskip("anthropic", reason="the extra anthropic is not installed")
+    own = build_model("anthropic/claude-x").identity
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gateway.example/v1")
+    other = build_model("anthropic/claude-x").identity
+    assert (own["base_url"], other["base_url"]) == (None, "http://gateway.example/v1")
+
+
 def test_anthropic_without_a_key_is_told(monkeypatch):
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(SealError, match="no key; set ANTHROPIC_API_KEY"):
