@@ -128,7 +128,7 @@ def model_of(model_server, monkeypatch):
 def test_the_library_sends_the_request_and_reads_the_answer(model_of):
     model, server = model_of([answer(spoken({"text": "Sunny."}))])
     answered = model.complete(ASK)
-    assert (answered.content, answered.usage) == ("Sunny.", Usage(9, 5))
+    assert (answered.content, answered.usage) == ("Sunny.", Usage(9, 5, reasoning=3))
     received = server.received[0]
     assert received.path.endswith("/models/gemini-3-any:generateContent")
     assert received.headers["x-goog-api-key"] == KEY
