@@ -145,7 +145,7 @@ def explain(
         >>> run = seal.run("sample", model="lexical", limit=5, baselines=False)
         >>> why = seal.explain(run)
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
-        [('wrong_tool', 1)]
+        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('answer', 1)]
     """
     from seal.api.objects.documents import Explanation
     from seal.api.objects.frames import folder_of

@@ -5,6 +5,7 @@ import time
 from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_pools import Weatherman, many, play, weather_task, write_pool
@@ -25,6 +26,8 @@ class Engine:
     def __init__(self, play):
         self._play = play
         self.meter = Meter()
+        self.cast = SimpleNamespace(outage="")
+        self.seconds_left = None
         self.stopped = False
 
     def play(self, task, trial, rankings):
