@@ -27,7 +27,14 @@ from seal.core.errors import (
     shortened,
 )
 from seal.core.plain import json_bytes
-from seal.core.secrets import BASE_URL, ServerSettings, check_url, public_url
+from seal.core.secrets import (
+    BASE_URL,
+    GEMINI_URL,
+    OPENAI_URL,
+    ServerSettings,
+    check_url,
+    public_url,
+)
 from seal.core.servers import Server, sentences
 from seal.core.streams import CutStreamError, answer_in, has_words, is_ended
 
@@ -38,10 +45,6 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-OPENAI_URL = "OPENAI_BASE_URL"
-"""Variable that holds the address of an OpenAI-compatible server."""
-ANTHROPIC_URL = "ANTHROPIC_BASE_URL"
-GEMINI_URL = "GOOGLE_GEMINI_BASE_URL"
 _OPENAI = "https://api.openai.com/v1"
 _NO_KEY = "no-key-needed"  # local servers want some header
 _KEPT_CONNECTIONS = 1000

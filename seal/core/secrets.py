@@ -12,6 +12,10 @@ from urllib.parse import urlsplit, urlunsplit
 from seal.core.errors import UsageError
 from seal.core.text import words
 
+OPENAI_URL = "OPENAI_BASE_URL"
+"""Variable that holds the address of an OpenAI-compatible server."""
+ANTHROPIC_URL = "ANTHROPIC_BASE_URL"
+GEMINI_URL = "GOOGLE_GEMINI_BASE_URL"
 BASE_URL = "--base-url"
 """Where the address of a chat model's server is given, for messages."""
 

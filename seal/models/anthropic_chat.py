@@ -14,7 +14,8 @@ from typing import Any
 
 from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request, UsageError
 from seal.core.deadlines import given_up, seconds_left
-from seal.core.providers import ANTHROPIC_URL, connection_errors, server_url
+from seal.core.providers import connection_errors, server_url
+from seal.core.secrets import ANTHROPIC_URL
 from seal.core.servers import Server
 from seal.models.profiles import Profile, find_profile
 from seal.models.settings import ModelSettings

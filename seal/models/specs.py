@@ -14,8 +14,14 @@ from urllib.parse import urlsplit
 
 from seal.core import Lookup, OptionError, UnknownNameError, UsageError
 from seal.core.canonical import normalise
-from seal.core.providers import ANTHROPIC_URL, GEMINI_URL, OPENAI_URL
-from seal.core.secrets import BASE_URL, public_url, refuse_secret
+from seal.core.secrets import (
+    ANTHROPIC_URL,
+    BASE_URL,
+    GEMINI_URL,
+    OPENAI_URL,
+    public_url,
+    refuse_secret,
+)
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
 from seal.models.endpoints import at_endpoint, check_address
