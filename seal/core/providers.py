@@ -306,8 +306,7 @@ class GeminiServer(Server):
     def __init__(self, who: str, settings: ServerSettings) -> None:
         self.url = server_url(settings.base_url, settings.address_from, GEMINI_URL)
         super().__init__(who, "", "GOOGLE_API_KEY", settings)
-        if self._key is None:
-            raise UsageError(f"{who}: no key; set {self._key_variable}")
+        self._require_key()
         try:
             import google.genai  # noqa: F401
         except ModuleNotFoundError as error:
@@ -362,9 +361,8 @@ class GeminiServer(Server):
         return Client(api_key=self._key, vertexai=False, http_options=options)
 
     def _repair(self, status: int, said: str) -> str:
-        if status in (401, 403) or "api key" in said.casefold():
-            return f"Set {self._key_variable} to a valid key."
-        return "Check the model's name." if status == 404 else self.refused
+        wrong_key = "api key" in said.casefold()
+        return self._key_repair if wrong_key else super()._repair(status, said)
 
 
 def server_url(

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from seal.core.deadlines import seconds_left, within
-from seal.core.errors import ModelError, OverdueError, RequestError
+from seal.core.errors import ModelError, OverdueError, RequestError, UsageError
 from seal.core.outcomes import refusal_of, unread
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
 
@@ -242,7 +242,23 @@ class Server:
 
     def _repair(self, status: int, said: str) -> str:
         """Return what to do about a status that stays; `refused` where it is this request's."""
-        raise NotImplementedError
+        if status in (401, 403):
+            return self._key_repair
+        return "Check the model's name." if status == 404 else self.refused
+
+    @property
+    def _key_repair(self) -> str:
+        """What to do about a key that is not taken."""
+        return f"Set {self._key_variable} to a valid key."
+
+    def _require_key(self) -> None:
+        """Refuse to go on without a key.
+
+        Raises:
+            UsageError: There is none; the text names the variable.
+        """
+        if self._key is None:
+            raise UsageError(f"{self._who}: no key; set {self._key_variable}")
 
     def _failure(
         self,

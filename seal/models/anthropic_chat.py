@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request, UsageError
+from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request
 from seal.core.deadlines import given_up, seconds_left
 from seal.core.providers import connection_errors, server_url
 from seal.core.secrets import ANTHROPIC_URL
@@ -42,8 +42,7 @@ class _AnthropicServer(Server):
     def __init__(self, who: str, settings: ModelSettings) -> None:
         self.url = server_url(settings.base_url, settings.address_from, ANTHROPIC_URL)
         super().__init__(who, "", "ANTHROPIC_API_KEY", settings)
-        if self._key is None:
-            raise UsageError(f"{who}: no key; set {self._key_variable}")
+        self._require_key()
         if find_spec("anthropic") is None:
             raise MissingExtraError("anthropic", "anthropic")
 
@@ -111,11 +110,6 @@ class _AnthropicServer(Server):
             timeout=self._settings.timeout_s,
             default_headers={header: key} if header else None,
         )
-
-    def _repair(self, status: int, said: str) -> str:
-        if status in (401, 403):
-            return f"Set {self._key_variable} to a valid key."
-        return "Check the model's name." if status == 404 else self.refused
 
 
 class AnthropicModel(ServerModel):

@@ -63,10 +63,9 @@ class _LiteLLM(Server):
         litellm.suppress_debug_info = True
         return litellm.completion
 
-    def _repair(self, status: int, said: str) -> str:
-        if status in (401, 403):
-            return "Set the variable of the provider's key, or name one by key_env=VARIABLE."
-        return "Check the model's name." if status == 404 else self.refused
+    @property
+    def _key_repair(self) -> str:
+        return "Set the variable of the provider's key, or name one by key_env=VARIABLE."
 
 
 class LiteLLMModel(ServerModel):
