@@ -299,6 +299,7 @@ def test_key_reaches_no_file_and_no_message(
 
     server = model_server(script)
     settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
+    settings["workers"] = 1  # a key that the first answer of all refuses is an outage
     here = f",base_url={server.url}"
     roles = {"judge": f"openai/y{here}", "simulator": f"openai/z{here}"}
     result = play(
