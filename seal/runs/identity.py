@@ -22,6 +22,7 @@ from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
+from seal.runs.journal import spent_on
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
@@ -233,7 +234,10 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     clear_rests(folder)
     measure, system = measure_of(engine), system_of(engine)
     if (folder.path / "run.json").is_file():
-        check_resumable(folder.manifest(), {"measure": measure, "system": system}, folder.path)
+        before = folder.manifest()
+        if not _was_judged(folder) and "model" in before.get("measure", {}).get("judge", {}):
+            before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended
+        check_resumable(before, {"measure": measure, "system": system}, folder.path)
     else:
         write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.tasks(select=settings.select, limit=settings.limit)
@@ -247,6 +251,11 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         told["origins"] = dict(sorted(settings.origins.items()))
     folder.write_json("run.json", told)
     return warnings
+
+
+def _was_judged(folder: RunFolder) -> bool:
+    """Tell whether a judge's model has ever answered."""
+    return any(role == "judge" for role, _ in spent_on(folder).asked)
 
 
 def clear_rests(folder: RunFolder) -> None:

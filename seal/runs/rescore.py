@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, Metric, shortened
+from seal.core import DataError, Metric, OutageError, shortened
 from seal.core.folders import Lock, cache_folder
 from seal.core.specs import name_of
 from seal.core.store import Store
@@ -92,6 +92,7 @@ def rescore(
             from its files, or verdicts of another run.
         UsageError: A judge, rules or metric that cannot be, or the run is being written by another
             process.
+        OutageError: A judge's server takes no request; scores and summary are left as they are.
     """
     how = how or ScoreSettings()
     folder = RunFolder.open(run)
@@ -111,7 +112,8 @@ def rescore(
         _warn_of_declared(folder)
     with Store(cache_folder(how.cache_dir) / "answers.sqlite") as store:
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
-        judges = Judges(Cast(settings, store, None), how.judge, how.votes, recorded)
+        cast = Cast(settings, store, None)
+        judges = Judges(cast, how.judge, how.votes, recorded)
         scorer = Scorer(
             judges.of,
             judges.metrics_of,
@@ -125,7 +127,7 @@ def rescore(
         besides = folder.baselines().values() if recorded is None else ()
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, scorer, shown)
+            summary = _score(run_folder, scorer, _until_outage(cast, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
@@ -134,6 +136,18 @@ def rescore(
             f"no score; play them by the run's own command with --resume --out {folder.path}"
         )
     return summary
+
+
+def _until_outage(
+    cast: Cast, progress: Callable[[int, int], None] | None
+) -> Callable[[int, int], None]:
+    def scored(done: int, total: int) -> None:
+        if cast.outage:
+            raise OutageError(f"the scores are left as they are: {cast.outage}")
+        if progress is not None:
+            progress(done, total)
+
+    return scored
 
 
 def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Metric, ...]]:
@@ -172,7 +186,7 @@ def _warn_of_declared(folder: RunFolder) -> None:
 
 
 def _score(
-    folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None] | None
+    folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
     if not folder.trajectories_path.is_file():
         raise DataError(

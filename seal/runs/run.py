@@ -32,6 +32,7 @@ from seal.runs.journal import Journal, Timings, spent_on
 from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
 from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings, changed
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
@@ -224,6 +225,12 @@ class _Chats:
     stopped: bool = False
     """True where the budget, or an outage, stopped the run."""
     skipped: Counter[str] = field(default_factory=Counter)
+    scorer: Scorer = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what scores the chats, when they end or one of them before."""
+        extra = build_metrics(self.settings.metrics, METRICS)
+        self.scorer = self.engine.scorer(extra, self._asked)
 
     def play(self, metrics: Sequence[Guarded]) -> None:
         """Play what is not finished.
@@ -232,6 +239,8 @@ class _Chats:
         """
         folder, trials = self.folder, self.settings.trials
         order = {task.id: position for position, task in enumerate(folder.tasks())}
+        self.engine.meter.admit = self._admit
+        unproven = self.engine.judges.by_model
         with ExitStack() as stack:
             stack.callback(clear_rests, folder)
             journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
@@ -245,6 +254,8 @@ class _Chats:
                 if metrics and outcome.line is not None and not outcome.failed:
                     self._try(metrics, outcome.line)
                     metrics = ()
+                if unproven and outcome.line is not None and not outcome.failed:
+                    unproven = self._prove_judges(outcome.line)
                 self._count(outcome)
         self._tell_outage(bool(journal.finished))
         self.stopped |= self.errors > 0 and self.budget.is_over
@@ -267,19 +278,35 @@ class _Chats:
 
     def score(self) -> dict[str, Any]:
         """Score what was played, and return the summary."""
-        meter = self.engine.meter
-        meter.admit = self.budget.admit
-
-        def asked() -> Ledger:
-            taken = meter.take_all()
-            self.budget.add(taken, tokens_of(taken))
-            return taken
+        was_down = bool(self.budget.outage)
 
         def told(scored: int, total: int) -> None:
             self.report(Progress("score", scored, total))
 
-        extra = build_metrics(self.settings.metrics, METRICS)
-        return self.engine.scorer(extra, asked).score(self.folder, told)
+        summary = self.scorer.score(self.folder, told)
+        if not was_down:
+            self._tell_outage(True)
+        return summary
+
+    def _asked(self) -> Ledger:
+        taken = self.engine.meter.take_all()
+        self.budget.add(taken, tokens_of(taken))
+        return taken
+
+    def _admit(self, besides: Ledger) -> None:
+        self.budget.outage = self.budget.outage or self.engine.cast.outage
+        self.budget.admit(besides)
+
+    def _prove_judges(self, line: bytes) -> bool:
+        """Judge a chat at once: a judge that cannot be asked ends the run before all are played.
+
+        Returns:
+            Whether still no judge was asked, as for a chat that needs none.
+        """
+        more = self.scorer.score_ahead(self.folder, decode(line, Trajectory))
+        self.budget.outage = self.budget.outage or self.engine.cast.outage
+        judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
+        return more and not judged and not self.budget.outage
 
     def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
         from seal.evaluation.own_metrics import try_metrics

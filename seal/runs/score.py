@@ -142,8 +142,9 @@ class Scorer:
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
+        scored = _mapped(self._measure(folder), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
-            for number, (trajectory, scores, own) in enumerate(self._scored(folder), 1):
+            for number, (trajectory, scores, own) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
                 for score in scores:
                     out.write(encode(score))
@@ -177,7 +178,22 @@ class Scorer:
 
         return of_chat
 
-    def _scored(self, folder: RunFolder) -> Iterator[_Scored]:
+    @cached_property
+    def _ahead(self) -> dict[tuple[str, int], _Scored]:
+        return {}
+
+    def score_ahead(self, folder: RunFolder, trajectory: Trajectory) -> bool:
+        """Score one chat before the others end; `score` takes what came of it.
+
+        Returns:
+            Whether there may be more: at most 64 are kept.
+        """
+        task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
+        pair = task, _with_turns(task, trajectory, *_turns_given(folder))
+        self._ahead[task.id, trajectory.trial] = self._measure(folder)(pair)
+        return len(self._ahead) < _AT_ONCE
+
+    def _measure(self, folder: RunFolder) -> Callable[[tuple[Task, Trajectory]], _Scored]:
         tools, bench, usual = folder.tools(), self.benchmark, self.usual
         declared = () if bench is None else build_metrics(bench.metrics, METRICS)
         hidden = declared if bench is not None and bench.headline else ()
@@ -185,6 +201,8 @@ class Scorer:
 
         def measure(pair: tuple[Task, Trajectory]) -> _Scored:
             task, trajectory = pair
+            if (task.id, trajectory.trial) in self._ahead:
+                return self._ahead[task.id, trajectory.trial]
             metrics = (*usual(task, trajectory.trial), *hidden)
             scores = score_trajectory(task, trajectory, tools, metrics)
             own = score_trajectory(task, trajectory, tools, shown)
@@ -193,7 +211,7 @@ class Scorer:
                 every = left_out(every)
             return trajectory, every, {score.metric for score in own}
 
-        yield from _mapped(measure, _pairs(folder), self.threads)
+        return measure
 
 
 def _mapped(
@@ -216,8 +234,7 @@ def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
 
     The trajectory's provenance tells how many turns each of its goals had.
     """
-    measured = folder.manifest().get("measure") or {}
-    given = measured.get(MAX_TURNS), measured.get("max_messages")
+    given = _turns_given(folder)
     tasks = folder.tasks()
     task: Task | None = None
     for trajectory in folder.trajectories():
@@ -228,8 +245,17 @@ def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
                     f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
                     f"tasks.jsonl, or stands out of order; play the run again"
                 )
-        told = {MAX_TURNS: turns_of(task, *given), **trajectory.provenance}
-        yield task, replace(trajectory, provenance=told)
+        yield task, _with_turns(task, trajectory, *given)
+
+
+def _turns_given(folder: RunFolder) -> tuple[int | None, int | None]:
+    measured = folder.manifest().get("measure") or {}
+    return measured.get(MAX_TURNS), measured.get("max_messages")
+
+
+def _with_turns(task: Task, trajectory: Trajectory, *given: int | None) -> Trajectory:
+    told = {MAX_TURNS: turns_of(task, *given), **trajectory.provenance}
+    return replace(trajectory, provenance=told)
 
 
 def _summary(

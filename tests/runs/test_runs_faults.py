@@ -15,10 +15,11 @@ import orjson
 import pytest
 from raw_servers import RawServer, chunked, delta, events, response, stream_head
 from servers import failure, nothing, played
-from small_pools import by_server, many, play, weather_task, write_pool
+from small_pools import by_server, contents, many, play, weather_task, write_pool
 
 import seal
-from seal.core import OutageError
+from seal.core import OutageError, UsageError
+from seal.runs.rescore import ScoreSettings, rescore
 
 MOST_S = 2.0
 """What a chat may take; no fault may hold it 2 seconds longer."""
@@ -385,3 +386,77 @@ def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
         quick["slow"] = False
         run = play(pool, tmp_path / "run", resume=True, **settings)
     assert (run.exit_code, run.summary["errors"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("processes", "cache"),
+    [(1, "record"), (1, "off"), pytest.param(2, "off", marks=pytest.mark.slow)],
+)
+def test_a_judge_that_cannot_be_asked_is_found_out_by_the_first_chat(
+    model_server, tmp_path, processes, cache
+):
+    pool = write_pool(tmp_path / "pool", many(40))
+    judged = []
+
+    def judge(request):
+        judged.append(request.body["model"])
+        return by_server(request) if len(judged) > 1 else failure(401, "Incorrect API key")
+
+    model, judge = model_server(by_server), model_server(judge)
+    settings = {
+        "model": "openai/small",
+        "base_url": model.url,
+        "team": "direct",
+        "role_models": {"judge": f"openai/wise,base_url={judge.url}"},
+        "processes": processes,
+        "workers": 2,
+        "cache": cache,
+    }
+    run = play(pool, tmp_path / "run", **settings)
+    assert (run.exit_code, judged) == (3, ["wise"])
+    kept = len(list(run.folder.trajectories()))
+    assert 1 <= kept <= 5 * processes
+    run = play(pool, tmp_path / "run", resume=True, **settings)
+    assert (run.exit_code, run.summary["metrics"]["pass_rate"]["n"]) == (0, 40)
+    assert len(judged) == 41  # no answer was judged twice
+    sessions = Counter(request.body["messages"][-1]["role"] for request in model.received)
+    assert sessions["user"] <= 40 + 4 * processes  # nor a finished chat played twice
+
+
+def test_a_judge_that_was_never_heard_may_be_another_when_the_run_goes_on(
+    model_server, tmp_path, caplog
+):
+    pool, server = write_pool(tmp_path / "pool", many(3)), model_server(by_server)
+    settings = {"model": f"openai/small,base_url={server.url}", "team": "direct", "workers": 1}
+    away = {"judge": f"openai/wise,base_url=http://127.0.0.1:{closed_port()}/v1"}
+    run = play(pool, tmp_path / "run", role_models=away, **settings)
+    assert run.exit_code == 3
+    assert caplog.text.count("the run stops; give its command again with --resume") == 1
+    here = {"judge": f"openai/wise,base_url={server.url}"}
+    run = play(pool, tmp_path / "run", resume=True, role_models=here, **settings)
+    assert (run.exit_code, run.summary["metrics"]["pass_rate"]["n"]) == (0, 3)
+    with pytest.raises(UsageError, match=r"measure\.judge: was"):
+        play(pool, tmp_path / "run", resume=True, role_models=away, **settings)
+    before = contents(tmp_path / "run")
+    with pytest.raises(OutageError, match="the scores are left as they are: openai/w2"):
+        rescore(tmp_path / "run", ScoreSettings(judge_model=away["judge"].replace("wise", "w2")))
+    assert contents(tmp_path / "run") == before
+
+
+def test_a_judge_that_goes_down_while_a_run_is_scored_is_not_asked_for_every_chat(
+    model_server, tmp_path
+):
+    pool, model = write_pool(tmp_path / "pool", many(30)), model_server(by_server)
+    judge = model_server(played([by_server], lambda request: nothing()))
+    told = {"max_tries": 1, "base_url": judge.url}
+    run = play(
+        pool,
+        tmp_path / "run",
+        model=f"openai/small,base_url={model.url}",
+        team="direct",
+        role_models={"judge": seal.Model("openai/wise", **told)},
+        workers=4,
+    )
+    assert run.exit_code == 3 and len(judge.received) <= 1 + 3 + 4
+    assert len(list(run.folder.trajectories())) == 30
+    assert run.summary["metrics"]["pass_rate"]["n"] == 1
