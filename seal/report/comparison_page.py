@@ -20,7 +20,9 @@ from seal.report.comparison_results import (
     entries_of,
     excluded_lines,
     family_of,
+    flip_counts,
     known,
+    matched_text,
     mcnemar_text,
     measure_of,
     needed,
@@ -186,6 +188,7 @@ class _Pair:
         tasks = [way for _, ways in (*told, *others) for way in ways if way.shown]
         return {
             "pair": pair,
+            "matched": matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
             "told": self._differences([row for row, _ in told]),
             "others": self._differences([row for row, _ in others]) if others else "",
@@ -254,30 +257,31 @@ class _Pair:
     def _alone(self) -> Iterator[Listing]:
         for side, way in (("run", "alone"), ("other", "other_alone")):
             name, alone = self._pair[side], self._pair[way]
-            chats = [(task, None) for task in alone["named"]]
-            chats += [(one["task"], one["trial"]) for one in alone["trials"]]
 
-            def shown(chat: tuple[str, int | None], name: str = name) -> Markup:
-                links = list(self._addresses({name: None}, *chat))
-                return _listed(chat[0], links, "" if chat[1] is None else f"trial {chat[1]}")
+            def shown(task: str, name: str = name) -> Markup:
+                return _listed(task, list(self._addresses({name: None}, task, None)))
 
             counts = f"{alone['chats']} chats ({alone['tasks']} tasks)"
             title = f"{name} alone has {counts}, not compared"
-            if chats:
-                yield self._tasks(way, title, chats, shown)
+            if alone["named"]:
+                yield self._tasks(way, title, alone["named"], shown)
 
     def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Listing]:
         if self._pair["flips"] is None:
             return
         turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
-        chats = {(flip["task"], flip["flipped"][0]) for f in turned.values() for flip in f[:FLIPS]}
+        shown = [flip for flips in turned.values() for flip in flips[:FLIPS]]
+        chats = {(flip["task"], flip["flipped"][0]) for flip in shown if flip["flipped"]}
         parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
         for way, flips in turned.items():
             title = f"{len(flips)} {way} by {self._pair['run']}"
             yield self._tasks(way, title, flips, lambda flip: self._flip(flip, parted))
 
     def _flip(self, flip: Mapping[str, Any], parted: Mapping[Chat, Parting | None]) -> Markup:
-        task, trial = flip["task"], flip["flipped"][0]
+        task, counts = flip["task"], flip_counts(flip, "→")
+        if not flip["flipped"]:  # no trial of both turned
+            return _listed(task, self._links(task), counts)
+        trial = flip["flipped"][0]
         found = parted.get((task, trial))
         if found is not None:
             text = "offered other tools" if found.offered else ""
@@ -286,7 +290,6 @@ class _Pair:
             same = (task, trial) in parted
             text = "the same chat, judged otherwise" if same else "no trajectories"
         steps = (None, None) if found is None else (found.other_step, found.step)
-        counts = f"{flip['other_solved']} → {flip['solved']} of {flip['trials']}"
         return _listed(task, self._links(task, trial, steps), counts, text)
 
     def _goals(self) -> Iterator[Listing]:

@@ -163,12 +163,12 @@ def notes_of(content: Mapping[str, Any]) -> list[str]:
 def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the tables of two runs."""
     one, other = pair["run"], pair["other"]
-    yield f"matched: {pair['matched']['tasks']} tasks, {pair['matched']['chats']} chats"
+    yield matched_text(pair)
     for name, alone in ((one, pair["alone"]), (other, pair["other_alone"])):
         if alone["chats"]:
             yield (
                 f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared: "
-                + _named(alone)
+                + _named(alone["named"])
             )
     if pair["flips"] is not None:
         yield from _flip_lines(pair)
@@ -177,11 +177,22 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
     yield from excluded_lines(content, pair)
 
 
-def _named(alone: Mapping[str, Any]) -> str:
-    """Return the tasks, and the single trials of others, that one of two runs has alone."""
-    chats = [*alone["named"], *(f"{one['task']} trial {one['trial']}" for one in alone["trials"])]
-    more = f", and {len(chats) - _TASKS} more" if len(chats) > _TASKS else ""
-    return ", ".join(one_line(chat, _LONGEST) for chat in chats[:_TASKS]) + more
+def matched_text(pair: Mapping[str, Any]) -> str:
+    """Return what is compared of two runs, and how where they differ in trials."""
+    matched = pair["matched"]
+    if not pair["averaged"]:
+        return f"matched: {matched['tasks']} tasks, {matched['chats']} chats"
+    return (
+        f"matched: {matched['tasks']} tasks, {matched['chats']} chats of {pair['run']} and "
+        f"{matched['other_chats']} of {pair['other']}; their trials differ, so a pair is a task's "
+        "goal, by its mean over trials"
+    )
+
+
+def _named(tasks: Sequence[str]) -> str:
+    """Return the first of the tasks that one of two runs has alone."""
+    more = f", and {len(tasks) - _TASKS} more" if len(tasks) > _TASKS else ""
+    return ", ".join(one_line(task, _LONGEST) for task in tasks[:_TASKS]) + more
 
 
 def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
@@ -214,13 +225,18 @@ def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     for direction in ("won", "lost"):
         turned = flips[direction]
         named = ", ".join(
-            f"{one_line(flip['task'], _LONGEST)} ({flip['other_solved']} -> {flip['solved']} of "
-            f"{flip['trials']})"
+            f"{one_line(flip['task'], _LONGEST)} ({flip_counts(flip, '->')})"
             for flip in turned[:_TASKS]
         )
         more = f", and {len(turned) - _TASKS} more" if len(turned) > _TASKS else ""
         if turned:
             yield f"  {direction}: {named}{more}"
+
+
+def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:
+    """Return how many trials of a task were solved before and now."""
+    before = f" of {flip['other_trials']}" if flip["other_trials"] != flip["trials"] else ""
+    return f"{flip['other_solved']}{before} {arrow} {flip['solved']} of {flip['trials']}"
 
 
 def mcnemar_text(found: Mapping[str, float] | None) -> str:

@@ -73,12 +73,12 @@ def test_tasks_won_lost_and_undecided_are_told_by_trials(tmp_path: Path) -> None
     base = run(tmp_path / "a", passed([0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0], [1, 1, None]))
     new = run(tmp_path / "b", passed([1, 1, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1], [1, 1, 1]))
     (pair,) = compared(base, new)["pairs"]
-    flips = pair["flips"]
+    flips, played = pair["flips"], {"trials": 3, "other_trials": 3}
     assert flips["won"] == [
-        {"task": "t0", "trials": 3, "solved": 3, "other_solved": 1, "flipped": [0, 1]}
+        {"task": "t0", "solved": 3, "other_solved": 1, "flipped": [0, 1]} | played
     ]
     assert flips["lost"] == [
-        {"task": "t1", "trials": 3, "solved": 2, "other_solved": 3, "flipped": [1]}
+        {"task": "t1", "solved": 2, "other_solved": 3, "flipped": [1]} | played
     ]
     told = (flips["both"], flips["neither"], flips["alike"], flips["undecided"])
     assert told == (1, 1, 1, 1)
@@ -130,17 +130,49 @@ def test_pass_k_over_trials_has_intervals_and_counts_tasks_with_fewer(tmp_path: 
     assert low <= found["pass^k", 1]["mean"] <= high
 
 
-def test_runs_of_other_lengths_and_trials_compare_what_overlaps(tmp_path: Path) -> None:
-    base = run(tmp_path / "a", passed(*[[1.0, 0.0]] * 5), limit=5, trials=2)
+def test_runs_that_differ_in_trials_are_compared_by_means_over_all_of_them(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed(*[[1.0, 0.0, 0.0, None]] * 5), limit=5, trials=4)
     new = run(tmp_path / "b", passed(*[[1.0]] * 3, first=3), limit=3)
     told = compared(base, new)
     (pair,), (entry,) = told["pairs"], told["comparisons"]
-    assert pair["matched"] == {"tasks": 2, "chats": 2}
-    assert pair["alone"] == {"tasks": 1, "chats": 1, "named": ["t5"], "trials": []}
+    assert (pair["averaged"], pair["matched"]) == (
+        True,
+        {"tasks": 2, "chats": 2, "other_chats": 8},
+    )
+    assert pair["alone"] == {"tasks": 1, "chats": 1, "named": ["t5"]}
     theirs = pair["other_alone"]
-    assert (theirs["tasks"], theirs["chats"], theirs["named"]) == (3, 8, ["t0", "t1", "t2"])
-    assert theirs["trials"] == [{"task": "t3", "trial": 1}, {"task": "t4", "trial": 1}]
-    assert (entry["n"], entry["excluded"]) == (2, {"a: not scored": 1, "b: not scored": 8})
+    assert (theirs["tasks"], theirs["chats"], theirs["named"]) == (3, 12, ["t0", "t1", "t2"])
+    assert (entry["n"], entry["excluded"]) == (2, {"a: not scored": 1, "b: not scored": 3})
+    assert (entry["other_mean"], entry["mean"]) == (pytest.approx(1 / 3, abs=1e-6), 1.0)
+    won = [(f["task"], f["solved"], f["trials"], f["other_solved"], f["other_trials"], f["flipped"])
+           for f in pair["flips"]["won"]]  # fmt: skip
+    assert won == [("t3", 1, 1, 1, 3, []), ("t4", 1, 1, 1, 3, [])]
+    assert (pair["flips"]["undecided"], pair["flips"]["mcnemar"], pair["passes"]) == (
+        2,
+        None,
+        [],
+    )
+
+
+def test_means_over_trials_say_the_same_as_pairs_where_all_have_as_many(tmp_path: Path) -> None:
+    rows = [[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    base = run(tmp_path / "a", passed(*rows))
+    new = run(tmp_path / "b", passed(*[[1.0, 1.0]] * 3))
+    uneven = run(tmp_path / "c", passed(*[[1.0, 1.0, 1.0]] * 3))
+    paired, averaged = (compared(base, other)["comparisons"][0] for other in (new, uneven))
+    told = ("mean", "other_mean", "difference", "low", "high", "p", "tasks")
+    assert [paired[name] for name in told] == [averaged[name] for name in told]
+    assert (paired["n"], averaged["n"]) == (6, 3)
+
+
+def test_pass_k_of_runs_that_differ_in_trials_takes_all_trials_of_each(tmp_path: Path) -> None:
+    base = run(tmp_path / "a", passed(*[[0, 0, 1]] * 4, [1, 1, 1]))
+    new = run(tmp_path / "b", passed(*[[1, 1]] * 4, [1]))
+    (pair,) = compared(base, new)["pairs"]
+    found = {(e["measure"], e["k"]): e for e in pair["passes"]}
+    assert list(found) == [("pass^k", 1), ("pass^k", 2), ("pass@k", 2)]
+    assert (found["pass@k", 2]["mean"], found["pass@k", 2]["tasks"]) == (1.0, 4)
+    assert found["pass@k", 2]["other_mean"] == pytest.approx(2 / 3, abs=1e-6)
 
 
 def test_a_metric_of_one_run_is_an_exclusion_and_no_zero(tmp_path: Path) -> None:
@@ -206,7 +238,7 @@ def test_what_is_no_comparison_is_refused(tmp_path: Path) -> None:
         compared(base)
     with pytest.raises(UsageError, match="stands there twice"):
         compared(base, tmp_path / "x" / ".." / "a")
-    with pytest.raises(UsageError, match="a and z have no task and trial in common"):
+    with pytest.raises(UsageError, match="a and z have no task in common"):
         compared(base, run(tmp_path / "z", passed([1.0], first=7)))
     with pytest.raises(DataError, match="is no run folder"):
         compared(base, tmp_path)

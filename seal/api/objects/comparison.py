@@ -61,7 +61,7 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class Flip:
-    """A task that one run solved in more of the same trials than the other."""
+    """A task that one run solved in more of its trials than the other."""
 
     run: str
     other: str
@@ -69,8 +69,10 @@ class Flip:
     won: bool
     """True: the run solved it more often; False: the other run did."""
     trials: int
+    """Of the run that have a verdict."""
     solved: int
     """Trials that the run solved."""
+    other_trials: int
     other_solved: int
     flipped: Sequence[int] = field(hash=False)
     """The trials that turned."""
@@ -85,6 +87,9 @@ class RunPair:
     tasks: int
     """That both played."""
     chats: int
+    """Of the run on these tasks."""
+    averaged: bool
+    """They differ in trials: a pair is a task's goal, by its mean over trials."""
     success: str | None
     """Metric of which 1 is a solved task."""
     flips: tuple[Flip, ...]
@@ -195,10 +200,11 @@ class Comparison(Paired):
       runs. The family is the metrics asked for, else those of the report's short table.
     - differs: what the runs measure differently, where `force` compared them.
     - runs: for each {run, path, model, tasks, chats, trials}.
-    - pairs: for each two runs {run, other, matched, alone, other_alone, success, flips, passes,
-      win_rate}. `matched`, `alone` and `other_alone` count what has a partner. `flips` are the
-      tasks that were won and lost (`seal.experiments.comparison.verdicts.flips_of`). `passes` are
-      pass^k and pass@k. `win_rate` is None where it was not asked for
+    - pairs: for each two runs {run, other, averaged, matched, alone, other_alone, success, flips,
+      passes, win_rate}. `averaged`: the runs differ in trials, so a pair is a task's goal, by its
+      mean over trials. `matched`, `alone` and `other_alone` count what has a partner. `flips` are
+      the tasks that were won and lost (`seal.experiments.comparison.verdicts.flips_of`). `passes`
+      are pass^k and pass@k. `win_rate` is None where it was not asked for
       (`seal.experiments.win_rates.win_rate`).
     - comparisons: the paired difference for each two runs and metric, and what was detectable
       (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in which

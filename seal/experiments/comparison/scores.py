@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +76,29 @@ def read_scores(path: Path) -> ScoreTable:
     values[places] = found
     whys[places] = np.where(np.isnan(found), np.asarray(why), -1)
     return ScoreTable(dict(rows), dict(metrics), values, whys, tuple(reasons.kinds))
+
+
+def means_over_trials(table: ScoreTable) -> ScoreTable:
+    """Return a table with a row a task and goal, as trial 0: the mean of the trials with a value.
+
+    Without any such trial the reason is that of the first.
+    """
+    import numpy as np
+
+    owners = [(task, 0, goal) for task, _, goal in table.rows]
+    rows = {owner: place for place, owner in enumerate(dict.fromkeys(owners))}
+    place = np.asarray([rows[owner] for owner in owners], dtype=np.int64)
+    present = ~np.isnan(table.values)
+    sums, counts = np.zeros((2, len(rows), len(table.metrics)))
+    np.add.at(sums, place, np.where(present, table.values, 0.0))
+    np.add.at(counts, place, present)
+    first = np.unique(place, return_index=True)[1]
+    return replace(
+        table,
+        rows=rows,
+        values=np.where(counts > 0, sums / np.maximum(counts, 1), np.nan),
+        why=np.where(counts > 0, -1, table.why[first]),
+    )
 
 
 def _refuse_repeated(path: Path, cells: NDArray[np.int64]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,6 +22,7 @@ from seal.experiments.comparison.pairs import (
     untested,
 )
 from seal.experiments.comparison.runs import differing, side_of
+from seal.experiments.comparison.scores import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder
@@ -75,7 +76,7 @@ def study(
         {protocol, differs, runs, pairs, comparisons, notes}; `seal.compare` says what is in them.
 
     Raises:
-        UsageError: Fewer than two runs, two that have no task and trial in common, or measure
+        UsageError: Fewer than two runs, two that have no task in common, or measure
             otherwise without `force`.
         UnknownNameError: No run has the metric.
         DataError: A run is not scored, or a file is damaged.
@@ -168,39 +169,40 @@ class _Compared:
 
     one: Side
     other: Side
-    pairs: Pairs
+    chats: Pairs
+    """By trial."""
+    paired: tuple[Side, Side, Pairs]
+    """What the entries are of: the runs, or, where these differ in the trials of a task, their
+    means over trials."""
+    averaged: bool
     entries: list[dict[str, Any]]
 
     @classmethod
     def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
-        if not one.scores.rows.keys() & other.scores.rows.keys():
+        ours, theirs = _trials(one), _trials(other)
+        shared = ours.keys() & theirs.keys()
+        if not shared:
             raise UsageError(
-                f"{other.name} and {one.name} have no task and trial in common: compare runs of "
-                "one benchmark"
+                f"{other.name} and {one.name} have no task in common: compare runs of one benchmark"
             )
-        pairs = pair_up(one, other)
-        # Not of the names: a report names runs otherwise, and says the same of them.
-        entries = compare(
-            one,
-            other,
-            settings.seed,
-            settings.resamples,
-            settings.metrics or None,
-            family=(),
-            pairs=pairs,
-        )
-        for entry in entries:
-            entry |= _directions(one, other, pairs, entry["metric"])
-        return cls(one, other, pairs, entries)
+        chats = pair_up(one, other)
+        paired = one, other, chats
+        averaged = any(ours[task] != theirs[task] for task in shared)
+        if averaged:
+            mean = replace(one, scores=means_over_trials(one.scores))
+            other_mean = replace(other, scores=means_over_trials(other.scores))
+            paired = mean, other_mean, pair_up(mean, other_mean)
+        return cls(one, other, chats, paired, averaged, _entries(*paired, settings))
 
     def described(
         self, settings: CompareSettings, decisive: Sequence[str], runs: Mapping[str, RunFolder]
     ) -> dict[str, Any]:
-        """Return {run, other, matched, alone, other_alone, success, flips, passes, win_rate}."""
+        """Return what `seal.api.objects.comparison.Comparison` says of a pair."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,
             "other": self.other.name,
+            "averaged": self.averaged,
             **self._matched(),
             "success": metric,
             "flips": None,
@@ -208,7 +210,7 @@ class _Compared:
             "win_rate": None,
         }
         if metric is not None:
-            verdicts = verdicts_of(self.one, self.other, self.pairs, metric)
+            verdicts = verdicts_of(self.one, self.other, self.chats, metric, self.averaged)
             found["flips"] = flips_of(verdicts)
             found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
             correct(found["passes"])
@@ -222,7 +224,7 @@ class _Compared:
         import numpy as np
 
         for name in decisive:
-            if not np.isnan(_differences(self.one, self.other, self.pairs, name)).all():
+            if not np.isnan(_differences(*self.paired, name)).all():
                 return name
         return None
 
@@ -231,12 +233,18 @@ class _Compared:
             {(task, trial) for task, trial, _ in side.scores.rows}
             for side in (self.one, self.other)
         )
-        both = ours & theirs
-        tasks = {task for task, _ in both}
+        tasks = {task for task, _ in ours} & {task for task, _ in theirs}
+        alone, other_alone = (
+            {chat for chat in chats if chat[0] not in tasks} for chats in (ours, theirs)
+        )
         return {
-            "matched": {"tasks": len(tasks), "chats": len(both)},
-            "alone": _alone(ours - both, tasks),
-            "other_alone": _alone(theirs - both, tasks),
+            "matched": {
+                "tasks": len(tasks),
+                "chats": len(ours - alone),
+                "other_chats": len(theirs - other_alone),
+            },
+            "alone": _alone(alone),
+            "other_alone": _alone(other_alone),
         }
 
     def notes(self, told: Collection[str]) -> Iterator[str]:
@@ -250,24 +258,44 @@ class _Compared:
         if counted and all(entry["low"] == entry["high"] == 0 for entry in counted):
             yield f"{name} have the same value in every pair"
         yield from untested(self.entries, told)
-        matched = (self.pairs.rows >= 0) & (self.pairs.others >= 0)
-        clusters = len(set(self.pairs.clusters[matched].tolist()))
+        _, _, pairs = self.paired
+        matched = (pairs.rows >= 0) & (pairs.others >= 0)
+        clusters = len(set(pairs.clusters[matched].tolist()))
         if 1 < clusters < FEW:
             yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
         if not counted:
             yield f"{name}: no metric has a value in both"
 
 
-def _alone(chats: set[tuple[str, int]], matched: set[str]) -> dict[str, Any]:
-    """Return which chats have no partner: those of whole tasks, and single trials of others."""
-    named = sorted({task for task, _ in chats} - matched)
-    single = sorted(chat for chat in chats if chat[0] in matched)
-    return {
-        "tasks": len(named),
-        "chats": len(chats),
-        "named": named,
-        "trials": [{"task": task, "trial": trial} for task, trial in single],
-    }
+def _trials(side: Side) -> dict[str, set[int]]:
+    """Return the trials of each task."""
+    found: dict[str, set[int]] = {}
+    for task, trial, _ in side.scores.rows:
+        found.setdefault(task, set()).add(trial)
+    return found
+
+
+def _entries(
+    one: Side, other: Side, pairs: Pairs, settings: CompareSettings
+) -> list[dict[str, Any]]:
+    """Return the differences in each metric, with the tasks of either direction."""
+    entries = compare(
+        one,
+        other,
+        # Not of the names: a report names runs otherwise, and says the same of them.
+        settings.seed,
+        settings.resamples,
+        settings.metrics or None,
+        family=(),
+        pairs=pairs,
+    )
+    return [entry | _directions(one, other, pairs, entry["metric"]) for entry in entries]
+
+
+def _alone(chats: set[tuple[str, int]]) -> dict[str, Any]:
+    """Return which tasks have no partner."""
+    named = sorted({task for task, _ in chats})
+    return {"tasks": len(named), "chats": len(chats), "named": named}
 
 
 def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:

@@ -25,28 +25,41 @@ _MEASURES = {"pass^k": pass_hat, "pass@k": pass_at}
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Chats of two runs that both have a verdict, task by task."""
+    """Chats of two runs that have a verdict, task by task."""
 
     tasks: tuple[str, ...]
     clusters: NDArray[np.int64]
     trials: NDArray[np.int64]
-    """Chats of each task that both runs have a verdict on."""
+    """Chats of each task that the one run has a verdict on."""
     solved: NDArray[np.int64]
-    """Of these, those that the one run solved."""
+    """Of these, those that it solved."""
+    other_trials: NDArray[np.int64]
+    """Chats of each task that the other run has a verdict on; the same chats where runs have the
+    same trials."""
     other_solved: NDArray[np.int64]
     won: Mapping[int, list[int]]
-    """Place of a task to its trials that the one run alone solved."""
+    """Place of a task to its trials that both have and the one run alone solved."""
     lost: Mapping[int, list[int]]
     """Likewise of the other run."""
     undecided: int
-    """Chats of both runs of which one has no verdict, or none on a goal."""
+    """Chats that lack a verdict, or one on a goal; where runs have the same trials, in either."""
 
 
-def verdicts_of(one: Side, other: Side, pairs: Pairs, metric: str) -> Verdicts:
+def verdicts_of(
+    one: Side, other: Side, pairs: Pairs, metric: str, averaged: bool = False
+) -> Verdicts:
     """Return what each task's chats came to, by a metric of which 1 is solved.
 
     A chat is solved where all its goals that have a value have the highest. One that lacks the
     value of a goal which has one in the other run is undecided: it would be held to less.
+
+    Args:
+        one: The run that is compared.
+        other: What it is compared with.
+        pairs: Of both, by trial.
+        metric: Of which 1 is solved.
+        averaged: The runs differ in trials: each keeps all its chats, and one is undecided that has
+            fewer goals with a value than another chat of its task.
     """
     import numpy as np
 
@@ -55,11 +68,23 @@ def verdicts_of(one: Side, other: Side, pairs: Pairs, metric: str) -> Verdicts:
     mine = columns_of(one.scores, pairs.rows, [metric])[:, 0]
     its = columns_of(other.scores, pairs.others, [metric])[:, 0]
     ours, theirs = (_solved(values, place, len(chats)) for values in (mine, its))
-    uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(chats)) > 0
-    decided = ~np.isnan(ours) & ~np.isnan(theirs) & ~uneven
-    held = np.bincount(place, (pairs.rows >= 0) & (pairs.others >= 0), len(chats)) > 0
     task, trial = chats // wide, chats % wide
     count = len(pairs.names)
+    held = [np.bincount(place, rows >= 0, len(chats)) > 0 for rows in (pairs.rows, pairs.others)]
+    has = [np.bincount(place, ~np.isnan(values), len(chats)) for values in (mine, its)]
+    if averaged:
+        most = np.zeros(count)
+        np.maximum.at(most, task, np.maximum(*has))
+        sure = [(goals > 0) & (goals == most[task]) for goals in has]
+        shared = np.all([np.bincount(task[here], minlength=count) for here in held], axis=0)
+        unsure = (held[0] & ~sure[0]).astype(int) + (held[1] & ~sure[1])
+        undecided = int((unsure * shared[task]).sum())
+    else:
+        uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(chats)) > 0
+        sure = [(has[0] > 0) & (has[1] > 0) & ~uneven] * 2
+        undecided = int((held[0] & held[1] & ~sure[0]).sum())
+    decided, other_decided = sure
+    both = decided & other_decided
     clusters = np.zeros(count, dtype=np.int64)
     clusters[pairs.tasks] = pairs.clusters
 
@@ -77,10 +102,11 @@ def verdicts_of(one: Side, other: Side, pairs: Pairs, metric: str) -> Verdicts:
         clusters=clusters,
         trials=counted(decided),
         solved=counted(decided & (ours == 1)),
-        other_solved=counted(decided & (theirs == 1)),
-        won=told(decided & (ours > theirs)),
-        lost=told(decided & (ours < theirs)),
-        undecided=int((held & ~decided).sum()),
+        other_trials=counted(other_decided),
+        other_solved=counted(other_decided & (theirs == 1)),
+        won=told(both & (ours > theirs)),
+        lost=told(both & (ours < theirs)),
+        undecided=undecided,
     )
 
 
@@ -96,21 +122,26 @@ def _solved(
 
 
 def flips_of(found: Verdicts) -> dict[str, Any]:
-    """Return the tasks that the one run solves in more, and in fewer, of the same trials.
+    """Return the tasks that the one run solves in more, and in fewer, of their trials.
 
     Returns:
         {won, lost, both, neither, alike, undecided, mcnemar}: of `won` and `lost` for each task
-        {task, trials, solved, other_solved, flipped}, `flipped` being the trials that turned; of
-        the others the number of tasks solved by both or neither in all trials, and of those solved
-        as often in some; `undecided` counts chats. `mcnemar` is {exact, mid_p}; None where a task
+        {task, trials, solved, other_trials, other_solved, flipped}, `flipped` being the trials of
+        both that turned; of the others the number of tasks solved by both or neither in all trials,
+        and of those solved as often in some; `undecided` counts chats. `mcnemar` is {exact, mid_p};
+        None where a task
         has several trials.
     """
     import numpy as np
 
-    more, fewer = found.solved > found.other_solved, found.solved < found.other_solved
-    same = (found.trials > 0) & ~more & ~fewer
+    # Shares of trials, compared without a division.
+    ours, theirs = found.solved * found.other_trials, found.other_solved * found.trials
+    more, fewer = ours > theirs, ours < theirs
+    held = (found.trials > 0) & (found.other_trials > 0)
+    same = held & ~more & ~fewer
     both = same & (found.solved == found.trials)
     neither = same & (found.solved == 0)
+    once = (np.maximum(found.trials, found.other_trials) < 2).all()
     return {
         "won": [_flip(found, place, found.won) for place in np.flatnonzero(more).tolist()],
         "lost": [_flip(found, place, found.lost) for place in np.flatnonzero(fewer).tolist()],
@@ -118,7 +149,7 @@ def flips_of(found: Verdicts) -> dict[str, Any]:
         "neither": int(neither.sum()),
         "alike": int((same & ~both & ~neither).sum()),
         "undecided": found.undecided,
-        "mcnemar": mcnemar(int(more.sum()), int(fewer.sum())) if (found.trials < 2).all() else None,
+        "mcnemar": mcnemar(int(more.sum()), int(fewer.sum())) if once else None,
     }
 
 
@@ -141,8 +172,9 @@ def _flip(found: Verdicts, place: int, flipped: Mapping[int, list[int]]) -> dict
         "task": found.tasks[place],
         "trials": int(found.trials[place]),
         "solved": int(found.solved[place]),
+        "other_trials": int(found.other_trials[place]),
         "other_solved": int(found.other_solved[place]),
-        "flipped": flipped[place],
+        "flipped": flipped.get(place, []),
     }
 
 
@@ -152,12 +184,13 @@ def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]
     Returns:
         For each measure and k {measure, k, mean, interval, other_mean, other_interval, difference,
         low, high, p, tasks, excluded}: means over tasks with 95 % bootstrap intervals over clusters
-        of tasks, `excluded` the number of tasks with fewer than k trials. pass@1 is pass^1 and
-        stands there once. Nothing where no task has two trials.
+        of tasks, `excluded` the number of tasks with fewer than k trials in a run. pass@1 is pass^1
+        and stands there once. Nothing where no task has two trials in both runs.
     """
     import numpy as np
 
-    most = int(found.trials.max()) if len(found.trials) else 0
+    fewest = np.minimum(found.trials, found.other_trials)
+    most = int(fewest.max()) if len(fewest) else 0
     asked = [
         (measure, k) for measure in _MEASURES for k in _ks(most) if (measure, k) != ("pass@k", 1)
     ]
@@ -167,12 +200,14 @@ def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]
     for measure, k in asked:
         estimate = _MEASURES[measure]
         mine = estimate(found.solved, found.trials, k)
-        other = estimate(found.other_solved, found.trials, k)
-        columns += [mine, other, mine - other]
+        other = estimate(found.other_solved, found.other_trials, k)
+        apart = mine - other
+        # Of the same tasks: a run with more trials has k of them in more tasks.
+        columns += [*np.where(np.isnan(apart), np.nan, [mine, other]), apart]
     drawn = paired_differences(
         np.column_stack(columns), found.clusters, derive_seed(seed, "passes"), resamples
     )
-    played = int((found.trials > 0).sum())
+    played = int((fewest > 0).sum())
     return [
         {"measure": measure, "k": k, **_pass(ours, theirs, apart, played)}
         for (measure, k), ours, theirs, apart in zip(
