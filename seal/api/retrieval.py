@@ -167,10 +167,12 @@ def train_retriever(
           tools.
         - near_duplicates: training queries that are nearly the same as a test query: {threshold,
           train_queries, test_queries, same_text, dropped, examples, pools}.
-        - Its `pools` has {pool, pool_digest, in_source, queries, same_text, near, left_out,
-          examples} for each tested pool. `same_text` counts its queries that occur in training.
-          `near` counts those that are near a training query. `left_out` counts those that were
-          therefore not measured; no held-out query of the training pool is.
+        - Its `pools` has {pool, pool_digest, in_source, queries, same_text, near, left_out, tools,
+          tools_trained, unseen, examples} for each tested pool. `same_text` counts its queries that
+          occur in training. `near` counts those that are near a training query. `left_out` counts
+          those that were therefore not measured; no held-out query of the training pool is.
+          `tools` counts the tools that the measured queries need, `tools_trained` those of them
+          whose documents stand in training, `unseen` the queries that need another.
         - results and comparisons: as of `seal.retrieve`, of the retrievers "before" and "after", on
           the tasks held out and on the other pools. A comparison is after less before. A pool that
           has no query left is `unavailable`.

@@ -7,6 +7,16 @@ from typing import Any
 
 from seal.report.grids import COMPACT, Grid, told
 
+_OVERLAPS = {
+    "queries": "queries",
+    "text in training": "same_text",
+    "near it": "near",
+    "left out": "left_out",
+    "tools": "tools",
+    "trained on": "tools_trained",
+}
+"""Column to what it shows of a tested pool."""
+
 
 def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     """Yield lines and tables for a person.
@@ -34,6 +44,7 @@ def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
         f"training queries near {near['test_queries']} test queries; {near['dropped']} dropped"
     )
     yield _overlaps(near["pools"])
+    yield from _tool_overlap(near["pools"][0])
     yield _measures(found)
     for entry in found["results"][::2]:
         if "unavailable" in entry:
@@ -57,10 +68,19 @@ def _left_out(found: Mapping[str, Any]) -> str:
 
 
 def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Grid:
-    """Return how many tested queries of each pool stand in training."""
-    keys = ("queries", "same_text", "near", "left_out")
-    rows = [(_named(entry), *(f"{entry[key]}" for key in keys)) for entry in pools]
-    return Grid("", ("pool", "queries", "text in training", "near it", "left out"), rows)
+    """Return how many tested queries, and tools that these need, stand in training, by pool."""
+    rows = [(_named(entry), *(f"{entry[key]}" for key in _OVERLAPS.values())) for entry in pools]
+    return Grid("", ("pool", *_OVERLAPS), rows)
+
+
+def _tool_overlap(own: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a test within the source says of tools that training never saw."""
+    yield (
+        f"{own['tools_trained']} of {own['tools']} tools that the test in the source needs were "
+        f"trained on; {own['unseen']} of {own['queries']} queries need one that was not"
+    )
+    if not own["unseen"]:
+        yield "so it says nothing of new tools: --split tool holds tools out"
 
 
 def _named(entry: Mapping[str, Any]) -> str:

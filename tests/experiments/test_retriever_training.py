@@ -255,6 +255,13 @@ def test_foreign_queries_that_stand_in_training_are_counted_and_left_out(
         "copied": (3, 2, 3, 3),
         "shared": (6, 3, 4, 4),
     }
+    names = ("tools", "tools_trained", "unseen")
+    assert {entry["pool"]: tuple(entry[name] for name in names) for entry in pools} == {
+        "toy": (2, 0, 10),
+        "apart": (1, 0, 4),
+        "copied": (0, 0, 0),
+        "shared": (1, 0, 2),
+    }
     example = pools[2]["examples"][0]
     assert example["ratio"] == 100
     assert example["test_text"] == example["train_text"].upper()
@@ -284,8 +291,9 @@ def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
         console.print(part)
     said = console.export_text()
     rows = [line.replace("│", " ").split() for line in said.splitlines()]
-    assert ["copied", "3", "2", "3", "3"] in rows
+    assert ["copied", "3", "2", "3", "3", "0", "0"] in rows
     assert ["copied", "0", "n/a", "n/a"] in rows
+    assert "0 of 2 tools that the test in the source needs were trained on" in said
     assert "copied: n/a, all of its 3 queries stand in training" in said
     assert "recall@3 in its source less foreign sources" in said
     assert max(map(len, said.splitlines())) <= 80
@@ -347,6 +355,14 @@ def test_near_duplicates_are_told_and_dropped_when_asked(train: Train) -> None:
     assert near["pools"][0]["near"] > 0 == dropped["near_duplicates"]["pools"][0]["near"]
     assert dropped["counts"]["pairs"] == told["counts"]["pairs"] - near["train_queries"]
     assert told["gap"] is None
+
+
+def test_a_split_by_query_tells_that_its_tools_were_trained_on(train: Train) -> None:
+    record = train()
+    own = record["near_duplicates"]["pools"][0]
+    assert (own["tools_trained"], own["unseen"]) == (own["tools"], 0)
+    said = [part for part in tables(record) if isinstance(part, str)]
+    assert "so it says nothing of new tools: --split tool holds tools out" in said
 
 
 def test_tools_are_counted_and_not_their_documents(train: Train, tmp_path: Path) -> None:

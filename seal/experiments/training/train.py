@@ -329,11 +329,19 @@ def _near_json(
         "examples": [
             _example(train=it.query, test=it.other, ratio=it.ratio) for it in near[:EXAMPLES]
         ],
-        "pools": [_pool_json(part) for part in tested],
+        "pools": [_pool_json(part, prepared, settings.template) for part in tested],
     }
 
 
-def _pool_json(part: Tested) -> dict[str, Any]:
+def _pool_json(part: Tested, prepared: _Prepared, template: str) -> dict[str, Any]:
+    """Return what of a tested pool stands in training: its queries, and its tools by document."""
+    trained = {pair.document for pair in prepared.pairs}
+    texts = documents(part.source.tools, template)
+    known = {
+        tool.id for tool, text in zip(part.source.tools, texts, strict=True) if text in trained
+    }
+    asked = asked_of(part.tasks)
+    needed = {tool for query in asked for tool in query.tools}
     return {
         "pool": part.source.label,
         "pool_digest": part.source.digest,
@@ -342,6 +350,9 @@ def _pool_json(part: Tested) -> dict[str, Any]:
         "same_text": sum(it.ratio == 100 for it in part.near),
         "near": len(part.near),
         "left_out": part.left_out,
+        "tools": len(needed),
+        "tools_trained": len(needed & known),
+        "unseen": sum(not known.issuperset(query.tools) for query in asked),
         "examples": [
             _example(train=it.other, test=it.query, ratio=it.ratio) for it in part.near[:EXAMPLES]
         ],
