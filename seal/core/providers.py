@@ -1,7 +1,6 @@
 """The servers of OpenAI's interface and of Google's, and the keys for them.
 
-urllib3 (by `seal.core.connections` too) and google-genai (extra `gemini`) are imported when first
-used.
+urllib3 is imported when it is first used, by `seal.core.connections` too.
 """
 
 from __future__ import annotations
@@ -9,17 +8,13 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from seal.core.deadlines import given_up, seconds_left, within
+from seal.core.deadlines import seconds_left, within
 from seal.core.errors import (
     InfrastructureError,
-    MissingExtraError,
     ModelError,
     OverdueError,
     RequestError,
@@ -39,13 +34,11 @@ from seal.core.servers import Server, sentences
 from seal.core.streams import CutStreamError, answer_in, has_words, is_ended
 
 if TYPE_CHECKING:
-    from google.genai import Client
     from urllib3 import BaseHTTPResponse, PoolManager
     from urllib3.exceptions import HTTPError
 
-Answer = TypeVar("Answer")
-
 _OPENAI = "https://api.openai.com/v1"
+_GEMINI = "https://generativelanguage.googleapis.com"
 _NO_KEY = "no-key-needed"  # local servers want some header
 _KEPT_CONNECTIONS = 1000
 """To one server; more are opened where more threads ask at once, and closed afterwards."""
@@ -61,6 +54,8 @@ _NO_MODEL = re.compile(
     r"\bmodel\b.{0,80}\b(?:not found|not exist|not a valid)|\b(?:invalid|unknown|no such) model\b",
     re.IGNORECASE,
 )
+_CONTEXTS = ("n_ctx", "max_model_len", "context_length", "max_context_length", "context_window")
+"""Names of a model's context: llama.cpp's, vLLM's, OpenRouter's, LM Studio's and Groq's."""
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -74,56 +69,41 @@ _ACCOUNT = {
 """Header to the variable that holds its value: whose account is charged."""
 
 
-class OpenAIServer(Server):
-    """A server that speaks OpenAI's interface.
+class HttpServer(Server):
+    """A server that is asked by requests of ours, through urllib3.
 
-    Requests go through urllib3. OpenAI's SDK takes four times the CPU for one, and .6 s to import.
+    An SDK takes four times the CPU for one, and up to a second to import.
 
     Args:
-        who: The model, `openai/NAME`; begins every message.
-        settings: How it is asked; the key is OPENAI_API_KEY where they name no variable.
-        refused: What to do where it does not take a request: one sentence.
+        who: The model, `PROVIDER/NAME`; begins every message.
+        settings: How it is asked.
+        own: The provider's own address.
+        variables: Which may hold the address of another server, and which holds the key.
 
     Raises:
-        UsageError: No address, or neither a key nor a server; names the variable and the setting.
+        UsageError: What is given as an address is none.
     """
 
     may_be_proxied = True
     """Whether it is asked through the proxy that the environment names."""
 
-    def __init__(self, who: str, settings: ServerSettings, refused: str) -> None:
-        self.url = url = server_url(settings.base_url, settings.address_from)
-        self.refused = refused
+    def __init__(
+        self, who: str, settings: ServerSettings, own: str, variables: tuple[str, str]
+    ) -> None:
+        self.url = url = server_url(settings.base_url, settings.address_from, variables[0])
         self._setting = settings.address_from
-        parts = urlsplit(url or _OPENAI)
+        parts = urlsplit(url or own)
         query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
         where = f" at {public_url(url)}" if url else ""
-        super().__init__(who, where, "OPENAI_API_KEY", settings, [parts.password, *query])
-        if not self._key and not url:
-            raise UsageError(
-                f"{who}: no key and no server; set {self._key_variable}, or name a server "
-                f"with {settings.address_from} (vLLM, Ollama, llama.cpp)"
-            )
+        super().__init__(who, where, variables[1], settings, [parts.password, *query])
         self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
-        login, key = _login(parts), self._key or _NO_KEY
-        at_azure = (parts.hostname or "").endswith((".azure.com", ".azure-api.net"))
-        header = settings.key_header or ("api-key" if at_azure and not login else None)
-        self._headers = {**_HEADERS, "Authorization": login or f"Bearer {key}"}
-        if header:
-            self._headers = {**_HEADERS, header: key}
-        told = {"stream": True, "stream_options": {"include_usage": True}}
-        self._stream_fields = (told, {"stream": True}, {}) if settings.stream else ({},)
-        """What is added to a request, the fullest first; what was refused is taken out."""
-        for header, variable in _ACCOUNT.items():
-            if os.environ.get(variable):
-                self._headers[header] = os.environ[variable]
+        self._login = _login(parts)
+        self._headers = dict(_HEADERS)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
         """Return the JSON of the server's answer, with every failure told in words of ours.
 
-        A chat's answer is streamed where it may be, and is the same JSON. A server that refuses to
-        count the tokens of a stream, or to stream, is not asked for it again. The library's errors
-        end here, cause and context included: they may hold the key.
+        The library's errors end here, cause and context included: they may hold the key.
 
         Raises:
             TransientError: A failure that may pass.
@@ -131,20 +111,6 @@ class OpenAIServer(Server):
             RequestError: The server does not take this request.
             ModelError: It takes none: key, name or address are wrong.
         """
-        ways = self._stream_fields if path in _STREAMED else ({},)
-        for number, fields in enumerate(ways, 1):
-            try:
-                answer = self._post(path, fields | body)
-            except RequestError as error:
-                if not (fields and _ABOUT_STREAMS.search(error.said)):
-                    raise
-                # Other threads may be refused the same: each takes out what it has sent itself.
-                self._stream_fields = min(self._stream_fields, ways[number:], key=len)
-            else:
-                return answer
-        raise AssertionError("the last request has no field of streams")
-
-    def _post(self, path: str, body: dict[str, Any]) -> Any:
         from urllib3.exceptions import HTTPError
 
         pool = self._connection()  # first: a server of our own has its address from then on
@@ -166,24 +132,6 @@ class OpenAIServer(Server):
             said = f"answered what is no JSON: {error}. Is {self._setting} right? It sent {sent}"
             failure = self.transient(said)
         raise failure
-
-    def found(self, path: str) -> dict[str, Any]:
-        """Return the JSON object that a server shows at a path; empty where it shows none.
-
-        Args:
-            path: As `/models`, below the address; `//props` is at the server's root.
-        """
-        from urllib3.exceptions import HTTPError
-
-        pool = self._connection()
-        whole = path[1:] if path.startswith("//") else self._address.path.rstrip("/") + path
-        url = self._address._replace(path=whole).geturl()
-        try:
-            answer = pool.urlopen("GET", url, headers=self._headers)
-            shown = answer.json() if answer.status == 200 else {}
-        except (HTTPError, ValueError):
-            return {}
-        return shown if isinstance(shown, dict) else {}
 
     def _told_connection(self, error: HTTPError, text: bytearray) -> InfrastructureError:
         """Return what became of a connection on which this much of an answer had come."""
@@ -242,6 +190,90 @@ class OpenAIServer(Server):
                 f"proxy {shown} of the environment: expected http:// or https://"
             ) from None
 
+
+class OpenAIServer(HttpServer):
+    """A server that speaks OpenAI's interface.
+
+    Args:
+        who: The model, `openai/NAME`; begins every message.
+        settings: How it is asked; the key is OPENAI_API_KEY where they name no variable.
+        refused: What to do where it does not take a request: one sentence.
+
+    Raises:
+        UsageError: No address, or neither a key nor a server; names the variable and the setting.
+    """
+
+    def __init__(self, who: str, settings: ServerSettings, refused: str) -> None:
+        self.refused = refused
+        super().__init__(who, settings, _OPENAI, (OPENAI_URL, "OPENAI_API_KEY"))
+        if not self._key and not self.url:
+            raise UsageError(
+                f"{who}: no key and no server; set {self._key_variable}, or name a server "
+                f"with {settings.address_from} (vLLM, Ollama, llama.cpp)"
+            )
+        key = self._key or _NO_KEY
+        at_azure = (self._address.hostname or "").endswith((".azure.com", ".azure-api.net"))
+        header = settings.key_header or ("api-key" if at_azure and not self._login else None)
+        self._headers |= (
+            {header: key} if header else {"Authorization": self._login or f"Bearer {key}"}
+        )
+        told = {"stream": True, "stream_options": {"include_usage": True}}
+        self._stream_fields = (told, {"stream": True}, {}) if settings.stream else ({},)
+        """What is added to a request, the fullest first; what was refused is taken out."""
+        for header, variable in _ACCOUNT.items():
+            if os.environ.get(variable):
+                self._headers[header] = os.environ[variable]
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """Return the JSON of the server's answer, as `HttpServer.post` does.
+
+        A chat's answer is streamed where it may be, and is the same JSON. A server that refuses to
+        count the tokens of a stream, or to stream, is not asked for it again.
+        """
+        ways = self._stream_fields if path in _STREAMED else ({},)
+        for number, fields in enumerate(ways, 1):
+            try:
+                answer = super().post(path, fields | body)
+            except RequestError as error:
+                if not (fields and _ABOUT_STREAMS.search(error.said)):
+                    raise
+                # Other threads may be refused the same: each takes out what it has sent itself.
+                self._stream_fields = min(self._stream_fields, ways[number:], key=len)
+            else:
+                return answer
+        raise AssertionError("the last request has no field of streams")
+
+    def context_of(self, model: str) -> int | None:
+        """Return how many tokens prompt and answer may have, as the server says.
+
+        The file of `/models` says so under one of several names, llama.cpp at `/props`.
+        """
+        listed = self._found("/models").get("data")
+        entries = listed if isinstance(listed, list) else []
+        own = next((e for e in entries if isinstance(e, dict) and e.get("id") == model), {})
+        settings = self._found("//props").get("default_generation_settings")
+        shown = {**own, **(settings if isinstance(settings, dict) else {})}
+        counts = [shown.get(name) for name in _CONTEXTS]
+        return next((n for n in counts if isinstance(n, int) and n > 0), None)
+
+    def _found(self, path: str) -> dict[str, Any]:
+        """Return the JSON object that a server shows at a path; empty where it shows none.
+
+        Args:
+            path: As `/models`, below the address; `//props` is at the server's root.
+        """
+        from urllib3.exceptions import HTTPError
+
+        pool = self._connection()
+        whole = path[1:] if path.startswith("//") else self._address.path.rstrip("/") + path
+        url = self._address._replace(path=whole).geturl()
+        try:
+            answer = pool.urlopen("GET", url, headers=self._headers)
+            shown = answer.json() if answer.status == 200 else {}
+        except (HTTPError, ValueError):
+            return {}
+        return shown if isinstance(shown, dict) else {}
+
     def _repair(self, status: int, said: str) -> str:
         if status in (401, 403):
             return f"Set {self._key_variable} to a key that may use this model."
@@ -253,6 +285,33 @@ class OpenAIServer(Server):
         if status == 429:
             return f"The account behind {self._key_variable} has no quota left."
         return self.refused
+
+
+class GeminiServer(HttpServer):
+    """Google's server, or another one that speaks its interface.
+
+    Args:
+        who: The model, `gemini/NAME`; begins every message.
+        settings: How it is asked; the key is GOOGLE_API_KEY where they name no variable, and the
+            address one of another server that speaks this interface.
+
+    Raises:
+        UsageError: No key, or no address; the text names the variable.
+    """
+
+    def __init__(self, who: str, settings: ServerSettings) -> None:
+        super().__init__(who, settings, _GEMINI, (GEMINI_URL, "GOOGLE_API_KEY"))
+        self._require_key()
+        self._headers[settings.key_header or "x-goog-api-key"] = self._key or ""
+
+    def ask(self, model: str, method: str, body: dict[str, Any]) -> Any:
+        """Return the JSON that a method of a model gives, as `post` does."""
+        place = model if "/" in model else f"models/{model}"
+        return self.post(f"/v1beta/{place}:{method}", body)
+
+    def _repair(self, status: int, said: str) -> str:
+        wrong_key = "api key" in said.casefold()
+        return self._key_repair if wrong_key else super()._repair(status, said)
 
 
 def _read(answer: BaseHTTPResponse, text: bytearray) -> None:
@@ -290,81 +349,6 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
 
 
-class GeminiServer(Server):
-    """Google's server, or another one that speaks its interface.
-
-    Args:
-        who: The model, `gemini/NAME`; begins every message.
-        settings: How it is asked; the key is GOOGLE_API_KEY where they name no variable, and the
-            address one of another server that speaks this interface.
-
-    Raises:
-        UsageError: No key, or no address; the text names the variable.
-        MissingExtraError: google-genai is not installed.
-    """
-
-    def __init__(self, who: str, settings: ServerSettings) -> None:
-        self.url = server_url(settings.base_url, settings.address_from, GEMINI_URL)
-        super().__init__(who, "", "GOOGLE_API_KEY", settings)
-        self._require_key()
-        try:
-            import google.genai  # noqa: F401
-        except ModuleNotFoundError as error:
-            if error.name not in ("google", "google.genai"):
-                raise
-            raise MissingExtraError("google-genai", "gemini") from None
-
-    def ask(self, question: Callable[[Client], Answer]) -> Answer:
-        """Return what a question to the SDK's client gives, failures told in words of ours.
-
-        The SDK's errors end here: they may hold the key.
-
-        Raises:
-            TransientError: A failure that may pass.
-            RequestError: The server does not take this request.
-            ModelError: It takes none: key or name are wrong.
-        """
-        from google.genai import errors
-        from pydantic import ValidationError
-
-        failure: ModelError
-        try:
-            client = self._connection()
-            return given_up(lambda: question(client), seconds_left())
-        except errors.APIError as error:
-            headers = getattr(error.response, "headers", None) or {}
-            message = error.message or error.status or ""
-            failure = self._failure(int(error.code or 0), message, headers)
-        except ValidationError as error:
-            field = ".".join(map(str, error.errors()[0]["loc"]))
-            kind = error.title.removesuffix("Dict")
-            failure = ModelError(self.told(f"cannot use this {kind}: {field} is not valid."))
-        except OverdueError:
-            failure = self.transient("gave no answer before the time was up", status=0)
-        except connection_errors() as error:
-            name = type(error).__name__
-            said = f"could not be reached or broke off: {name}: {error}"
-            failure = self.transient(said, status=0, found=name != "ConnectError")
-        except (AttributeError, TypeError, ValueError) as error:  # the SDK reads without checking
-            failure = self.transient(f"answered what is not of its interface: {error}")
-        raise failure
-
-    def _connect(self) -> Client:
-        from google.genai import Client
-
-        options: Any = {
-            "timeout": int(self._settings.timeout_s * 1000),
-            "retry_options": {"attempts": 1},
-        }
-        if self.url:
-            options["base_url"] = self.url
-        return Client(api_key=self._key, vertexai=False, http_options=options)
-
-    def _repair(self, status: int, said: str) -> str:
-        wrong_key = "api key" in said.casefold()
-        return self._key_repair if wrong_key else super()._repair(status, said)
-
-
 def server_url(
     given: str | None, setting: str = BASE_URL, variable: str = OPENAI_URL
 ) -> str | None:
@@ -380,15 +364,6 @@ def server_url(
     """
     url = given or os.environ.get(variable, "").strip() or None
     return check_url(url, setting if given else variable) if url else None
-
-
-def connection_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of the HTTP library that SDKs use: httpx2, or httpx before it."""
-    found: list[type[Exception]] = []
-    for name in ("httpx2", "httpx"):
-        with suppress(ModuleNotFoundError):
-            found.append(import_module(name).TransportError)
-    return tuple(found)
 
 
 def _message(body: object) -> str:

@@ -9,6 +9,7 @@ import os
 import random
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -102,7 +103,7 @@ class Places:
                 self._free.notify_all()
 
 
-class Server:
+class Server(ABC):
     """A server, and the key for it. Safe in threads, which share one client.
 
     Nothing is sent, and no SDK is imported, before the first request.
@@ -222,6 +223,10 @@ class Server:
         said = said if len(said) <= 300 else said[:300] + "..."
         return f"{self._who}{self._where} {said}".rstrip()
 
+    def context_of(self, model: str) -> int | None:
+        """Return how many tokens prompt and answer of a model may have; None: it does not say."""
+        return None
+
     def _clean(self, said: str) -> str:
         for secret in self._secrets:
             said = said.replace(secret, "***")
@@ -237,8 +242,9 @@ class Server:
                     built = self._built = os.getpid(), self._connect()
         return built[1]
 
+    @abstractmethod
     def _connect(self) -> Any:
-        raise NotImplementedError
+        """Return a client of this process."""
 
     def _repair(self, status: int, said: str) -> str:
         """Return what to do about a status that stays; `refused` where it is this request's."""

@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 
-from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request
-from seal.core.deadlines import given_up, seconds_left
-from seal.core.providers import connection_errors, server_url
+from seal.core import ModelError, Request
+from seal.core.providers import server_url
 from seal.core.secrets import ANTHROPIC_URL
-from seal.core.servers import Server
-from seal.models.profiles import Profile, find_profile
+from seal.models.profiles import Profile
+from seal.models.sdk_server import SdkServer
+from seal.models.server_model import ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
+from seal.models.wire import WireTools, objects_in, texts_in
 
 _LONGEST = 4096
 """Tokens of an answer where nobody says how many; Anthropic wants a number."""
@@ -31,62 +30,42 @@ _NEITHER_WAY = {"seed", "response_format", "parallel_tool_calls"}
 """Fields of a chat completion that have no place in a message."""
 
 
-class _AnthropicServer(Server):
-    """Anthropic's server, or another one that speaks its interface.
+class _AnthropicServer(SdkServer):
+    """Anthropic's server, or another one that speaks its interface."""
 
-    Raises:
-        UsageError: No key; the text names the variable.
-        MissingExtraError: anthropic is not installed.
-    """
+    package = "anthropic"
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
         self.url = server_url(settings.base_url, settings.address_from, ANTHROPIC_URL)
-        super().__init__(who, "", "ANTHROPIC_API_KEY", settings)
-        self._require_key()
-        if find_spec("anthropic") is None:
-            raise MissingExtraError("anthropic", "anthropic")
+        super().__init__(who, "ANTHROPIC_API_KEY", settings)
 
-    def post(self, body: Mapping[str, Any]) -> Any:
-        """Return the JSON of an answer, with every failure told in words of ours.
-
-        The SDK's errors end here: they may hold the key.
-
-        Raises:
-            TransientError: A failure that may pass.
-            RequestError: The server does not take this request.
-            ModelError: It takes none: key or name are wrong.
-        """
-        import anthropic
-
-        failure: ModelError
-        try:
-            client = self._connection()
-            return given_up(lambda: self._message(client, body), seconds_left())
-        except anthropic.APIStatusError as error:
-            failure = self._told_status(error)
-        except anthropic.APIConnectionError as error:
-            said = f"could not be reached or broke off: {error.__cause__ or error}"
-            found = type(error.__cause__).__name__ != "ConnectError"
-            failure = self.transient(said, status=0, found=found)
-        except connection_errors() as error:  # the SDK lets those amid a stream by
-            failure = self.transient(f"broke off: {error}", status=0)
-        except OverdueError:
-            failure = self.transient("gave no answer before the time was up", status=0)
-        except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
-            failure = self.transient(f"answered what is not of its interface: {error}")
-        raise failure
-
-    def _message(self, client: Any, body: Mapping[str, Any]) -> Any:
+    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
         ask: Callable[..., Any] = client.messages.create
         named = {name: body[name] for name in ("model", "max_tokens", "messages")}
         rest = {name: value for name, value in body.items() if name not in named}
         if not self._settings.stream:
             return ask(**named, extra_body=rest).model_dump(mode="json")
         with client.messages.stream(**named, extra_body=rest) as stream:
+            for event in stream:
+                if event.type == "content_block_delta":
+                    heard()
             message = stream.get_final_message()
         if message.stop_reason is None:
             raise ValueError("the stream broke off before the answer's end")
         return message.model_dump(mode="json")
+
+    def _told(self, error: Exception) -> ModelError:
+        import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
+            return self._told_status(error)
+        cause = error.__cause__ or error
+        of_http = type(cause).__module__.partition(".")[0] in ("httpx", "httpx2")
+        if of_http or isinstance(error, anthropic.APIConnectionError):
+            found = type(cause).__name__ != "ConnectError"
+            said = f"could not be reached or broke off: {cause}"
+            return self.transient(said, status=0, found=found)
+        return self.transient(f"answered what is not of its interface: {error}")
 
     def _told_status(self, error: Any) -> ModelError:
         body = error.body if isinstance(error.body, dict) else {}
@@ -113,18 +92,10 @@ class _AnthropicServer(Server):
 
 
 class AnthropicModel(ServerModel):
-    """A model of Anthropic's. Safe in threads, which share one client.
+    """A model of Anthropic's.
 
     A prompt's beginning is kept at the server (`cache_control=null`: it is not). Thinking
     (`thinking={"type":"adaptive"}`) is handed back with the calls that it led to.
-
-    Args:
-        name: What Anthropic calls the model.
-        settings: Address, tries, further fields of the request.
-
-    Raises:
-        UsageError: No key; the text names the variable. Or no such profile.
-        MissingExtraError: anthropic is not installed.
     """
 
     provider = "anthropic"
@@ -133,32 +104,33 @@ class AnthropicModel(ServerModel):
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
-        self._server = _AnthropicServer(f"anthropic/{name}", settings)
-        self.profile = find_profile(name, self.place, settings.profile)
         self._thoughts: dict[str, list[dict[str, Any]]] = {}
         """By what was said and called: the signed thinking before it, of this process."""
 
-    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
-        body = wire_request(self.name, request, tools, self.settings, profile)
-        sent = as_message(body, self._thoughts)
-        if "cache_control" not in self.settings.options:
-            sent["cache_control"] = _CACHED
-        return sent
+    def _served(self, who: str) -> _AnthropicServer:
+        return _AnthropicServer(who, self.settings)
 
-    def _ask(self, body: Any) -> Any:
-        return self._server.post(body)
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
+        body = super()._body(request, tools, profile)
+        if "cache_control" not in {*self.settings.options, *profile.without}:
+            body["cache_control"] = _CACHED
+        return body
 
-    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+    def _asked(self, body: dict[str, Any]) -> Any:
+        answer = self._server.post(as_message(body, self._thoughts))
         chat = as_chat(answer)
         if isinstance(chat, dict) and "choices" in chat:
             message = chat["choices"][0]["message"]
-            blocks = [block for block in answer["content"] if isinstance(block, dict)]
-            thoughts = [block for block in blocks if "thinking" in str(block.get("type"))]
+            thoughts = [
+                block
+                for block in objects_in(answer["content"])
+                if "thinking" in str(block.get("type"))
+            ]
             if thoughts and message["tool_calls"]:
                 if len(self._thoughts) >= _KEPT_THOUGHTS:
                     self._thoughts.clear()
                 self._thoughts[_said(message)] = thoughts
-        return parse_completion(chat, tools)
+        return chat
 
 
 def build(name: str, settings: ModelSettings) -> AnthropicModel:
@@ -255,19 +227,14 @@ def as_chat(answer: Any) -> Any:
     """Return a message as a chat completion; what is none, as it is."""
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
         return answer
-    blocks = [block for block in answer["content"] if isinstance(block, dict)]
-
-    def joined(kind: str) -> str:
-        texts = (block.get(kind) for block in blocks if block.get("type") == kind)
-        return "".join(text for text in texts if isinstance(text, str))
-
+    blocks = objects_in(answer["content"])
     uses = [block for block in blocks if block.get("type") == "tool_use"]
     calls = [
         {"function": {"name": use.get("name"), "arguments": use.get("input") or {}}} for use in uses
     ]
     message = {
-        "content": joined("text"),
-        "reasoning_content": joined("thinking"),
+        "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
+        "reasoning_content": texts_in(blocks, "thinking"),
         "tool_calls": calls,
     }
     told = answer.get("usage")

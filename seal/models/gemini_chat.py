@@ -1,76 +1,52 @@
-"""`gemini/NAME`: Google's models.
+"""`gemini/NAME`: Google's models, from and to the form of chat completions.
 
-Requests and answers are converted by pure functions on plain JSON in the form of Gemini's REST API.
+So profiles, outcomes and the reading of calls are those of all others. Source of both forms:
+Gemini's REST interface.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-import orjson
-
-from seal.core import Completion, Message, Request, ToolCall, Usage
+from seal.core import Request
 from seal.core.formats.forms import parse_object
-from seal.core.function_calls import parse_call
-from seal.core.outcomes import finish_of
-from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer
 from seal.models.profiles import Profile
+from seal.models.server_model import ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import (
-    MalformedAnswerError,
-    ServerModel,
-    WireTools,
-    sent_arguments,
-)
+from seal.models.wire import WireTools, objects_in, texts_in, wire_request
 
-if TYPE_CHECKING:
-    from google.genai import Client
-
-_UNSIGNED = b"skip_thought_signature_validator"
+_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Gemini 3 wants its own signature on every call in the history. Records hold none, and this is
 Google's documented stand-in for calls that came from elsewhere."""
+_TOP = {"safety_settings", "cached_content", "tool_config", "labels"}
+"""Options that stand beside the configuration of an answer, and not in it."""
+_AS_GIVEN = {"response_schema", "response_json_schema", "labels"}
+"""Options within which no name is Google's."""
 
 
 class GeminiModel(ServerModel):
-    """A model of Google's. Safe in threads, which share one client.
-
-    Args:
-        name: What Google calls the model.
-        settings: Address, tries, further fields of the configuration.
-
-    Raises:
-        UsageError: No key; the text names the variable.
-        MissingExtraError: google-genai is not installed.
-    """
+    """A model of Google's. Its options are fields of Google's, in the spelling of their SDK."""
 
     provider = "gemini"
     _server: GeminiServer
-    unusable = "gave an unusable answer"
     leading_letter = True
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        super().__init__(name, settings)
-        self._server = GeminiServer(f"gemini/{name}", settings)
+    def _served(self, who: str) -> GeminiServer:
+        return GeminiServer(who, self.settings)
 
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
+        # Its options are no fields of a chat completion.
+        return wire_request(self.name, request, tools, replace(self.settings, options={}), profile)
+
+    def _asked(self, body: dict[str, Any]) -> Any:
         unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
-        settings = self.settings
-        return {
-            "contents": gemini_contents(request.messages, tools, unsigned),
-            "config": gemini_config(request, tools, settings.temperature, settings.options),
-        }
-
-    def _ask(self, body: dict[str, Any]) -> Any:
-        def generate(client: Client) -> Any:
-            answer = client.models.generate_content(model=self.name, **body)
-            return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-        return self._server.ask(generate)
-
-    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
-        return parse_gemini(answer, tools)
+        sent = as_gemini(body, self.settings.options, unsigned)
+        return as_chat(self._server.ask(self.name, "generateContent", sent))
 
 
 def build(name: str, settings: ModelSettings) -> GeminiModel:
@@ -78,23 +54,64 @@ def build(name: str, settings: ModelSettings) -> GeminiModel:
     return GeminiModel(name, settings)
 
 
-def gemini_contents(
-    messages: Sequence[Message], tools: WireTools, signature: bytes | None = None
-) -> list[dict[str, Any]]:
-    """Return the `contents` of a request: neighbours of one role are one content.
+def as_gemini(
+    body: Mapping[str, Any], options: Mapping[str, Any], signature: str | None = None
+) -> dict[str, Any]:
+    """Return the request of a chat completion as one of Google's.
 
     Args:
-        messages: The prompt; system messages go into the configuration instead.
-        tools: The request's tools.
+        body: Of the chat completion.
+        options: Google's own fields, which win; None leaves one out.
         signature: Stands on the first call of each reply; None: none.
     """
-    names = {call.id: tools.wire(call.name) for m in messages for call in m.calls}
+    system = "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system")
+    config = {
+        "temperature": body.get("temperature"),
+        "seed": body.get("seed"),
+        "maxOutputTokens": body.get("max_tokens"),
+        "responseMimeType": "application/json" if "response_format" in body else None,
+    }
+    sent: dict[str, Any] = {
+        "contents": _contents(body["messages"], signature),
+        "systemInstruction": {"parts": [{"text": system}]} if system else None,
+        "tools": [{"functionDeclarations": [_declared(t["function"]) for t in body["tools"]]}]
+        if "tools" in body
+        else None,
+    }
+    for name, value in options.items():
+        place = sent if name in _TOP else config
+        place[_camel(name)] = value if name in _AS_GIVEN else _in_camels(value)
+    sent["generationConfig"] = {name: value for name, value in config.items() if value is not None}
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def _declared(function: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: function[name] for name in ("name", "description")}
+    return told | {"parametersJsonSchema": function["parameters"]}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def _in_camels(value: Any) -> Any:
+    """Return a value whose names are spelled as Google's interface spells them."""
+    if isinstance(value, Mapping):
+        return {_camel(name): _in_camels(inner) for name, inner in value.items()}
+    return [_in_camels(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _contents(messages: Sequence[Mapping[str, Any]], signature: str | None) -> list[dict[str, Any]]:
+    """Return the contents of a request: neighbours of one role are one content."""
+    calls = (call for message in messages for call in message.get("tool_calls", ()))
+    names = {call["id"]: call["function"]["name"] for call in calls}
     contents: list[dict[str, Any]] = []
     for message in messages:
-        if message.role == "system":
+        if message["role"] == "system":
             continue
-        role = "model" if message.role == "assistant" else "user"
-        parts = _parts(message, tools, names, signature)
+        role = "model" if message["role"] == "assistant" else "user"
+        parts = _parts(message, names, signature)
         if contents and contents[-1]["role"] == role:
             contents[-1]["parts"] += parts
         else:
@@ -103,99 +120,61 @@ def gemini_contents(
 
 
 def _parts(
-    message: Message, tools: WireTools, names: Mapping[str, str], signature: bytes | None
+    message: Mapping[str, Any], names: Mapping[str, str], signature: str | None
 ) -> list[dict[str, Any]]:
-    if message.role == "tool":
-        name = names.get(message.call_id, "unknown")
-        response = parse_object(message.content)
+    content = message["content"]
+    if message["role"] == "tool":
+        response = parse_object(content)
         if response is None:
-            response = {"result": message.content}
-        return [{"function_response": {"name": name, "response": response}}]
-    parts: list[dict[str, Any]] = []
-    if message.content or not message.calls:
-        parts.append({"text": message.content})
-    for number, call in enumerate(message.calls):
+            response = {"result": content}
+        name = names.get(message["tool_call_id"], "unknown")
+        return [{"functionResponse": {"name": name, "response": response}}]
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    parts: list[dict[str, Any]] = [{"text": content}] if content or not calls else []
+    for number, call in enumerate(calls):
         part: dict[str, Any] = {
-            "function_call": {"name": tools.wire(call.name), "args": sent_arguments(call)}
+            "functionCall": {"name": call["name"], "args": json.loads(call["arguments"])}
         }
         if signature is not None and number == 0:
-            part["thought_signature"] = signature
+            part["thoughtSignature"] = signature
         parts.append(part)
     return parts
 
 
-def gemini_config(
-    request: Request,
-    tools: WireTools,
-    temperature: float | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return the configuration of a request; options win, and None leaves a field out."""
-    system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-    config: dict[str, Any] = {
-        "system_instruction": system or None,
-        "temperature": request.temperature if temperature is None else temperature,
-        "seed": request.seed,
-        "max_output_tokens": request.max_tokens,
-        "response_mime_type": "application/json" if request.json_object else None,
-        "automatic_function_calling": {"disable": True},
-    }
-    if tools.tools:
-        declarations = [
-            {
-                "name": name,
-                "description": tool.description,
-                "parameters_json_schema": tool.parameters,
-            }
-            for name, tool in zip(tools.names, tools.tools, strict=True)
-        ]
-        config["tools"] = [{"function_declarations": declarations}]
-    config.update(options or {})
-    return {name: value for name, value in config.items() if value is not None}
-
-
-def parse_gemini(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
-    """Return the completion in an answer, and whether the server counted the tokens.
+def as_chat(answer: Any) -> Any:
+    """Return an answer of Google's as a chat completion; what is none, as it is.
 
     A prompt that Google's filters blocked is an empty text with their `finish_reason`.
-
-    Raises:
-        MalformedAnswerError: There is neither a candidate nor a reason for it.
     """
     if not isinstance(answer, dict):
-        raise MalformedAnswerError("no JSON object")
-    usage = _usage(answer.get("usageMetadata"))
-    candidates = answer.get("candidates")
+        return answer
+    candidates = objects_in(answer.get("candidates"))
     if not candidates:
-        if (answer.get("promptFeedback") or {}).get("blockReason"):
-            blocked = Completion(usage=usage or Usage(), finish_reason="content_filter")
-            return blocked, usage is not None
-        raise MalformedAnswerError("it has no candidates")
-    candidate = candidates[0]
-    parts = (candidate.get("content") or {}).get("parts") or []
+        feedback = answer.get("promptFeedback")
+        if not (isinstance(feedback, dict) and feedback.get("blockReason")):
+            return answer
+        candidates = [{"finishReason": "content_filter"}]
+    content = candidates[0].get("content")
+    parts = objects_in(content.get("parts")) if isinstance(content, dict) else []
     spoken = [part for part in parts if not part.get("thought")]
-    text, thought = (
-        well_formed("".join(part.get("text") or "" for part in some))
-        for some in (spoken, [part for part in parts if part.get("thought")])
-    )
-    calls = tuple(_call(part["functionCall"], tools) for part in spoken if "functionCall" in part)
-    finish = finish_of(candidate.get("finishReason"))
-    cut = finish == "length"
-    completion = Completion(
-        text, calls, usage or Usage(), cut, finish_reason=finish, reasoning=thought
-    )
-    return completion, usage is not None
-
-
-def _call(call: Mapping[str, Any], tools: WireTools) -> ToolCall:
-    name = well_formed(str(call.get("name") or ""))
-    arguments = orjson.dumps(call.get("args") or {}).decode()
-    return parse_call(tools.from_wire.get(name, name), arguments)
-
-
-def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict) or not isinstance(usage.get("promptTokenCount"), int):
-        return None
-    spoken = usage.get("candidatesTokenCount") or 0
-    thought = usage.get("thoughtsTokenCount") or 0
-    return Usage(usage["promptTokenCount"], spoken + thought, reasoning=thought)
+    calls = objects_in([part.get("functionCall") for part in spoken])
+    message = {
+        "content": texts_in(spoken, "text"),
+        "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
+        "tool_calls": [
+            {"function": {"name": call.get("name"), "arguments": call.get("args") or {}}}
+            for call in calls
+        ],
+    }
+    told = answer.get("usageMetadata")
+    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
+    spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
+    return {
+        "choices": [{"message": message, "finish_reason": candidates[0].get("finishReason")}],
+        "usage": {
+            "prompt_tokens": usage.get("promptTokenCount"),
+            "completion_tokens": spoke + thought,
+            "completion_tokens_details": {"reasoning_tokens": thought},
+        },
+    }

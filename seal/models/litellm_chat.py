@@ -7,54 +7,36 @@ completions.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from seal.core import Completion, MissingExtraError, ModelError, OverdueError, Request
-from seal.core.deadlines import given_up, seconds_left
+from seal.core import ModelError
 from seal.core.secrets import held_keys
-from seal.core.servers import Server
-from seal.models.profiles import Profile, find_profile
+from seal.models.sdk_server import SdkServer
+from seal.models.server_model import ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
 
 
-class _LiteLLM(Server):
-    """LiteLLM, which finds the server by the model's name.
+class _LiteLLM(SdkServer):
+    """LiteLLM, which finds the server by the model's name."""
 
-    Raises:
-        MissingExtraError: litellm is not installed.
-    """
+    package = "litellm"
+    needs_key = False
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
         self.url = settings.base_url
-        super().__init__(who, "", "", settings, held_keys())
-        if find_spec("litellm") is None:
-            raise MissingExtraError("litellm", "litellm")
+        super().__init__(who, "", settings, held_keys())
 
-    def post(self, body: Mapping[str, Any]) -> Any:
-        """Return the JSON of an answer, with every failure told in words of ours.
+    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
+        told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
+        told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
+        return client(**body, **told).model_dump()
 
-        Raises:
-            TransientError: A failure that may pass.
-            RequestError: The server does not take this request.
-            ModelError: It takes none: key or name are wrong.
-        """
-        failure: ModelError
-        try:
-            complete = self._connection()
-            told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
-            told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
-            return given_up(lambda: complete(**body, **told).model_dump(), seconds_left())
-        except OverdueError:
-            failure = self.transient("gave no answer before the time was up", status=0)
-        except Exception as error:  # LiteLLM has no class of its own for all its failures
-            status = getattr(error, "status_code", None)
-            headers = getattr(getattr(error, "response", None), "headers", None) or {}
-            said = str(getattr(error, "message", None) or error)
-            failure = self._failure(status if isinstance(status, int) else 500, said, headers)
-        raise failure
+    def _told(self, error: Exception) -> ModelError:
+        status = getattr(error, "status_code", None)
+        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        said = str(getattr(error, "message", None) or error)
+        return self._failure(status if isinstance(status, int) else 500, said, headers)
 
     def _connect(self) -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub
@@ -69,36 +51,19 @@ class _LiteLLM(Server):
 
 
 class LiteLLMModel(ServerModel):
-    """A model that LiteLLM asks. Safe in threads.
+    """A model that LiteLLM asks, by the name that LiteLLM has for it: `PROVIDER/MODEL`.
 
     Fields of the request that its provider does not know are left out by LiteLLM.
-
-    Args:
-        name: As LiteLLM has it: `PROVIDER/MODEL`.
-        settings: Address, tries, further fields of the request.
-
-    Raises:
-        UsageError: No such profile.
-        MissingExtraError: litellm is not installed.
     """
 
     provider = "litellm"
     _server: _LiteLLM
-    unusable = "answered what is no chat completion"
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        super().__init__(name, settings)
-        self._server = _LiteLLM(f"litellm/{name}", settings)
-        self.profile = find_profile(name, self.place, settings.profile)
+    def _served(self, who: str) -> _LiteLLM:
+        return _LiteLLM(who, self.settings)
 
-    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
-        return wire_request(self.name, request, tools, self.settings, profile)
-
-    def _ask(self, body: Any) -> Any:
+    def _asked(self, body: dict[str, Any]) -> Any:
         return self._server.post(body)
-
-    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
-        return parse_completion(answer, tools)
 
 
 def build(name: str, settings: ModelSettings) -> LiteLLMModel:

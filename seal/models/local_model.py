@@ -14,14 +14,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from seal.core import JSON, Completion, Request, UsageError
+from seal.core import JSON, Request, UsageError
 from seal.core.providers import OpenAIServer
 from seal.core.servers import TransientError
 from seal.models.llama_server import address_of
-from seal.models.profiles import Profile, find_profile
+from seal.models.profiles import Profile
+from seal.models.server_model import ServerModel
 from seal.models.settings import LOADED, ModelSettings
 from seal.models.weights import Weights
-from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
+from seal.models.wire import WireTools, wire_request
 
 if TYPE_CHECKING:
     from urllib3 import PoolManager
@@ -75,23 +76,23 @@ class LocalModel(ServerModel):
     """
 
     provider = "local"
-    unusable = "answered what is no chat completion"
     _server: _OwnServer
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
+        options = {"n_parallel": 1, "n_threads": _THREADS, **settings.options}
+        self._loaded = {n: options.pop(n) for n in LOADED if options.get(n) is not None}
+        self._body_settings = replace(settings, options={"cache_prompt": False, **options})
+        self._turn = threading.Semaphore(self._loaded["n_parallel"])
         super().__init__(name, settings)
-        if settings.base_url is not None:
+
+    def _served(self, who: str) -> _OwnServer:
+        if self.settings.base_url is not None:
             raise UsageError(
-                f"local/{name} is played on this machine: leave {settings.address_from} out, or "
+                f"{who} is played on this machine: leave {self.settings.address_from} out, or "
                 "name a server's model openai/MODEL"
             )
-        self._weights = Weights.of(name)
-        self.profile = find_profile(name, None, settings.profile)
-        options = {"n_parallel": 1, "n_threads": _THREADS, **settings.options}
-        loaded = {n: options.pop(n) for n in LOADED if options.get(n) is not None}
-        self._body_settings = replace(settings, options={"cache_prompt": False, **options})
-        self._server = _OwnServer(f"local/{name}", settings, self._weights, loaded)
-        self._turn = threading.Semaphore(loaded["n_parallel"])
+        self._weights = Weights.of(self.name)
+        return _OwnServer(who, self.settings, self._weights, self._loaded)
 
     @cached_property
     def identity(self) -> dict[str, JSON]:
@@ -104,17 +105,14 @@ class LocalModel(ServerModel):
             **self._rules,
         }
 
-    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
         if request.max_tokens is None:
             request = replace(request, max_tokens=_LONGEST)
         return wire_request(self.name, request, tools, self._body_settings, profile)
 
-    def _ask(self, body: Any) -> Any:
+    def _asked(self, body: dict[str, Any]) -> Any:
         with self._turn:  # its silence is told from the moment that it is asked
             return self._server.post("/chat/completions", body)
-
-    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
-        return parse_completion(answer, tools)
 
 
 def build(name: str, settings: ModelSettings) -> LocalModel:

@@ -6,11 +6,12 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from seal.core import JSON, Completion, Request, RequestError
+from seal.core import JSON, Request, RequestError
 from seal.core.providers import OpenAIServer
-from seal.models.profiles import Profile, find_profile
+from seal.models.profiles import Profile
+from seal.models.server_model import ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import ServerModel, WireTools, parse_completion, wire_request
+from seal.models.wire import WireTools
 
 OUTPUT_CAP = 8192
 """Tokens that an answer may have where nobody says: a model that repeats itself ends. It is part of
@@ -23,23 +24,10 @@ _REFUSED = (
 
 
 class OpenAIModel(ServerModel):
-    """A model behind an OpenAI-compatible server. Safe in threads, which share one client.
-
-    Built only where a key or a server is known; nothing is sent before the first request.
-
-    Args:
-        name: What the server calls the model.
-        settings: Address, tries, further fields.
-
-    Raises:
-        UsageError: Neither a key nor a server; the text names the variable and the flag. Or no such
-            profile.
-        DataError: The profile's file is wrong.
-    """
+    """A model behind an OpenAI-compatible server, built only where a key or a server is known."""
 
     provider = "openai"
     _server: OpenAIServer
-    unusable = "answered what is no chat completion"
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
@@ -47,13 +35,14 @@ class OpenAIModel(ServerModel):
         self._is_free = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.options)
         """Whether nobody says how long an answer may be."""
         self._is_capped = self._is_free
-        self._server = OpenAIServer(f"openai/{name}", settings, _REFUSED)
-        self.profile = find_profile(name, self.place, settings.profile)
 
-    def _body(self, request: Request, tools: WireTools, profile: Profile) -> Any:
+    def _served(self, who: str) -> OpenAIServer:
+        return OpenAIServer(who, self.settings, _REFUSED)
+
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
         if request.max_tokens is None and self._is_capped:
             request = replace(request, max_tokens=OUTPUT_CAP)
-        return wire_request(self.name, request, tools, self.settings, profile)
+        return super()._body(request, tools, profile)
 
     @property
     def identity(self) -> dict[str, JSON]:
@@ -64,7 +53,7 @@ class OpenAIModel(ServerModel):
     def _is_of_responses(self) -> bool:
         return self.settings.api == "responses"
 
-    def _ask(self, body: Any) -> Any:
+    def _asked(self, body: dict[str, Any]) -> Any:
         try:
             return self._sent(body)
         except RequestError as error:
@@ -75,15 +64,12 @@ class OpenAIModel(ServerModel):
         self._is_capped = False  # its window, or what it may write, is smaller
         return answer
 
-    def _sent(self, body: Any) -> Any:
+    def _sent(self, body: dict[str, Any]) -> Any:
         if not self._is_of_responses:
             return self._server.post("/chat/completions", body)
         from seal.models.responses import as_chat, as_response
 
         return as_chat(self._server.post("/responses", as_response(body)))
-
-    def _read(self, answer: Any, tools: WireTools) -> tuple[Completion, bool]:
-        return parse_completion(answer, tools)
 
 
 def _too_much(said: str) -> bool:

@@ -28,7 +28,7 @@ from seal.core.formats import Format, ToolMessages, repairs_of
 from seal.core.plain import json_text
 from seal.models.presentation import MANAGER, Presentation, presented
 from seal.models.profiles import Profile, save, saved_at
-from seal.models.wire import ServerModel
+from seal.models.server_model import ServerModel
 
 Answer = Literal["yes", "no", "refused"]
 """refused: the server does not take such a request at all."""
@@ -159,7 +159,7 @@ def rules_of(model: ServerModel, way: Way | None) -> Profile:
     Raises:
         ModelError: The server does not even take the shortest request.
     """
-    profile = model.profile or Profile()
+    profile = model.profile
     if way is not None and way.format != "native":
         profile = replace(profile, tools=False)
     elif way is not None and way.tool_messages == "text":
@@ -187,13 +187,11 @@ def saved(model: Any, way: Way | None) -> tuple[Path, str]:
         way: The best way of it; None: none works.
 
     Raises:
-        UsageError: The model has no profile.
+        UsageError: No server plays the model.
         ModelError: The server does not even take the shortest request.
     """
-    if not isinstance(model, ServerModel) or model.profile is None:
-        raise UsageError(
-            f"{model!r} has no profile; --save is for openai, anthropic, litellm and local"
-        )
+    if not isinstance(model, ServerModel):
+        raise UsageError(f"{model!r} has no profile; --save is for models that a server plays")
     rules = replace(rules_of(model, way), name=f"{model.provider}/{model.name}")
     path = saved_at(model.name, model.place)
     save(rules, path)
@@ -208,7 +206,7 @@ def _require(
     Raises:
         ModelError: It is taken under none, and must be.
     """
-    before = model.profile or Profile()
+    before = model.profile
     failure: ModelError | None = None
     for rule in ({}, *rules):
         model.profile = before.with_learnt(**rule) if rule else before
@@ -255,13 +253,13 @@ def _tried(
         messages: Of the request.
         check: What an answer shows.
     """
-    if served is not None and served.profile is not None:
+    if served is not None:
         served.profile = replace(served.profile, tools=True, tool_messages="native")
     try:
         answer = asked.complete(Request(messages, _TOOLS, MANAGER))
     except RequestError as error:
         return Ability("refused", str(error))
-    if served is not None and served.profile is not None and not served.profile.tools:
+    if served is not None and not served.profile.tools:
         return Ability("refused", "the server takes no tools")
     return check(answer)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from seal.models.wire import objects_in, texts_in
+
 _RENAMED = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
 _UNKNOWN = {"seed", "stop", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs"}
 """Fields of a chat completion that have no place in a response."""
@@ -64,20 +66,20 @@ def as_chat(answer: Any) -> Any:
         return answer
     if answer.get("status") in ("failed", "cancelled"):
         return {"error": answer.get("error") or {"message": answer["status"]}}
-    items = [item for item in answer["output"] if isinstance(item, dict)]
     by_kind: dict[Any, list[dict[str, Any]]] = {}
-    for item in items:
+    for item in objects_in(answer["output"]):
         by_kind.setdefault(item.get("type"), []).append(item)
-    parts = [part for item in by_kind.get("message", ()) for part in _parts(item, "content")]
+    said = (objects_in(item.get("content")) for item in by_kind.get("message", ()))
+    parts = [part for one in said for part in one]
     thoughts = [
         part
         for item in by_kind.get("reasoning", ())
-        for part in (_parts(item, "summary") or _parts(item, "content"))
+        for part in objects_in(item.get("summary")) or objects_in(item.get("content"))
     ]
     message = {
-        "content": _joined(parts, "text"),
-        "refusal": _joined(parts, "refusal"),
-        "reasoning_content": _joined(thoughts, "text", "\n\n"),
+        "content": texts_in(parts, "text"),
+        "refusal": texts_in(parts, "refusal"),
+        "reasoning_content": texts_in(thoughts, "text", "\n\n"),
         "tool_calls": [{"function": call} for call in by_kind.get("function_call", ())],
     }
     why = answer.get("incomplete_details")
@@ -93,13 +95,3 @@ def as_chat(answer: Any) -> Any:
             "completion_tokens_details": usage.get("output_tokens_details"),
         },
     }
-
-
-def _parts(item: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
-    found = item.get(field)
-    return [part for part in found if isinstance(part, dict)] if isinstance(found, list) else []
-
-
-def _joined(parts: list[dict[str, Any]], field: str, between: str = "") -> str:
-    texts = (part.get(field) for part in parts)
-    return between.join(text for text in texts if isinstance(text, str))

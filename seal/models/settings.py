@@ -140,7 +140,7 @@ _GEMINI = _by_name(
     {
         "a list": "safety_settings stop_sequences",
         "a number": "frequency_penalty presence_penalty top_k top_p",
-        "a text": "cached_content media_resolution response_mime_type",
+        "a text": "cached_content profile media_resolution response_mime_type",
         "a whole number": "max_output_tokens seed",
         "an object": "labels response_json_schema response_schema thinking_config tool_config",
     }

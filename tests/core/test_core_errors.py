@@ -32,7 +32,7 @@ def example(kind):
     if issubclass(kind, UnknownNameError):
         return kind("retriever", "tfdif", ["tfidf", "dense"])
     if kind is MissingExtraError:
-        return MissingExtraError("google-genai", "gemini")
+        return MissingExtraError("anthropic", "anthropic")
     return kind("what, got, expected: 北京")
 
 
@@ -70,7 +70,7 @@ def test_an_unknown_name_among_many_says_how_many_are_left_out():
 
 
 def test_a_missing_extra_names_its_install_command():
-    assert 'pip install "seal-api-llms[gemini]"' in str(example(MissingExtraError))
+    assert 'pip install "seal-api-llms[anthropic]"' in str(example(MissingExtraError))
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,11 @@
-import importlib.util
-
 import pytest
 from servers import answer, failure, garbage, half, nothing
 
-from seal.core import (
-    Message,
-    MissingExtraError,
-    ModelError,
-    Request,
-    Tool,
-    ToolCall,
-    Usage,
-    UsageError,
-)
+from seal.core import Message, ModelError, Request, Tool, ToolCall, Usage, UsageError
 from seal.models import ModelSettings, build_model
-from seal.models.gemini_chat import gemini_config, gemini_contents, parse_gemini
-from seal.models.wire import MalformedAnswerError, wire_tools
 
 KEY = "AIza-distinctive-key"
 WEATHER = Tool("demo/weather/now", "7day weather", "Weather", {"type": "object", "properties": {}})
-TOOLS = wire_tools((WEATHER,), leading_letter=True)
 HISTORY = (
     Message("system", "Be brief."),
     Message("user", "Weather in Bern and Rome?"),
@@ -43,53 +29,110 @@ def spoken(*parts, **fields):
     return {"candidates": [{**candidate, **fields}], "usageMetadata": usage}
 
 
-def test_results_of_one_reply_are_one_content_and_name_their_function():
-    contents = gemini_contents(HISTORY, TOOLS)
+@pytest.fixture
+def model_of(model_server, monkeypatch):
+    def build(script, name="gemini-3-any", **options):
+        monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+        server = model_server(script)
+        settings = ModelSettings(
+            base_url=server.root, first_wait_s=0.001, max_wait_s=0.01, max_tries=2, timeout_s=5
+        )
+        return build_model(f"gemini/{name}", settings.told(options)), server
+
+    return build
+
+
+@pytest.fixture
+def sent(model_of):
+    """Return the body that a model sends for `ASK`."""
+
+    def body(**options):
+        model, server = model_of([answer(spoken({"text": "Sunny."}))], **options)
+        model.complete(ASK)
+        return server.received[0].body
+
+    return body
+
+
+def test_results_of_one_reply_are_one_content_and_name_their_function(sent):
+    contents = sent()["contents"]
     assert [content["role"] for content in contents] == ["user", "model", "user"]
-    calls = [part["function_call"] for part in contents[1]["parts"]]
+    assert contents[0]["parts"] == [{"text": "Weather in Bern and Rome?"}]
+    calls = [part["functionCall"] for part in contents[1]["parts"]]
     assert calls == [
         {"name": "_7day_weather", "args": {"city": "Bern"}},
         {"name": "_7day_weather", "args": {"unparsable_arguments": "{"}},
     ]
-    responses = [part["function_response"] for part in contents[2]["parts"]]
+    responses = [part["functionResponse"] for part in contents[2]["parts"]]
     assert [r["response"] for r in responses] == [{"sky": "blue"}, {"result": "an error"}]
     assert {r["name"] for r in responses} == {"_7day_weather"}
 
 
-def test_the_first_call_of_a_reply_carries_the_signature():
-    parts = gemini_contents(HISTORY, TOOLS, b"s")[1]["parts"]
-    assert ["thought_signature" in part for part in parts] == [True, False]
+def test_the_first_call_of_a_reply_carries_the_signature(sent):
+    parts = sent()["contents"][1]["parts"]
+    assert ["thoughtSignature" in part for part in parts] == [True, False]
+    parts = sent(name="gemini-2.5-flash")["contents"][1]["parts"]
+    assert ["thoughtSignature" in part for part in parts] == [False, False]
 
 
-def test_the_configuration_holds_system_text_tools_and_parameters():
-    config = gemini_config(ASK, TOOLS, options={"seed": None, "top_k": 4})
-    assert config["system_instruction"] == "Be brief."
-    assert config["temperature"] == 0.0 and "seed" not in config and config["top_k"] == 4
-    (declared,) = config["tools"][0]["function_declarations"]
-    assert declared["name"] == "_7day_weather"
-    assert declared["parameters_json_schema"] == WEATHER.parameters
-
-
-def test_an_answer_becomes_text_calls_and_usage():
-    answered, counted = parse_gemini(
-        spoken(
-            {"text": "thinking", "thought": True},
-            {"text": "Let me look."},
-            {"functionCall": {"name": "_7day_weather", "args": {"city": "Bern"}}},
-        ),
-        TOOLS,
+def test_the_configuration_holds_system_text_tools_and_parameters(sent):
+    thinking = {"thinking_budget": 128, "include_thoughts": True}
+    schema = {"type": "object", "properties": {"two_words": {"type": "string"}}}
+    body = sent(
+        seed=None,
+        top_k=4,
+        thinking_config=thinking,
+        response_json_schema=schema,
+        safety_settings=[{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"}],
     )
-    assert counted and answered.usage == Usage(9, 5, reasoning=3)
+    assert body["systemInstruction"] == {"parts": [{"text": "Be brief."}]}
+    assert body["generationConfig"] == {
+        "temperature": 0.0,
+        "topK": 4,
+        "thinkingConfig": {"thinkingBudget": 128, "includeThoughts": True},
+        "responseJsonSchema": schema,
+    }
+    assert body["safetySettings"][0]["threshold"] == "OFF"
+    (declared,) = body["tools"][0]["functionDeclarations"]
+    assert declared["name"] == "_7day_weather"
+    assert declared["parametersJsonSchema"] == WEATHER.parameters
+
+
+def test_an_answer_becomes_text_calls_and_usage(model_of):
+    parts = (
+        {"text": "thinking", "thought": True},
+        {"text": "Let me look."},
+        {"functionCall": {"name": "_7day_weather", "args": {"city": "Bern"}}},
+    )
+    model, server = model_of([answer(spoken(*parts))])
+    answered = model.complete(ASK)
+    assert answered.usage == Usage(9, 5, reasoning=3)
     assert (answered.reasoning, answered.finish_reason) == ("thinking", "stop")
     assert answered.content == "Let me look."
     assert answered.calls == (ToolCall("", "7day weather", {"city": "Bern"}),)
+    (received,) = server.received
+    assert received.path == "/v1beta/models/gemini-3-any:generateContent"
+    assert received.headers["x-goog-api-key"] == KEY
+    assert received.body["generationConfig"]["seed"] == 3
 
 
-def test_a_blocked_prompt_is_an_empty_text_and_no_candidate_at_all_is_malformed():
-    assert parse_gemini({"promptFeedback": {"blockReason": "SAFETY"}}, TOOLS)[0].content == ""
-    assert parse_gemini(spoken(finishReason="MAX_TOKENS"), TOOLS)[0].truncated
-    with pytest.raises(MalformedAnswerError):
-        parse_gemini({}, TOOLS)
+def test_a_blocked_prompt_and_a_full_answer_are_outcomes(model_of):
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}}
+    model, _ = model_of([answer(blocked), answer(spoken(finishReason="MAX_TOKENS"))])
+    filtered = model.complete(ASK)
+    assert (filtered.content, filtered.finish_reason) == ("", "content_filter")
+    assert model.complete(ASK).truncated
+
+
+def test_what_a_model_of_googles_does_not_take_is_left_out_as_of_others(model_of):
+    fine = answer(spoken({"text": "Sunny."}))
+    said = "Invalid JSON payload received. Unknown name \"seed\" at 'generation_config'"
+    model, server = model_of([failure(400, said), fine])
+    assert model.complete(ASK).content == "Sunny."
+    assert "seed" not in server.received[1].body["generationConfig"]
+    model, server = model_of([fine], name="gemma-3-27b-it")  # takes neither tools nor system texts
+    model.complete(ASK)
+    assert not {"tools", "systemInstruction"} & server.received[0].body.keys()
 
 
 def test_without_a_key_the_variable_is_named(monkeypatch):
@@ -98,51 +141,17 @@ def test_without_a_key_the_variable_is_named(monkeypatch):
         build_model("gemini/gemini-2.5-flash")
 
 
-sdk = pytest.mark.skipif(
-    importlib.util.find_spec("google") is None or importlib.util.find_spec("google.genai") is None,
-    reason="google-genai is not installed: the extra 'gemini' brings it",
-)
+BROKEN = [
+    failure(429),
+    failure(500),
+    garbage(),
+    half(),
+    nothing(),
+    *map(answer, ({}, [], "no", {"candidates": 3}, {"promptFeedback": "no"})),
+]
 
 
-@pytest.mark.skipif(not sdk.args[0], reason="google-genai is installed")
-def test_without_the_library_its_extra_is_named(monkeypatch):
-    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
-    with pytest.raises(MissingExtraError, match=r"seal-api-llms\[gemini\]"):
-        build_model("gemini/gemini-2.5-flash")
-
-
-@pytest.fixture
-def model_of(model_server, monkeypatch):
-    def build(script, name="gemini-3-any"):
-        monkeypatch.setenv("GOOGLE_API_KEY", KEY)
-        server = model_server(script)
-        settings = ModelSettings(
-            base_url=server.root, first_wait_s=0.001, max_wait_s=0.01, max_tries=2, timeout_s=5
-        )
-        return build_model(f"gemini/{name}", settings), server
-
-    return build
-
-
-@sdk
-def test_the_library_sends_the_request_and_reads_the_answer(model_of):
-    model, server = model_of([answer(spoken({"text": "Sunny."}))])
-    answered = model.complete(ASK)
-    assert (answered.content, answered.usage) == ("Sunny.", Usage(9, 5, reasoning=3))
-    received = server.received[0]
-    assert received.path.endswith("/models/gemini-3-any:generateContent")
-    assert received.headers["x-goog-api-key"] == KEY
-    body = received.body
-    assert body["generationConfig"]["seed"] == 3
-    assert body["systemInstruction"]["parts"][0]["text"] == "Be brief."
-    assert body["contents"][1]["parts"][0]["functionCall"]["args"] == {"city": "Bern"}
-    assert "thoughtSignature" in body["contents"][1]["parts"][0]
-
-
-@sdk
-@pytest.mark.parametrize(
-    "broken", [failure(429), failure(500), garbage(), half(), nothing(), answer({})]
-)
+@pytest.mark.parametrize("broken", BROKEN, ids=range(len(BROKEN)))
 def test_a_failure_that_may_pass_is_tried_again_and_then_told(model_of, broken):
     model, _ = model_of([broken, answer(spoken({"text": "Sunny."}))])
     assert model.complete(ASK).content == "Sunny."
@@ -152,7 +161,6 @@ def test_a_failure_that_may_pass_is_tried_again_and_then_told(model_of, broken):
     assert len(server.received) == 2
 
 
-@sdk
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_a_refusal_is_told_at_once_and_without_the_key(model_of, status):
     model, server = model_of([failure(status, f"bad {KEY}")])

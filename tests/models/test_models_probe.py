@@ -159,5 +159,5 @@ def test_what_a_server_refuses_is_found_out_and_kept(family, model_server, monke
 
 
 def test_a_model_without_a_server_has_no_profile_to_keep():
-    with pytest.raises(UsageError, match="--save is for openai, anthropic, litellm and local"):
+    with pytest.raises(UsageError, match="--save is for models that a server plays"):
         saved(build_model("random"), None)

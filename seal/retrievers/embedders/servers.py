@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer, OpenAIServer, server_url
 from seal.core.secrets import ServerSettings, check_url, public_url
 from seal.retrievers.embedders.vectors import Purpose
-
-if TYPE_CHECKING:
-    from google.genai import Client
 
 _NUMBERS: Mapping[str, type[int] | type[float]] = {
     **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
@@ -139,7 +136,6 @@ class ServerEmbedder:
         Raises:
             ModelError: The server failed, refused, or answered with something else than one row for
                 each text. The text names the repair, never the key.
-            MissingExtraError: The provider's package is not installed.
             UsageError: There is no key, nor a server that may need none.
         """
         return self._rows(texts, "document")
@@ -223,21 +219,24 @@ class GeminiEmbedder(ServerEmbedder):
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         server, options = self._server, self._options
-        # One content a text: the SDK would join bare texts to one for some models.
-        contents: Any = [{"role": "user", "parts": [{"text": text}]} for text in texts]
-        task = f"RETRIEVAL_{purpose.upper()}"
-        config: Any = {"task_type": task, "output_dimensionality": options.dimensions}
-
-        def embed(client: Client) -> Any:
-            return client.models.embed_content(
-                model=options.model, contents=contents, config=config
-            )
+        place = f"models/{options.model}"
+        told = {
+            "model": place,
+            "taskType": f"RETRIEVAL_{purpose.upper()}",
+            **({"outputDimensionality": options.dimensions} if options.dimensions else {}),
+        }
+        body = {
+            "requests": [
+                {**told, "content": {"role": "user", "parts": [{"text": text}]}} for text in texts
+            ]
+        }
 
         def ask() -> list[Any]:
-            embeddings = server.ask(embed).embeddings
-            if not embeddings:
+            answer = server.ask(options.model, "batchEmbedContents", body)
+            found = answer.get("embeddings") if isinstance(answer, dict) else None
+            if not (isinstance(found, list) and found and all(isinstance(e, dict) for e in found)):
                 raise server.transient("answered what is no list of embeddings")
-            return [embedding.values for embedding in embeddings]
+            return [embedding.get("values") for embedding in found]
 
         rows = server.answer(ask)
         if len(rows) != len(texts):

@@ -1,0 +1,229 @@
+"""A model behind a server: the one way from a request to its answer, whatever the provider."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from seal.core import JSON, Completion, ModelError, Request, RequestError, Tool, UsageError
+from seal.core.outcomes import refusal_of, unread
+from seal.core.secrets import public_url
+from seal.models.normal_form import presentation_of
+from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
+from seal.models.settings import ModelSettings
+from seal.models.tokens import count_thinking, estimate_usage
+from seal.models.wire import (
+    MalformedAnswerError,
+    WireTools,
+    parse_completion,
+    wire_request,
+    wire_tools,
+)
+
+if TYPE_CHECKING:
+    from seal.core.servers import Server
+
+_KEPT_TOOL_SETS = 256
+UNREADABLE = "unreadable"
+"""The `finish_reason` of an answer in which the server could not read the calls."""
+_log = logging.getLogger(__name__)
+
+
+class _LearntError(Exception):
+    """A refusal has changed the profile: the same request may be taken now."""
+
+
+class ServerModel(ABC):
+    """A model behind a server. Safe in threads, which share one client.
+
+    Every request is made, and every answer read, as a chat completion. A provider says which server
+    it is, and translates between chat completions and what that server takes and gives.
+
+    Args:
+        name: What the server calls the model.
+        settings: Address, tries, further fields.
+
+    Raises:
+        UsageError: No name, or the server lacks what it needs, such as a key. Or no such profile.
+        DataError: The profile's file is wrong.
+        MissingExtraError: The provider's package is not installed.
+    """
+
+    cached = True
+    profile: Profile
+    """What the model takes; grows where a refusal teaches more."""
+    provider: str
+    unusable = "answered what is no chat completion"
+    """What is said of an answer that cannot be read."""
+    leading_letter = False
+    """Whether a function's name must not begin with a digit or a dash (Gemini)."""
+    counted_as = ""
+    """Model by whose table tokens are counted where the server does not."""
+    _server: Server
+
+    def __init__(self, name: str, settings: ModelSettings) -> None:
+        provider = self.provider
+        if not name:
+            raise UsageError(f"{provider}/: the model's name is missing; write {provider}/NAME")
+        self.name = name
+        self.settings = settings
+        self._tools: dict[tuple[int, ...], WireTools] = {}
+        self._lock = threading.Lock()
+        self._server = self._served(f"{provider}/{name}")
+        self.profile = find_profile(name, self.place, settings.profile)
+
+    @property
+    def identity(self) -> dict[str, JSON]:
+        """What shapes this model's answers, besides the request; holds no secret."""
+        return {
+            "model": f"{self.provider}/{self.name}",
+            "base_url": self.place,
+            "temperature": self.settings.temperature,
+            "options": dict(self.settings.options),
+            **self._rules,
+        }
+
+    @property
+    def _rules(self) -> dict[str, JSON]:
+        """What the profile adds to the identity; nothing where it shapes no answer."""
+        rules = self.profile.identity(self._given)
+        return {"profile": rules} if rules else {}
+
+    @property
+    def place(self) -> str | None:
+        """Address of the server without secrets; None: the provider's own."""
+        return public_url(self._server.url) if self._server.url else None
+
+    @property
+    def _given(self) -> set[str]:
+        """Fields of the request that the user gave."""
+        own = {"temperature"} if self.settings.temperature is not None else set()
+        return own | self.settings.options.keys()
+
+    @property
+    def outage(self) -> str:
+        """Why its server counts as down; empty while it does not."""
+        return self._server.outage
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without key and connections: the other process reads its own environment."""
+        return type(self), (self.name, replace(self.settings, recordings=None))
+
+    def complete(self, request: Request) -> Completion:
+        """Return the server's answer.
+
+        Where the server refuses what a profile can do without, it is asked again without it.
+
+        Raises:
+            ModelError: The server refused, or failed as often as may be tried.
+        """
+        while True:  # ends: each refusal that teaches something leaves less to be taught
+            how = presentation_of(request, self.profile)
+            try:
+                if how:
+                    from seal.models.text_calls import PresentedModel
+
+                    return PresentedModel(self, how).complete(request)
+                return self._complete(request)
+            except _LearntError:
+                continue
+
+    def _complete(self, request: Request) -> Completion:
+        """Return the server's answer to a request that it takes as far as the profile says."""
+        tools = self._wired(request.tools)
+        profile = self.profile
+        body = self._body(request, tools, profile)
+
+        def ask() -> Completion:
+            try:
+                answer = self._asked(body)
+            except ModelError as error:
+                wrote = unread(error.said) if isinstance(error, RequestError) else None
+                if wrote is not None:
+                    answered = Completion(wrote, finish_reason=UNREADABLE)
+                    return estimate_usage(request, answered, self.counted_as)
+                own = isinstance(error, RequestError) and error.refusal
+                if own or not self._learns(profile, str(error), body):
+                    raise
+                raise _LearntError from None
+            try:
+                completion, counted = parse_completion(answer, tools)
+            except MalformedAnswerError as error:
+                problem = str(error)
+            else:
+                if profile.thinking is not None:
+                    completion = _with_usual_marks(completion, *profile.thinking)
+                if counted:
+                    return count_thinking(completion, self.counted_as)
+                return estimate_usage(request, completion, self.counted_as)
+            refusal = refusal_of(400, problem)
+            if refusal is not None:
+                raise RequestError(self._server.told(f"answered {problem}"), refusal)
+            raise self._server.transient(f"{self.unusable}: {problem}")
+
+        return self._server.answer(ask)
+
+    def context(self) -> int | None:
+        """Return the tokens that prompt and answer may have; None: the server does not say."""
+        return self._server.context_of(self.name)
+
+    def _wired(self, tools: tuple[Tool, ...]) -> WireTools:
+        """Return the wire form of the tools, made once for each set of tools, by identity."""
+        key = tuple(map(id, tools))  # the entry keeps the tools alive, so ids stay theirs
+        found = self._tools.get(key)
+        if found is None:
+            found = wire_tools(tools, self.leading_letter)
+            if len(self._tools) >= _KEPT_TOOL_SETS:
+                self._tools.clear()
+            self._tools[key] = found
+        return found
+
+    def _learns(self, profile: Profile, said: str, body: Mapping[str, Any]) -> bool:
+        """Tell whether asking again can help, after a refusal under a profile."""
+        _, _, words = said.partition(" answered HTTP ")
+        with self._lock:
+            if self.profile is not profile:  # another thread has learnt meanwhile
+                return True
+            learnt = after_refusal(profile, words, body, self._given)
+            if learnt is None:
+                return False
+            self.profile = learnt
+        name = f"{self.provider}/{self.name}"
+        _log.warning("%s refused a request; from now on: %s", name, differences(profile, learnt))
+        path = saved_at(self.name, self.place)
+        if path.is_file() and self.settings.profile is None:
+            save(learnt, path)
+        return True
+
+    @abstractmethod
+    def _served(self, who: str) -> Server:
+        """Return the server, before anything is sent to it.
+
+        Args:
+            who: The model, as messages call it.
+        """
+
+    def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
+        """Return the chat completion that is asked for under a profile."""
+        return wire_request(self.name, request, tools, self.settings, profile)
+
+    @abstractmethod
+    def _asked(self, body: dict[str, Any]) -> Any:
+        """Return the server's answer as the JSON of a chat completion; what is none, as it is.
+
+        Raises:
+            ModelError: There is none.
+        """
+
+
+def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Completion:
+    """Return a completion whose thinking, in marks of the model's own, is taken as thinking."""
+    words = completion.content.replace(begins, "<think>").replace(ends, "</think>")
+    return replace(completion, content=words)
