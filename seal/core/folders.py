@@ -6,8 +6,9 @@ import fcntl
 import os
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
-from seal.core.errors import UsageError, shortened
+from seal.core.errors import DataError, UsageError, shortened
 
 LOCK = ".lock"
 """Name of the file that says who writes into a folder."""
@@ -48,6 +49,20 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
     else:
         return
     raise UsageError(f"{name}: {shortened(text)} is no path: {fault}")
+
+
+def within(folder: Path, name: Any) -> Path:
+    """Return the path of what stands in a folder, or in one below it, under a name from data.
+
+    Raises:
+        DataError: The name is no text, or leads out of the folder.
+    """
+    path = Path(name) if isinstance(name, str) and "\0" not in name else Path()
+    if not path.parts or ".." in path.parts or path.is_absolute():
+        raise DataError(
+            f"{folder}: {shortened(name)} is no name of what lies in this folder; mend it"
+        )
+    return folder / path
 
 
 class Lock:

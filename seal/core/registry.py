@@ -78,6 +78,15 @@ class Registry:
         """Return all names, sorted, without importing any plug-in."""
         return sorted({*self._ours, *self._registered, *(p.name for p in _installed(self.group))})
 
+    def offered_by(self, name: str) -> str:
+        """Return the distributions that offer a name; empty: none does. Imports nothing."""
+        if name in self._ours:
+            return "seal"
+        found = {
+            str(p.dist.name) if p.dist else "?" for p in _installed(self.group) if p.name == name
+        }
+        return " and ".join(sorted(found)) or "this process" * (name in self._registered)
+
     def resolve(self, what: Any) -> Any:
         """Return what a name or dotted path stands for; anything but a text stands for itself.
 

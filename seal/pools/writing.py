@@ -14,6 +14,7 @@ from typing import IO, Any
 import orjson
 
 from seal.core import DataError, Task, Tool, UsageError
+from seal.core.folders import within
 from seal.core.records import encode
 from seal.pools.importer import (
     MOBILE,
@@ -170,7 +171,7 @@ class _Writer:
 
     def _recording(self, name: str) -> IO[bytes]:
         if name not in self._recorded:
-            self._recorded[name] = self._open(self._folder / RECORDED / name / TRAJECTORIES)
+            self._recorded[name] = self._open(within(self._folder / RECORDED, name) / TRAJECTORIES)
         return self._recorded[name]
 
     def _open(self, path: Path) -> IO[bytes]:

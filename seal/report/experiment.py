@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import MissingExtraError
+from seal.core.folders import within
 from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
 from seal.report.figures import save
 from seal.report.frames import retrieval_frame, sweep_frame, write_parquet
@@ -70,7 +71,7 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
         A sentence for each thing that was left out, as a package is not installed.
     """
     write_markdown(content, folder)
-    runs = [RunFolder(folder / row["condition"]) for row in content["runs"]]
+    runs = [RunFolder(within(folder, row["condition"])) for row in content["runs"]]
     if runs:
         sections: list[Section] = [AblationSection(content), *default_sections(runs)]
         write_report(runs, folder / REPORT, sections)

@@ -1,7 +1,10 @@
 """Data of a stranger runs nothing: code that it names is refused, unless the user allows it."""
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -266,3 +269,96 @@ def test_what_is_allowed_must_be_a_module(seal, pool, ran) -> None:
     assert done.returncode == 2
     assert "--allow-code evil_lab:lamps: expected modules, such as my_lab.lamps" in done.stderr
     assert not ran.exists()
+
+
+def test_trust_tells_what_a_pool_asks_for_and_imports_nothing(seal, ran, tmp_path) -> None:
+    task = replace(LIGHT, world="evil_lab:lamps")
+    pool = write_pool(tmp_path / "pool", task, team="evil_lab:team")
+
+    done = seal("trust", pool, "--json")
+
+    asked = {one["what"]: one for one in json.loads(done.stdout)["asked"]}
+    assert done.returncode == 1
+    assert asked["world"]["place"] == "1 task"
+    assert asked["team"]["answer"] == "refused, but for --allow-code evil_lab"
+    assert [what for what, one in asked.items() if one["refused"]] == ["world", "team"]
+    assert seal("trust", pool, "--allow-code", "evil_lab").returncode == 0
+    assert not ran.exists()
+
+
+def test_trust_tells_of_the_metrics_of_a_run(seal, played, ran) -> None:
+    done = seal("trust", played)
+
+    assert done.returncode == 1
+    assert "evil_lab:Steps" in done.stdout
+    assert not ran.exists()
+
+
+def texts(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the ways to the texts and nulls of a JSON value, and to where a list may grow."""
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate([*value, None]):
+            yield from texts(item, (*way, key))
+    elif value is None or isinstance(value, str):
+        yield way
+
+
+def put(value: Any, way: tuple[Any, ...], text: str) -> bytes:
+    """Return a JSON value with a text in one place."""
+    changed = inner = json.loads(json.dumps(value))
+    for key in way[:-1]:
+        inner = inner[key]
+    if isinstance(inner, list):
+        inner[way[-1] : way[-1] + 1] = [text]
+    else:
+        inner[way[-1]] = text
+    return json.dumps(changed).encode() + b"\n"
+
+
+VERBS = {
+    "pool": cycle(
+        [
+            ("run", "pool", "--model", "oracle", "--no-baselines", "--out", "again", "--dry-run"),
+            ("lint", "pool"),
+            ("run", "pool", "--model", "oracle", "--no-baselines", "--out", "again"),
+            ("retrieve", "pool", "--retriever", "bm25"),
+        ]
+    ),
+    "run": cycle(
+        [
+            ("score", "run"),
+            ("report", "run"),
+            ("view", "run", "light"),
+            ("compare", "run", "other", "--out", "compared"),
+            ("explain", "run"),
+        ]
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+def test_nothing_is_imported_wherever_a_dotted_path_stands(called, ran, tmp_path) -> None:
+    write_pool(tmp_path / "pool", LIGHT, team="direct", history="gold", format="native")
+    for name in ("run", "other"):
+        words = ("run", "pool", "--model", "oracle", "--no-baselines", "--out", name)
+        assert called(*words).returncode == 0
+    kept = {
+        file: file.read_bytes()
+        for folder in VERBS
+        for file in (tmp_path / folder).glob("*.json*")
+        if file.stat().st_size
+    }
+    for file, content in kept.items():
+        first, rest = content, b""
+        if file.suffix == ".jsonl":
+            first, _, rest = content.partition(b"\n")
+        value = json.loads(first)
+        for way in texts(value):
+            file.write_bytes(put(value, way, "evil_lab:lamps") + rest)
+            words = next(VERBS[file.parent.name])
+            with suppress(Exception):  # a text for a figure breaks some verbs: no matter here
+                called(*words)
+            assert not ran.exists(), (file.name, way, words)
+            for other, before in kept.items():
+                other.write_bytes(before)

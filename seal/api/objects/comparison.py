@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from seal.api.objects.base import Document, metric_in, record
 from seal.api.objects.run import Run
 from seal.core import UnknownKeyError, UsageError
+from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
@@ -294,7 +295,7 @@ class Ablation(Paired):
     def runs(self) -> dict[str, Run]:
         """Condition to its run."""
         names = [row["condition"] for row in self.content["runs"]]
-        return {name: Run.load(self.folder / name) for name in names}
+        return {name: Run.load(within(self.folder, name)) for name in names}
 
     def _glance(self) -> Glance:
         protocol = self.content["protocol"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Document, Estimates, only, record
 from seal.api.objects.run import Run
 from seal.core import DataError
+from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
@@ -314,7 +315,7 @@ class Sweep(Grouped):
     def runs(self) -> dict[str, Run]:
         """The runs by their folders' names in the sweep's."""
         names = [row["run"] for row in self.content["rows"]]
-        return {name: Run.load(self.folder / name) for name in names}
+        return {name: Run.load(within(self.folder, name)) for name in names}
 
     @cached_property
     def frame(self) -> DataFrame:

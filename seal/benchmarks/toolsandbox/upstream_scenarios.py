@@ -11,13 +11,11 @@ Source: apple/ToolSandbox, whose scenario definitions compute these when they ar
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from typing import Any
 import orjson
 
 from seal.core import JSON, DataError, UsageError, located, shortened
+from seal.pools.reading.packed import lines_of
 from seal.pools.reading.records import (
     Placed,
     Torn,
@@ -36,13 +35,6 @@ from seal.pools.reading.records import (
 
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
-
-_RATIO = 100
-"""Bytes that one packed byte may become; upstream's become 46, of nothing but zeros 1,032."""
-_SMALL = 2**26
-"""Unpacked bytes that any file may have."""
-_LARGEST = 2**30
-"""Unpacked bytes that no file may pass."""
 
 CATEGORIES = {
     "SINGLE_TOOL_CALL": "single_tool",
@@ -80,10 +72,11 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
     Raises:
         DataError: The file is no whole gzip file, is too large when unpacked, or is empty.
     """
-    lines = _content(path).splitlines()
-    if not lines:
+    lines = lines_of(path)
+    first = next(lines, None)
+    if first is None:
         raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
-    yield from json_values(lines, path, torn, _parse)
+    yield from json_values(chain([first], lines), path, torn, _parse)
 
 
 def _parse(line: bytes, place: str) -> Any:
@@ -126,24 +119,6 @@ def refuse_no_numbers(value: Any, place: str) -> None:
                 f"{place}{where}: expected a number, got {held}; JSON has none such: write a "
                 "number, or null"
             )
-
-
-def _content(path: Path) -> bytes:
-    content = path.read_bytes()
-    if path.suffix != ".gz":
-        return content
-    limit = min(_LARGEST, max(_SMALL, _RATIO * len(content)))
-    try:
-        with gzip.open(io.BytesIO(content)) as file:
-            unpacked = file.read(limit + 1)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
-    if len(unpacked) > limit:
-        raise DataError(
-            f"{path}: {len(content)} bytes unpack to more than {limit}; if you trust the file, "
-            "unpack it with gunzip and name what comes of it"
-        )
-    return unpacked
 
 
 def check_scenario(record: Any) -> None:

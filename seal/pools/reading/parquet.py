@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, MissingExtraError
+from seal.pools.reading.packed import RATIO, SMALL
 from seal.pools.reading.records import Placed
 
 _ROWS = 1024
@@ -24,7 +25,7 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
 
     Raises:
         MissingExtraError: pyarrow is not installed.
-        DataError: The file is no Parquet, is damaged, or lacks a column.
+        DataError: The file is no Parquet, is damaged, lacks a column, or unpacks to too much.
     """
     parquet = _pyarrow_parquet()
     from pyarrow import ArrowException
@@ -37,7 +38,7 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
                 raise DataError(
                     f"{path}: no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}"
                 )
-            batches = file.iter_batches(_ROWS, columns=list(columns) or None)
+            batches = _bounded(file, path, list(columns) or None)
             rows = chain.from_iterable(batch.to_pylist() for batch in batches)
             for number, row in enumerate(rows):
                 yield Placed(f"{path}, row {number}", row)
@@ -45,6 +46,32 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
         raise DataError(
             f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
         ) from error
+
+
+def _bounded(file: Any, path: Path, columns: list[str] | None) -> Iterator[Any]:
+    """Yield the batches of a file, as long as it does not unpack to more than can be trusted.
+
+    What its pages say of themselves is asked first; rows of one value repeated are in no page.
+    """
+    limit = max(SMALL, RATIO * path.stat().st_size)
+    groups = range(file.metadata.num_row_groups)
+    total = sum(file.metadata.row_group(number).total_byte_size for number in groups)
+    batches = iter(()) if total > limit else file.iter_batches(_ROWS, columns=columns)
+    rows = 0
+    for batch in batches:
+        rows += sum(_plain(column).nbytes for column in batch.columns)
+        if rows > limit:
+            break
+        yield batch
+    if max(total, rows) > limit:
+        raise DataError(
+            f"{path}: {path.stat().st_size} bytes unpack to more than {limit}; if you trust the "
+            "file, write its rows as JSON Lines and name that file"
+        )
+
+
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
 def unread_columns(path: Path, columns: Sequence[str]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from seal.core import DataError, UnknownNameError, shortened
 from seal.core.canonical import digest
 from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY
+from seal.pools.reading.packed import lines_of
 
 NAME_LENGTH = 64
 """Characters of a function name that chat servers allow."""
@@ -67,14 +68,13 @@ def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the values of a JSON Lines file one by one, blank lines left out.
 
     Args:
-        path: The file.
+        path: The file, as it is or packed (`seal.pools.reading.packed`).
         torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
 
     Raises:
         DataError: A line is not UTF-8 or no JSON; the text names file, line and repair.
     """
-    with path.open("rb") as lines:
-        yield from json_values(lines, path, torn)
+    yield from json_values(lines_of(path), path, torn)
 
 
 def json_values(
@@ -112,7 +112,8 @@ def json_values(
 def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the records of a file that holds one JSON array, or JSON Lines.
 
-    An array is parsed as a whole; its bytes are not kept while its records are read.
+    An array is parsed as a whole; its bytes are not kept while its records are read. A file that is
+    packed with gzip holds lines.
 
     Args:
         path: The file.

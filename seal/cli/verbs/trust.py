@@ -1,0 +1,28 @@
+"""Tell what a pool or run from elsewhere would ask for."""
+
+from dataclasses import asdict
+
+from seal.cli.groups import verb
+from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
+from seal.cli.output import output
+
+app = new_app()
+
+
+@verb(app)
+def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON) -> int:
+    """Tell what a pool or run from elsewhere would ask for; none of its code is imported.
+
+    Ends with 1 where it names code that is refused.
+    """
+    from seal.pools.lookup import open_pool
+    from seal.pools.trust import asked_by
+    from seal.report.grids import Grid
+
+    with output(json) as result:
+        asked = asked_by(open_pool(pool).folder, allow_code)
+        result.result({"pool": pool, "asked": list(map(asdict, asked))})
+        rows = [[one.what, one.name, one.place, one.answer] for one in asked]
+        grid = Grid("", ["asks for", "name", "where", "answer"], rows, names=4)
+        result.show(grid if rows else f"{pool} asks for nothing")
+    return int(any(one.refused for one in asked))

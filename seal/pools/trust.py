@@ -1,0 +1,102 @@
+"""What a folder of data would ask for: code, servers, files. Nothing is imported to find out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seal.agents.teams import REGISTRY as TEAMS
+from seal.core import CodeRefusedError, DataError, SealError
+from seal.core.registry import Registry
+from seal.environments import REGISTRY as WORLDS
+from seal.evaluation import REGISTRY as METRICS
+from seal.pools.importer import MOBILE, REGISTRY, TASKS, TOOLS, WEB
+from seal.pools.lint.findings import read_leniently
+from seal.pools.pool import StoredPool
+from seal.pools.reading.records import json_file
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One thing that data names."""
+
+    what: str
+    """benchmark, world, team, metric, MCP server or file."""
+    name: str
+    place: str
+    """Where data names it, such as "3 tasks"."""
+    answer: str
+    """Who offers it, or what would have to be allowed."""
+    refused: bool = False
+    """Whether it is code that no run imports, unless the user allows it."""
+
+
+def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[Asked]:
+    """Return what a pool folder or run folder asks for, in the order of `Asked.what` above.
+
+    Args:
+        folder: With tools.jsonl and tasks.jsonl.
+        allow_code: Modules that the user allows.
+
+    Raises:
+        DataError: It is neither, or a file that is no list of records is damaged.
+    """
+    if not (folder / TOOLS).is_file() or not (folder / TASKS).is_file():
+        raise DataError(f"{folder} is neither pool nor run: it has no {TOOLS} and {TASKS}")
+    return list(_asked(folder, allow_code))
+
+
+def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
+    pool, read = StoredPool(folder), read_leniently(folder)
+    name = pool.report.get("benchmark")
+    if isinstance(name, str):
+        offered = REGISTRY.offered_by(name)
+        answer = f"offered by {offered}" if offered else "known to nobody here: a plain pool"
+        yield Asked("benchmark", name, "import.json", answer)
+    worlds = Counter(task.world for task in read.tasks.values() if task.world)
+    for world, count in worlds.items():
+        yield _named(WORLDS, world, f"{count} task{'s' * (count != 1)}", allowed)
+    play = pool.report.get("play")
+    if isinstance(play, Mapping) and play.get("team") is not None:
+        yield _named(TEAMS, play["team"], "import.json: play.team", allowed)
+    for metric in _metrics(folder):
+        yield _named(METRICS, metric, "run.json: measure.metrics", allowed)
+    servers = Counter(
+        str(told.get("server"))
+        for tool in read.tools.values()
+        if isinstance(told := tool.source.get("mcp"), Mapping)
+    )
+    for server, count in servers.items():
+        answer = "reached only as your own --stdio, --url or --config says"
+        yield Asked("MCP server", server, f"{count} tool{'s' * (count != 1)}", answer)
+    for file in (WEB, MOBILE):
+        if (folder / file).is_file():
+            yield Asked("file", file, "the folder", "read as recorded answers")
+
+
+def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> Asked:
+    try:
+        registry.check_named(name, place, allowed)
+    except CodeRefusedError:
+        module = str(name).partition(":")[0]
+        return Asked(registry.kind, name, place, f"refused, but for --allow-code {module}", True)
+    except SealError as error:
+        return Asked(registry.kind, str(name), place, f"refused: {error}", True)
+    offered = registry.offered_by(name)
+    if offered:
+        return Asked(registry.kind, name, place, f"offered by {offered}")
+    if ":" in name:
+        return Asked(registry.kind, name, place, "your --allow-code lets it run")
+    return Asked(registry.kind, name, place, "known to nobody here; nothing runs")
+
+
+def _metrics(folder: Path) -> list[Any]:
+    if not (folder / "run.json").is_file():
+        return []
+    content = json_file(folder / "run.json")
+    measure = content.get("measure") if isinstance(content, Mapping) else None
+    found = measure.get("metrics") if isinstance(measure, Mapping) else None
+    return found if isinstance(found, list) else []
