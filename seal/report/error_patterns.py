@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Score, Task, Tool, Trajectory
-from seal.evaluation.error_patterns.metrics import PATTERNS
+from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, drawn, number
 from seal.report.lanes import Lane, lanes_of
@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from rich.table import Table
 
-COLUMNS = ("SR", *(name.upper() for name in PATTERNS))
+COLUMNS = {
+    "SR": "pass_rate",
+    "IAC": "iac",
+    "IAC upstream": IAC_UPSTREAM,
+    **{name.upper(): name for name in PATTERNS},
+}
+"""Column of Table 4 to its metric."""
 _MEANS = "Success and freedom of error patterns, mean with 95 % interval (ToolScan, Table 4)"
 _SHARES = (
     "Share of calls, and share of goals, free of each pattern (of goals alone where a pattern is "
@@ -129,14 +135,15 @@ def section(lanes: Sequence[Lane]) -> Markup:
     runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
     played = next(lane for lane in lanes if lane.kind == "run")
     means = [(run.label, *map(_mean_cell, run.cells.values())) for run in runs]
-    shares = [(run.label, "-", *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
+    shares = [(run.label, *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
+    patterns = (name.upper() for name in PATTERNS)
     found = {name: _environment_row(name, each) for name, each in environments(played).items()}
     heads = ("environment", "queries", *_MEANT.values())
     title = f"Queries, and means a query as {played.label} played them (ToolScan, Table 3)"
     return render(
         "error_patterns.html",
         means=table(Grid(_MEANS, ("run", *COLUMNS), means), "Error patterns"),
-        shares=table(Grid(_SHARES, ("run", *COLUMNS), shares), _BY_CALL),
+        shares=table(Grid(_SHARES, ("run", *patterns), shares), _BY_CALL),
         runs=runs,
         environments=table(Grid(title, heads, list(found.values())), "Environments"),
         count=len(found),
@@ -163,8 +170,8 @@ def pattern_run(lane: Lane, place: int) -> PatternRun:
         lane: The run.
         place: Its position among the report's lanes, for links.
     """
-    names = {"SR": "pass_rate", **{name.upper(): name for name in PATTERNS}}
-    found = PatternRun(lane.label, {c: Estimate.of(lane.metrics.get(n)) for c, n in names.items()})
+    cells = {column: Estimate.of(lane.metrics.get(name)) for column, name in COLUMNS.items()}
+    found = PatternRun(lane.label, cells)
     for score in scores_so_far(lane.run, _READ):
         _add(found, score, place)
     return found

@@ -255,7 +255,7 @@ def test_a_goal_without_gold_calls_says_why(wanted: Goal, reason: str) -> None:
 def test_milestones_that_are_calls_count_beside_those_of_the_world() -> None:
     mixed = goal(plan(StateHas("t", ()), a(), Replied()))
     assert value(mixed, chat(("a", {"x": 1})), "iac") == 1.0
-    assert value(mixed, chat(), "iac") == 0.0
+    assert value(mixed, chat(), "iac_upstream") == 0.0
 
 
 def scores(
@@ -290,7 +290,8 @@ def test_a_planted_fault_lowers_its_own_pattern_alone(name: str) -> None:
     found = scores(BOTH, chat(*PLANTED[name]))
     lowered = {pattern for pattern in PATTERNS if found[pattern].value != 1.0}
     assert lowered == {name}
-    assert found[name].value == (0.5 if name == "iac" else 0.9)
+    assert found[name].value == 0.9
+    assert found["iac_upstream"].value == (0.5 if name == "iac" else 1.0)
 
 
 def test_replacing_one_value_lowers_iav_alone() -> None:
@@ -347,24 +348,40 @@ def test_calls_that_were_repaired_to_be_read_are_counted_and_no_errors() -> None
     assert "repaired" not in scores(goal(plan(a())), chat(("a", {"x": 1})))["ife"].details
 
 
-def test_missing_calls_are_shared_by_gold_and_by_the_budget_in_the_details() -> None:
-    found = scores(goal(plan(a(1), a(2), a(3), b())), chat(("a", {"x": 1})))["iac"]
-    assert (found.value, found.weight) == (0.25, 4)
-    assert found.details["of_budget"] == pytest.approx(0.7)
+def test_missing_calls_are_shares_of_the_budget_by_the_paper_and_of_gold_by_its_code() -> None:
+    found = scores(goal(plan(a(1), a(2), a(3), b())), chat(("a", {"x": 1})))
+    assert (found["iac"].value, found["iac"].weight) == (pytest.approx(0.7), 1)
+    assert (found["iac_upstream"].value, found["iac_upstream"].weight) == (0.25, 4)
+    assert found["iac_upstream"].details == {"errors": 3, "gold": 4}
 
 
 def test_a_pattern_of_calls_says_nothing_where_no_call_was_made() -> None:
     found = scores(BOTH, chat())
     told = {p: (found[p].value, found[p].reason) for p in PATTERNS}
     nothing = dict.fromkeys(PATTERNS, (None, "no call was made"))
-    assert told == nothing | {"iac": (0.0, "")}
+    assert told == nothing | {"iac": (0.8, "")}
+    assert found["iac_upstream"].value == 0.0
 
 
 def test_toolscan_s_own_rule_counts_goals_without_calls_as_0_under_names_of_its_own() -> None:
     (metric,) = build_metrics(["toolscan"], REGISTRY)
+    names = [f"toolscan_{name}" for name in (*PATTERNS, "success")]
     for played, value in ((chat(), 0.0), (chat(*RIGHT), 1.0)):
         found = {s.metric: s.value for s in metric.score(task(BOTH), played, TOOLS)}
-        assert found == dict.fromkeys([f"toolscan_{name}" for name in PATTERNS], value)
+        assert found == dict.fromkeys(names, value)
+
+
+def test_toolscan_s_success_is_the_mean_of_all_seven_of_a_finished_goal() -> None:
+    (metric,) = build_metrics(["toolscan"], REGISTRY)
+
+    def success(wanted: Goal, played: Trajectory) -> Score:
+        return {s.metric: s for s in metric.score(task(wanted), played, TOOLS)}["toolscan_success"]
+
+    half = chat(RIGHT[0], BAD["iat"])
+    assert success(BOTH, half).value == pytest.approx((0.5 + 0.9 + 5) / 7)
+    assert success(BOTH, replace(half, answers=(None,))).value == 0.0
+    without_gold = success(Goal("x"), half)
+    assert (without_gold.value, without_gold.reason) == (None, "no gold calls annotated")
 
 
 @pytest.mark.parametrize(("kind", "errors"), [("NumberParseException", 1), ("NoDataError", 0)])
@@ -418,7 +435,8 @@ def test_goals_are_scored_each_by_itself() -> None:
     found = ErrorPatterns().score(task(BOTH, goal(plan(a())), goal(plan(b()))), played, TOOLS)
     table = {(s.goal, s.metric): s.value for s in found}
     assert [table[g, "ian"] for g in range(3)] == [1.0, 0.9, None]
-    assert [table[g, "iac"] for g in range(3)] == [1.0, 1.0, 0.0]
+    assert [table[g, "iac"] for g in range(3)] == [1.0, 1.0, 0.9]
+    assert [table[g, "iac_upstream"] for g in range(3)] == [1.0, 1.0, 0.0]
     assert [table[g, "rac"] for g in range(3)] == [1.0, 1.0, None]
     assert [table[g, "finished"] for g in range(3)] == [1.0, 0.0, 0.0]
 

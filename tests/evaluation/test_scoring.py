@@ -82,7 +82,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         WANTED, PERFECT, {}, [REGISTRY.resolve(name)() for name in REGISTRY.names()]
     )
     variants = {"rac_all", "iac_independent", "iav_independent"}
-    variants |= {f"toolscan_{name}" for name in PATTERNS}
+    variants |= {f"toolscan_{name}" for name in (*PATTERNS, "success")}
     variants |= {"abstained", "says_cannot", "no_call"}
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     variants |= {"relevant_called", "relevant_answered"}

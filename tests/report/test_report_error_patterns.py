@@ -45,7 +45,7 @@ def test_the_section_stands_in_every_report(played: RunFolder) -> None:
     lanes = lanes_of([played])
     html = str(SECTIONS.resolve("error_patterns").render(lanes))
     assert "Table 4" in html and "Table 3" in html
-    assert [f">{column}<" in html for column in COLUMNS] == [True] * 8
+    assert [f">{column}<" in html for column in COLUMNS] == [True] * 9
     assert "Error patterns" in [section.title for section in default_sections()]
 
 

@@ -13,17 +13,21 @@ which is what all of ToolScan's runs have.
 - iav: calls that lack a required argument, have a value outside of the schema, or a value that the
   tool itself refused by an exception of values (`OF_VALUES`), and gold calls answered with wrong
   values; N = the budget. Its details have 1 - e / |g| too.
-- iac: gold calls that were not made; N = |g|, the gold calls of the plan that counts, as in
-  ToolScan's code, for no other pattern is bounded by them. Its details have the score by the
-  paper's denominator, the budget, too.
+- iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
+  all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an agent
+  that makes none of them.
+- iac_upstream: the same calls; N = |g|, the gold calls of the plan that counts, as in ToolScan's
+  code. It is 0 where none was made.
 
 iac has no value where there is no gold. A missing required argument needs none: where there are no
 gold calls, or none with arguments, iav is scored by such calls alone, and its details say why as
 `without_gold`. It has no value where upstream cut the arguments of a gold tool.
 
-Of a goal without any call the patterns of calls say nothing, and iac alone has a value. ToolScan's
-code gives such a goal 0 everywhere: `AsPublished` does so under names of its own (`toolscan_ife`),
-so that means are over all goals, as in its tables.
+Of a goal without any call the patterns of calls say nothing, and both iac alone have a value.
+ToolScan's code gives such a goal 0 everywhere: `AsPublished` does so under names of its own
+(`toolscan_ife`), so that means are over all goals, as in its tables. The success that these print
+is the mean of all seven of a finished goal, else 0 (`toolscan_success`): it tells of no task that
+was solved, and a goal that lacks gold for one of the seven has none. Ours is `pass_rate`.
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by
@@ -48,7 +52,7 @@ calls it a percentage; its tables lie in 0..1, so that means over queries are me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeGuard
@@ -81,8 +85,9 @@ MAX_TURNS = "max_turns"
 """Where a trajectory's provenance tells the turns that a goal was given."""
 PATTERNS = ("iac", "rac", "iav", "ife", "iat", "ian", "ifn")
 """The seven, in the order of ToolScan's table of results."""
+IAC_UPSTREAM = "iac_upstream"
 SERVICE_ANSWERS = "service_answers"
-NAMES = (*PATTERNS, "recovery", SERVICE_ANSWERS, "finished", "all_gold_calls")
+NAMES = (*PATTERNS, IAC_UPSTREAM, "recovery", SERVICE_ANSWERS, "finished", "all_gold_calls")
 LISTED = 20
 """Most findings that details list."""
 
@@ -155,7 +160,7 @@ class ErrorPatterns(GoalMetric):
             values = dict.fromkeys(values, undefined(NO_CALL))
         return {
             **values,
-            "iac": undefined(reason) if chosen is None else _missing(chosen.missing, budget),
+            **_missing(reason, chosen, budget),
             "recovery": _recovery(findings, gold),
             SERVICE_ANSWERS: _services(findings),
             "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
@@ -170,10 +175,15 @@ def _of_steps(found: Sequence[Finding], acts: Sequence[Finding], budget: int) ->
     return Value(_share(len(found), budget), details=_details(found, len(acts)))
 
 
-def _missing(compared: GoldComparison, budget: int) -> Value:
-    errors = compared.missing
-    details = _gold_details("IAC", compared) | {"of_budget": _share(errors, budget)}
-    return Value(_share(errors, compared.gold), compared.gold, details=details)
+def _missing(reason: str, chosen: Chosen | None, budget: int) -> dict[str, Value]:
+    """Return IAC by the paper's denominator, and by that of ToolScan's code."""
+    if chosen is None:
+        return dict.fromkeys(("iac", IAC_UPSTREAM), undefined(reason))
+    errors, gold = chosen.missing.missing, chosen.missing.gold
+    return {
+        "iac": Value(_share(errors, budget), details=_gold_details("IAC", chosen.missing)),
+        IAC_UPSTREAM: Value(_share(errors, gold), gold, details={"errors": errors, "gold": gold}),
+    }
 
 
 def _wrong(
@@ -207,18 +217,25 @@ class RepeatedAnyhow(ErrorPatterns):
 
 
 class AsPublished(ErrorPatterns):
-    """The seven patterns as ToolScan's code has them: 0 each where no call was made."""
+    """The seven patterns and success as ToolScan's code has them: 0 where no call was made."""
 
-    names = tuple(f"toolscan_{name}" for name in PATTERNS)
+    names = tuple(f"toolscan_{name}" for name in (*PATTERNS, "success"))
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
         found = super().measure(goal)
-        silent = found["ife"].reason == NO_CALL
-        return {
-            f"toolscan_{name}": Value(0.0, reason=NO_CALL) if silent else found[name]
-            for name in PATTERNS
-        }
+        found["iac"] = found[IAC_UPSTREAM]
+        if found["ife"].reason == NO_CALL:
+            found |= dict.fromkeys(PATTERNS, Value(0.0, reason=NO_CALL))
+        found["success"] = self._success(found)
+        return {f"toolscan_{name}": found[name] for name in (*PATTERNS, "success")}
+
+    def _success(self, found: Mapping[str, Value]) -> Value:
+        if not found["finished"].value:
+            return found["finished"]
+        lacking = [found[name] for name in PATTERNS if found[name].value is None]
+        values = [found[name].value or 0.0 for name in PATTERNS]
+        return lacking[0] if lacking else Value(sum(values) / len(values))
 
 
 class IndependentMinima(ErrorPatterns):
