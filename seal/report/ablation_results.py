@@ -23,19 +23,17 @@ from seal.report.grids import (
     Cell,
     Columns,
     Grid,
-    escape_markdown,
     figure,
     frequent,
     grid_of,
     interval,
-    markdown,
     number,
     signed,
     told,
     with_interval,
-    write_paragraphs,
 )
 from seal.report.lanes import Lane
+from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import render, table
 from seal.report.printable import one_line
 

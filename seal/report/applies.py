@@ -13,6 +13,35 @@ from seal.runs.lines import Tail
 
 HELPERS = ("planner", "verifier", "checker")
 """Roles that catch errors, or cause some; a checker that is unsure does neither."""
+CATEGORIES = {
+    "single_tool": "STC, single tool call",
+    "multiple_tool": "MTC, multiple tool calls",
+    "single_turn": "SUT, single user turn",
+    "multiple_turn": "MUT, multiple user turns",
+    "state_dependency": "SD, state dependency",
+    "canonicalization": "C, canonicalization",
+    "insufficient_information": "II, insufficient information",
+}
+"""Tag of a category of scenarios to its row, in ToolSandbox's order."""
+CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
+"""Group of a category, as summary.json names it, to its row."""
+AUGMENTATION = "augmentation="
+"""Begins the name of a group of one tool augmentation."""
+
+
+def by_category(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a metric has groups by category of scenario or by tool augmentation."""
+    groups = (name for lane in lanes for m in lane.metrics.values() for name in m.get("by") or ())
+    return any(name in CATEGORY_GROUPS or name.startswith(AUGMENTATION) for name in groups)
+
+
+def missions_typed(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a mission that was scored has a type."""
+    return any(
+        isinstance(score.details.get("type"), str)
+        for lane in lanes
+        for score in scores_so_far(lane.run, ("mission_accuracy",))
+    )
 
 
 def some_failed(lanes: Sequence[Lane]) -> bool:

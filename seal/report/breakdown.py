@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.grids import Estimate, Grid, drawn
 from seal.report.lanes import Lane, lanes_of, main_metrics
 from seal.report.pages import estimate_cell, lane_head, table
@@ -23,18 +24,6 @@ if TYPE_CHECKING:
 
     from seal.runs.run_folder import RunFolder
 
-CATEGORIES = {
-    "single_tool": "STC, single tool call",
-    "multiple_tool": "MTC, multiple tool calls",
-    "single_turn": "SUT, single user turn",
-    "multiple_turn": "MUT, multiple user turns",
-    "state_dependency": "SD, state dependency",
-    "canonicalization": "C, canonicalization",
-    "insufficient_information": "II, insufficient information",
-}
-"""Tag of a category to its row, in the order of the paper."""
-CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
-"""Group of a category, as summary.json names it, to its row."""
 AUGMENTATIONS = {
     "no_distraction_tools": "0 DT, no distraction tools",
     "3_distraction_tools": "3 DT, distraction tools",
@@ -47,10 +36,9 @@ AUGMENTATIONS = {
 }
 """Value of the tag `augmentation` to its row, in the order of the paper; others follow by name."""
 
-_TAG = "augmentation="
 _SCORE = "similarity"
 _TURNS = ("turn_count", "turns")
-_ROWS = {**CATEGORY_GROUPS, **{f"{_TAG}{name}": row for name, row in AUGMENTATIONS.items()}}
+_ROWS = {**CATEGORY_GROUPS, **{f"{AUGMENTATION}{name}": row for name, row in AUGMENTATIONS.items()}}
 
 
 class BreakdownRow(NamedTuple):
@@ -79,7 +67,7 @@ def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
     rows = [
         BreakdownRow(
             group,
-            _ROWS.get(group) or one_line(group.removeprefix(_TAG), 60) or "all",
+            _ROWS.get(group) or one_line(group.removeprefix(AUGMENTATION), 60) or "all",
             {lane.label: [_cell(lane, metric, group) for metric in metrics] for lane in lanes},
         )
         for group in ("", *groups)
@@ -101,7 +89,7 @@ def _groups(lanes: Sequence[Lane], metric: str) -> set[str]:
 def _in_order(groups: Iterable[str]) -> Iterator[str]:
     found = set(groups)
     yield from (group for group in _ROWS if group in found)
-    yield from sorted(g for g in found - _ROWS.keys() if g.startswith(_TAG))
+    yield from sorted(g for g in found - _ROWS.keys() if g.startswith(AUGMENTATION))
 
 
 def _cell(lane: Lane, metric: str, group: str) -> Estimate:

@@ -16,21 +16,17 @@ from seal.report.grids import (
     Columns,
     Grid,
     chance,
-    escape_latex,
-    escape_markdown,
     figure,
     frequent,
     grid_of,
     interval,
-    latex,
-    markdown,
     number,
     signed,
     told,
     with_interval,
-    write_paragraphs,
 )
 from seal.report.lanes import all_metrics, headline_of, main_metrics
+from seal.report.markup import escape_latex, escape_markdown, latex, markdown, write_paragraphs
 from seal.report.printable import one_line, printable
 from seal.runs.run_folder import RunFolder
 

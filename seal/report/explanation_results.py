@@ -25,7 +25,8 @@ from seal.report.explanation import (
 )
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
-from seal.report.grids import Grid, escape_markdown, markdown, told, write_paragraphs
+from seal.report.grids import Grid, told
+from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 from seal.runs.wholeness import check_whole

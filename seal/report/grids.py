@@ -1,57 +1,17 @@
-"""Tables of texts: for the terminal, as Markdown, as LaTeX, and a result at a glance."""
+"""Tables of texts, and figures as texts: for the terminal, and for whatever shows a table."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from math import nan
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from markupsafe import Markup, escape
-
-from seal.core.records import AtomicFile
 from seal.evaluation.goals import UNDECIDED
 from seal.report.printable import one_line, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-_MARKDOWN = re.compile(r"[\\`*|~$]|\](?=\s*[(\[:])")
-"""What would leave a cell, or begin code, a link or a formula; an interval stays as it is."""
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    "[": "{[}",
-    "]": "{]}",
-}
-"""Brackets are wrapped: after `\\\\` one would be read as a distance. A quote has no command in
-OT1, the encoding of a document that names none."""
-
-LINES = 15
-"""Of a text, at most."""
-_ROWS = 50
-"""Of a table in a notebook, at most."""
-_CELL = 44
-"""Characters of a cell of a text."""
-_LINE = 120
-"""Characters of a line above or below the table of a text."""
-_WIDTH = 120
-"""Columns of a table as the terminal has it."""
 
 COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 """Look of a table that is readable at 80 columns."""
@@ -119,58 +79,6 @@ def told(parts: Iterable[Any], **look: Any) -> Iterator[Any]:
             yield drawn(part, **look) if isinstance(part, Grid) else part
 
 
-def markdown(grid: Grid) -> str:
-    """Return the table with its title as Markdown."""
-    rows = (grid.columns, ("---",) * len(grid.columns), *grid.rows)
-    lines = ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
-    return "\n".join((f"## {escape_markdown(grid.title)}\n", *lines))
-
-
-def write_paragraphs(path: Path, *parts: str) -> Path:
-    """Write parts of a text with an empty line between each two, and return the file."""
-    with AtomicFile(path) as file:
-        file.write(("\n\n".join(parts) + "\n").encode())
-    return path
-
-
-def latex(grid: Grid, label: str) -> str:
-    """Return the table as LaTeX; it needs the package booktabs.
-
-    Args:
-        grid: The table; its title becomes the caption.
-        label: By which the text refers to it.
-    """
-    head, *body = (" & ".join(map(escape_latex, row)) for row in (grid.columns, *grid.rows))
-    return "\n".join(
-        (
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escape_latex(grid.title)}}}",
-            rf"\label{{{label}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(grid.columns) - 1)}}}",
-            r"\toprule",
-            rf"{head} \\",
-            r"\midrule",
-            *(rf"{row} \\" for row in body),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        )
-    )
-
-
-def escape_markdown(text: str) -> str:
-    """Return a text that cannot leave its cell nor be read as HTML, a link, code or a formula."""
-    line = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
-    return _MARKDOWN.sub(lambda found: f"\\{found.group()}", line)
-
-
-def escape_latex(text: str) -> str:
-    """Return a text on one line in which no character commands LaTeX."""
-    line = " ".join(printable(text).split())
-    return "".join(_LATEX.get(character, character) for character in line)
-
-
 def number(value: float | None) -> str:
     """Return three decimals, one for 10 and more, `n/a` for None."""
     if value is None:
@@ -234,83 +142,9 @@ DIFFERENCE: Columns = (
 """What a comparison tells of a metric, beside both means."""
 
 
-class Glance(NamedTuple):
-    """What is shown of a result."""
-
-    grid: Grid
-    """Its title stands first."""
-    foot: Sequence[str] = ()
-    """Lines below the table."""
-
-
-def glance_text(glance: Glance) -> str:
-    """Return at most `LINES` lines: the title, as many rows as there is room for, the foot."""
-    head = [one_line(line, _LINE) for line in glance.grid.title.splitlines()]
-    foot = [one_line(line, _LINE) for line in glance.foot]
-    room = LINES - len(head) - len(foot) - 1
-    rows = glance.grid.rows
-    if len(rows) > room:
-        rows, foot = rows[: room - 1], [_more(len(rows) - room + 1), *foot]
-    return "\n".join((*head, *(_aligned(glance.grid.columns, rows) if rows else ()), *foot))
-
-
-def glance_html(glance: Glance) -> str:
-    """Return the table with its title and foot as HTML; every text in it is escaped."""
-    grid = glance.grid
-    rows, foot = grid.rows[:_ROWS], list(glance.foot)
-    if len(grid.rows) > _ROWS:
-        foot.insert(0, _more(len(grid.rows) - _ROWS))
-    body = Markup("").join(Markup("<tr>{}</tr>").format(_cells(row, "td")) for row in rows)
-    table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
-    parts = (
-        _lines(grid.title.splitlines()),
-        table.format(_cells(grid.columns, "th"), body) if rows else Markup(""),
-        _lines(foot),
-    )
-    return str(Markup("<div>{}{}{}</div>").format(*parts))
-
-
-def terminal_text(renderables: Iterable[Any]) -> str:
-    """Return tables and lines as a terminal shows them, without colours."""
-    from rich.console import Console
-
-    out = StringIO()
-    console = Console(
-        file=out, width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None
-    )
-    for each in renderables:
-        console.print(each, soft_wrap=isinstance(each, str))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
-
-
 def counted(count: int, noun: str) -> str:
     """Return a number with what it counts: `1 trial`, `2 trials`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _more(count: int) -> str:
-    return f"... and {count:,} more"
-
-
-def _aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a header and rows in columns of equal width: names to the left, figures right."""
-    lines = [[one_line(cell, _CELL) for cell in row] for row in (columns, *rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-
-
-def _cells(row: Iterable[str], tag: str) -> Markup:
-    return Markup("").join(Markup(f"<{tag}>{escape(printable(cell))}</{tag}>") for cell in row)
-
-
-def _lines(lines: Iterable[str]) -> Markup:
-    return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)

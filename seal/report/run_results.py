@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
-from seal.report.breakdown import breakdown_tables
+from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, counted, drawn
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
@@ -71,8 +71,12 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
         DataError: The run has not been scored.
     """
     of_benchmark = part_of(bench or run.benchmark(), "tables")
-    tables = breakdown_tables(run)
-    if any((lane.metrics.get("mission_accuracy") or {}).get("n") for lane in lanes_of([run])):
+    lanes, tables = lanes_of([run]), []
+    if by_category(lanes):
+        from seal.report.breakdown import breakdown_tables
+
+        tables += breakdown_tables(run)
+    if missions_typed(lanes):
         from seal.report.missions import mission_breakdown
 
         tables += mission_breakdown(run)

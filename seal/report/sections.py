@@ -21,8 +21,13 @@ from seal.core.registry import Registry, load_dotted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.statistics import NO_RATES, UNBOUNDED
 from seal.pools.benchmark import Benchmark, PublishedTable
-from seal.report.applies import helpers_spoke, some_failed
-from seal.report.breakdown import CATEGORY_GROUPS
+from seal.report.applies import (
+    CATEGORY_GROUPS,
+    by_category,
+    helpers_spoke,
+    missions_typed,
+    some_failed,
+)
 from seal.report.chat_records import reason_of, scores_so_far
 from seal.report.gold import json_text
 from seal.report.grids import Estimate, Grid, number
@@ -78,8 +83,6 @@ class OwnSection:
     """`module:function`, which takes the lanes and returns the HTML or None."""
     metric: str = ""
     """Some lane has it; empty: whatever lanes there are."""
-    valued: bool = False
-    """Some lane has a value of the metric."""
     runs: int = 1
     """Least number of runs, without the baselines."""
     applies: Callable[[Sequence[Lane]], bool] | None = None
@@ -87,8 +90,7 @@ class OwnSection:
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
-        entries = [lane.metrics[self.metric] for lane in lanes if self.metric in lane.metrics]
-        if self.metric and not any(entry.get("n") or not self.valued for entry in entries):
+        if self.metric and not any(self.metric in lane.metrics for lane in lanes):
             return None
         if sum(lane.kind == "run" for lane in lanes) < self.runs:
             return None
@@ -145,8 +147,10 @@ OURS = {
     "explanation": OwnSection(
         "Why goals failed", "seal.report.explanation:section", applies=some_failed
     ),
-    "breakdown": OwnSection("By category and augmentation", "seal.report.breakdown:section"),
-    "missions": OwnSection("Missions", "seal.report.missions:section", "mission_accuracy", True),
+    "breakdown": OwnSection(
+        "By category and augmentation", "seal.report.breakdown:section", applies=by_category
+    ),
+    "missions": OwnSection("Missions", "seal.report.missions:section", applies=missions_typed),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
     "users": OwnSection("Users", "seal.report.run_results:section"),
     "charts": OwnSection("Charts", "seal.report.sections:chart_section"),

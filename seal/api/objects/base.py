@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import DataError, UnknownKeyError, UsageError, shortened
 from seal.core.signatures import checked_names
-from seal.report.grids import Estimate, Glance, drawn, glance_html, glance_text, terminal_text
+from seal.report.glance import Glance, glance_html, glance_text, terminal_text
+from seal.report.grids import Estimate, drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,7 +18,8 @@ from seal.report.ablation_results import ablation_grids, ablation_tables, simila
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
-from seal.report.grids import DIFFERENCE, Glance, Grid, figure, grid_of
+from seal.report.glance import Glance
+from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
 from seal.report.lanes import all_metrics
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from seal.experiments.retrieval.files import RESULTS
 from seal.experiments.sweep.files import SWEEP
 from seal.report.explanation_results import explanation_tables, waterfall, waterfall_figures
 from seal.report.frames import retrieval_frame, sweep_frame
-from seal.report.grids import Estimate, Glance, Grid
+from seal.report.glance import Glance
+from seal.report.grids import Estimate, Grid
 from seal.report.printable import one_line
 from seal.report.retrieval_results import retrieval_figures, retrieval_tables
 from seal.report.spending import plan_grid, plan_tables

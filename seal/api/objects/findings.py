@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Shown
 from seal.core.signatures import checked_names
 from seal.pools.lint import KINDS, LintReport
-from seal.report.grids import Glance, Grid, drawn
+from seal.report.glance import Glance
+from seal.report.grids import Grid, drawn
 
 if TYPE_CHECKING:
     from seal.pools.lint.findings import Finding

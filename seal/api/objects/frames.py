@@ -16,7 +16,8 @@ from seal.core.folders import check_path
 from seal.core.signatures import checked
 from seal.experiments.comparison.runs import named_runs
 from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
-from seal.report.grids import Glance, Grid, counted
+from seal.report.glance import Glance
+from seal.report.grids import Grid, counted
 from seal.report.lanes import model_name
 from seal.runs.run_folder import RunFolder
 

@@ -13,7 +13,8 @@ from seal.api.objects.frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
-from seal.report.grids import Glance, Grid, counted, number
+from seal.report.glance import Glance
+from seal.report.grids import Grid, counted, number
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.run_results import error_notes, outcome_notes
 from seal.runs.run_folder import RunFolder
