@@ -6,6 +6,8 @@ Importing it is free: each name is loaded from its module when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from seal.lazy import loader
+
 if TYPE_CHECKING:
     from seal.agents.teams import Team
     from seal.api.objects.frames import frames
@@ -74,7 +76,12 @@ _HOMES = {
     "seal.pools": ("Benchmark",),
     "seal.pools.own": ("ask", "called"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_LOAD = loader(
+    __name__,
+    _HOMES,
+    "; names beyond dir(seal) are in seal.api, seal.core.types, seal.core.protocols and "
+    "seal.core.conditions",
+)
 
 __all__ = [
     "Agent",
@@ -130,14 +137,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("seal-api-llms")
-    if name not in _HOME_OF:
-        raise AttributeError(
-            f"module 'seal' has no attribute {name!r}; names beyond dir(seal) are in seal.api, "
-            "seal.core.types, seal.core.protocols and seal.core.conditions"
-        )
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
-    return value
+    return _LOAD(name)
 
 
 def __dir__() -> list[str]:

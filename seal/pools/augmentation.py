@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
 from seal.pools.distraction import Distractors
-from seal.pools.importer import REPORT, ImportReport, Notes, Recorded, Web
+from seal.pools.importer import REPORT, Notes, Recorded, Web
+from seal.pools.imports import ImportReport
 from seal.pools.named_tools import named_tools
 from seal.pools.originals import is_scrambled
 from seal.pools.pool import StoredPool, load_pool

@@ -11,7 +11,8 @@ from seal.core import UsageError
 from seal.core.canonical import digest
 from seal.core.folders import cache_folder
 from seal.pools.catalogue import by_any_name
-from seal.pools.importer import REGISTRY, import_benchmark
+from seal.pools.importer import REGISTRY
+from seal.pools.imports import import_benchmark
 from seal.pools.pool import StoredPool, load_pool
 
 

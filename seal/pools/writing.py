@@ -26,13 +26,13 @@ from seal.pools.importer import (
     TRAJECTORIES,
     WEB,
     Importer,
-    ImportReport,
     Mobile,
     Notes,
     Recorded,
     Web,
     pool_digest,
 )
+from seal.pools.imports import ImportReport
 
 
 def write_pool(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from seal.core import JSON, UsageError
 from seal.evaluation.rule_judge import RuleJudge
-from seal.pools.importer import RECORDED, RECORDINGS, ImportReport, check_options
+from seal.pools.importer import RECORDED, RECORDINGS
+from seal.pools.imports import ImportReport, check_options
 from seal.pools.writing import write_pool
 from seal.runs.run_folder import RunFolder
 

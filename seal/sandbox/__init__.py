@@ -22,8 +22,13 @@ and one that cannot be used says so and how it is installed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from seal.core import UnknownNameError
-from seal.sandbox.types import Case, Limits, Outcome, Sandbox, Status
+from seal.lazy import loader
+
+if TYPE_CHECKING:
+    from seal.sandbox.types import Case, Limits, Outcome, Sandbox, Status
 
 NAMES = ("monty", "monty-only", "bubblewrap")
 
@@ -54,3 +59,5 @@ def build_sandbox(name: str = "monty", limits: Limits | None = None) -> Sandbox:
 
 
 __all__ = ["NAMES", "Case", "Limits", "Outcome", "Sandbox", "Status", "build_sandbox"]
+
+__getattr__ = loader(__name__, {".types": ["Case", "Limits", "Outcome", "Sandbox", "Status"]})

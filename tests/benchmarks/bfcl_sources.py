@@ -9,7 +9,7 @@ from typing import Any
 
 from seal.core import Task, Tool
 from seal.pools import import_benchmark, load_pool
-from seal.pools.importer import ImportReport
+from seal.pools.imports import ImportReport
 
 
 def function(name: str = "tide.height", required: Sequence[str] = (), **properties: Any) -> Any:

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from seal.cli.failure import refusal
+from seal.cli.refusals import refusal
 
 
 def refused(code: int, path: str | None, *words: str) -> str:

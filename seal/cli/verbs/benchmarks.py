@@ -111,7 +111,7 @@ def _show_all(
 ) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.pools import REGISTRY
-    from seal.pools.importer import importer_of
+    from seal.pools.imports import importer_of
     from seal.pools.lookup import is_shipped
 
     names = REGISTRY.names()

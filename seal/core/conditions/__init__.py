@@ -8,8 +8,7 @@ first step.
 What is asked of a world is imported when it is first named: most pools have none.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from seal.core.conditions.messages import (
     FIRST,
@@ -26,6 +25,7 @@ from seal.core.conditions.messages import (
     parts,
     party,
 )
+from seal.lazy import loader
 
 if TYPE_CHECKING:
     from seal.core.conditions.cells import Column
@@ -55,19 +55,11 @@ __all__ = [
     "party",
 ]
 
-
-_HOMES = {
-    "AllOf": "state",
-    "Column": "cells",
-    "DependsOn": "state",
-    "EXTRACTORS": "state",
-    "StateHas": "state",
-    "StateUnchanged": "state",
-    "Unconfirmed": "unconfirmed",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+__getattr__ = loader(
+    __name__,
+    {
+        ".cells": ["Column"],
+        ".state": ["EXTRACTORS", "AllOf", "DependsOn", "StateHas", "StateUnchanged"],
+        ".unconfirmed": ["Unconfirmed"],
+    },
+)

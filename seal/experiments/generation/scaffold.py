@@ -16,7 +16,8 @@ from seal.core import JSON, Task, Tool
 from seal.core.records import AtomicFile, write_records
 from seal.experiments.generation.journal import Journal, Made
 from seal.experiments.result_files import write_json
-from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, ImportReport, pool_digest
+from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, pool_digest
+from seal.pools.imports import ImportReport
 
 Progress = Callable[[int, int], None]
 """Told how many records are done, and how many there are."""

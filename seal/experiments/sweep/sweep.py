@@ -19,7 +19,8 @@ from seal.experiments.series import Condition, Reporter, SeriesResult, outcome, 
 from seal.experiments.sweep.files import SWEEP, discard, pool_folder, run_name, write
 from seal.experiments.sweep.results import Played, results_of, rows_of
 from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
-from seal.pools.importer import REPORT, TASKS, TOOLS, ImportReport, pool_digest
+from seal.pools.importer import REPORT, TASKS, TOOLS, pool_digest
+from seal.pools.imports import ImportReport
 from seal.pools.pool import StoredPool
 from seal.pools.samples import PoolSample
 from seal.runs.play import played

@@ -40,7 +40,7 @@ from seal.core.records import AtomicFile
 from seal.core.store import Store
 from seal.experiments.generation.journal import Journal, check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
-from seal.pools.importer import ImportReport
+from seal.pools.imports import ImportReport
 from seal.pools.pool import StoredPool
 from seal.pools.reading.records import expect, json_file
 from seal.pools.reading.records import field as read_field

@@ -39,7 +39,7 @@ from seal.experiments.generation.journal import check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
-from seal.pools.importer import ImportReport
+from seal.pools.imports import ImportReport
 from seal.pools.pool import StoredPool
 
 DRAFTS = "drafts.jsonl"

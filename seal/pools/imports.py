@@ -1,0 +1,107 @@
+"""A benchmark's upstream files imported by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+from seal.core import JSON, UsageError, check_name
+from seal.core.registry import load_dotted
+from seal.pools.importer import REGISTRY, Importer
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import made, as `import.json` holds it."""
+
+    benchmark: str
+    tasks: int
+    tools: int
+    dropped: dict[str, int]
+    """Reason to count."""
+    lacks: tuple[str, ...]
+    digest: str
+    """SHA-256 of tools.jsonl and tasks.jsonl, as `StoredPool.digest`."""
+    recordings: dict[str, int]
+    """Name of a recording to its number of trajectories."""
+    facts: dict[str, JSON]
+    """Counts of this benchmark's own."""
+    malformed: tuple[str, ...] = ()
+    """Place and fault of the first malformed records that were left out."""
+    remarks: tuple[str, ...] = ()
+    """Place of what was taken and may be meant otherwise, and why."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return the content of `import.json`."""
+        return {
+            "benchmark": self.benchmark,
+            "tasks": self.tasks,
+            "tools": self.tools,
+            "dropped": self.dropped,
+            "lacks": list(self.lacks),
+            "digest": self.digest,
+            "recordings": self.recordings,
+            **({"malformed": list(self.malformed)} if self.malformed else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
+            **self.facts,
+        }
+
+
+def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) -> ImportReport:
+    """Import a benchmark's upstream files into a pool folder.
+
+    Args:
+        name: Of the importer, or a dotted path to one.
+        source: File or folder as upstream publishes it; None: what the options say.
+        out: Folder to make; an earlier pool there is replaced.
+        options: Handed to the importer.
+
+    Raises:
+        UnknownNameError: No such importer, or it has no such option.
+        UsageError: No such source, or `out` may not be replaced.
+        DataError: A file is missing or malformed, or the source holds no usable record; nothing is
+            left behind.
+    """
+    importer = importer_of(name)
+    if importer is None:
+        raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
+    from seal.pools.writing import write_pool
+
+    check_options(importer, options, f"option -T of {name}")
+    return write_pool(name.rpartition(":")[2], importer, source, out, **options)
+
+
+def importer_of(name: str) -> Importer | None:
+    """Return the importer of a name or dotted path: a function, or that of a benchmark.
+
+    None: the benchmark is complete as it is.
+
+    Raises:
+        UnknownNameError: No such name.
+    """
+    found = REGISTRY.resolve(name)
+    given: Any = getattr(found, "importer", found)
+    importer: Importer | None = load_dotted(given) if isinstance(given, str) else given
+    return importer
+
+
+def check_options(importer: Importer, options: Iterable[str], kind: str) -> None:
+    """Make sure that an importer takes options of these names.
+
+    Args:
+        importer: Its options are its keyword-only parameters, or any.
+        options: Names.
+        kind: What they are called in the message.
+
+    Raises:
+        UnknownNameError: It has none of a name; lists those that it has.
+    """
+    parameters = signature(importer).parameters.values()
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+    for name in options:
+        check_name(kind, name, known)
