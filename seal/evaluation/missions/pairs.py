@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument
-from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import (
     ArgumentMatch,
     Scorer,
     fit,
     parse_arguments,
 )
-from seal.evaluation.missions.graph import Call, Graph, Turn, bits
+from seal.evaluation.missions.graph import Call, Graph, Turn
 
 _ACCEPTED = 10**9
 """Worth of an accepted pair: more than the scores of any mission's calls together."""
 _SCORE = 10**6
 """Worth of the score 1."""
-_NEVER = 10**15
-"""Cost of a pair that cannot be: it outweighs what the calls of any mission are worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,54 +192,15 @@ def best_pairs(
         for position, call in enumerate(done.calls)
     ]
     of_call = [nodes[turn][position] for turn, position, _ in calls]
-    when = {node: turn for turn, done in enumerate(nodes) for node in done}
     if not all(pairing.match(c, n).accepted for (*_, c), n in zip(calls, of_call, strict=True)):
-        counts = Counter(call.name for *_, call in calls)
-        for name in (name for name, count in counts.items() if count > 1):
-            rows = [row for row, (*_, call) in enumerate(calls) if call.name == name]
-            given = [of_call[row] for row in rows]
-            changed = _reassigned(graph, pairing, [calls[row] for row in rows], given, when)
-            moved = {n: calls[row][0] for row, n in zip(rows, changed, strict=True)}
-            if _in_order(graph, {**when, **moved}):
-                when.update(moved)
-                for row, node in zip(rows, changed, strict=True):
-                    of_call[row] = node
+        from seal.evaluation.missions.reassignment import reassigned
+
+        when = {node: turn for turn, done in enumerate(nodes) for node in done}
+        of_call = reassigned(graph, pairing, calls, of_call, when)
     return [
         Pair(turn, position, node, pairing.match(call, node))
         for (turn, position, call), node in zip(calls, of_call, strict=True)
     ]
-
-
-def _reassigned(
-    graph: Graph,
-    pairing: Pairing,
-    calls: Sequence[tuple[int, int, Call]],
-    nodes: Sequence[int],
-    when: Mapping[int, int],
-) -> list[int]:
-    """Return the nodes in the order in which they fit the calls best, each at a time it can be.
-
-    Args:
-        graph: The gold calls.
-        pairing: Of calls with the gold calls.
-        calls: (turn, position, call) of one name.
-        nodes: The node of each.
-        when: The turn of each node.
-    """
-    first = [max((when[n] for n in bits(graph.before[node])), default=-1) for node in nodes]
-    last = [min((when[n] for n in bits(graph.after[node])), default=10**9) for node in nodes]
-    rows = [
-        [
-            -pairing.worth(call, node) if first[i] < turn < last[i] else _NEVER
-            for i, node in enumerate(nodes)
-        ]
-        for turn, _, call in calls
-    ]
-    return [nodes[column] for column in cheapest(rows) or ()]
-
-
-def _in_order(graph: Graph, when: Mapping[int, int]) -> bool:
-    return all(when[dep] < when[node] for node in when for dep in graph.deps[node])
 
 
 def _schema_of(values: Sequence[Any]) -> dict[str, Any]:
