@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -58,33 +59,51 @@ class TransientError(ModelError):
         self.found = found
 
 
-class Places:
-    """How many requests a server gets at once: all, but fewer after it said that it is busy.
+@dataclass(slots=True)
+class Counts:
+    """How a server does, in numbers."""
 
-    Half as many after each such answer, one more for each round of good ones. Safe in threads.
+    most: float = math.inf
+    """Requests at once; infinity: as many as are asked."""
+    taken: int = 0
+    """Requests at this moment."""
+    cut_at: float = -math.inf
+    """When `most` was cut last, on the monotonic clock."""
+    misses: int = 0
+    """Requests in a row that were given up."""
+    was_heard: bool = False
+    outage: str = ""
+    """Why it counts as down; empty while it does not. An answer ends the outage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a server does, as all know who ask it: threads, or processes that share these parts.
+
+    It gets all requests at once, but fewer after it said that it is busy: half as many after each
+    such answer, one more for each round of good ones.
     """
 
-    def __init__(self) -> None:
-        self.most = math.inf
-        """At once; infinity: as many as are asked."""
-        self._taken = 0
-        self._cut_at = -math.inf
-        self._free = threading.Condition()
+    counts: Counts = field(default_factory=Counts)
+    """Or what has the same attributes."""
+    free: threading.Condition = field(default_factory=threading.Condition)
+    down: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def place(self) -> Iterator[None]:
         """Wait for a place, and hold it in the block.
 
         Raises:
             ModelError: None came free in time.
         """
-        with self._free:
-            while self._taken >= self.most:
+        counts = self.counts
+        with self.free:
+            while counts.taken >= counts.most:
                 left = seconds_left()
                 if not left:
                     raise ModelError("the time was up while the server was busy with others")
-                self._free.wait(min(left, threading.TIMEOUT_MAX))
-            self._taken += 1
+                self.free.wait(min(left, threading.TIMEOUT_MAX))
+            counts.taken += 1
         began = time.monotonic()
         busy = False
         try:
@@ -93,14 +112,14 @@ class Places:
             busy = error.status in _BUSY
             raise
         finally:
-            with self._free:
-                if busy and began >= self._cut_at:  # else one of those that were sent before
-                    self.most = max(1, min(self.most, self._taken) // 2)
-                    self._cut_at = time.monotonic()
+            with self.free:
+                if busy and began >= counts.cut_at:  # else one of those that were sent before
+                    counts.most = max(1, min(counts.most, counts.taken) // 2)
+                    counts.cut_at = time.monotonic()
                 elif not busy:
-                    self.most += 1 / self.most
-                self._taken -= 1
-                self._free.notify_all()
+                    counts.most += 1 / counts.most
+                counts.taken -= 1
+                self.free.notify_all()
 
 
 class Server(ABC):
@@ -137,13 +156,7 @@ class Server(ABC):
         self._secrets = _spellings([self._key, *secrets])
         self._lock = threading.Lock()
         self._built: tuple[int, Any] | None = None
-        self.places = Places()
-        """Of the requests that are sent at once."""
-        self.outage = ""
-        """Why it counts as down; empty while it does not. An answer ends the outage."""
-        self._down = threading.Event()
-        self._misses = 0
-        self._was_heard = False
+        self.standing = Standing()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._who!r})"
@@ -166,7 +179,7 @@ class Server(ABC):
         for number in range(1, tries.max_tries + 1):
             began = time.monotonic()
             try:
-                with self.places.one(), within(tries.max_answer_s):
+                with self.standing.place(), within(tries.max_answer_s):
                     return self._heard(ask())
             except TransientError as error:
                 failed = error
@@ -177,10 +190,11 @@ class Server(ABC):
             except ModelError as error:
                 self._noted(error)
                 raise
-            hopeless = not (failed.found or self._was_heard) and number > 1
+            counts = self.standing.counts
+            hopeless = not (failed.found or counts.was_heard) and number > 1
             slow = time.monotonic() - began >= tries.max_answer_s
-            last = number == tries.max_tries or hopeless or slow or self.outage
-            if last or not _pause(failed, number, began, tries, self._down):
+            last = number == tries.max_tries or hopeless or slow or counts.outage
+            if last or not _pause(failed, number, began, tries, self.standing.down):
                 break
         count = "once" if number == 1 else f"{number} times"
         self._noted(failed)
@@ -189,9 +203,10 @@ class Server(ABC):
 
     def _heard(self, answer: Answer) -> Answer:
         """Note that the server takes requests."""
-        if self._misses or not self._was_heard:
-            self._was_heard, self._misses, self.outage = True, 0, ""
-            self._down.clear()
+        counts = self.standing.counts
+        if counts.misses or not counts.was_heard:
+            counts.was_heard, counts.misses, counts.outage = True, 0, ""
+            self.standing.down.clear()
         return answer
 
     def _noted(self, failure: ModelError) -> None:
@@ -205,11 +220,12 @@ class Server(ABC):
         if isinstance(failure, RequestError) or answered:
             self._heard(None)
         elif seconds_left():
-            self._misses += 1
-            at_once = not self._was_heard and not (passing is not None and passing.found)
-            if at_once or self._misses >= _MISSES:
-                self.outage = str(failure)
-                self._down.set()
+            counts = self.standing.counts
+            counts.misses += 1
+            at_once = not counts.was_heard and not (passing is not None and passing.found)
+            if at_once or counts.misses >= _MISSES:
+                counts.outage = str(failure)
+                self.standing.down.set()
 
     def transient(
         self, said: str, wait_s: float | None = None, status: int = 200, found: bool = True

@@ -25,7 +25,7 @@ from seal.models.wire import (
 )
 
 if TYPE_CHECKING:
-    from seal.core.servers import Server
+    from seal.core.servers import Server, Standing
 
 _KEPT_TOOL_SETS = 256
 UNREADABLE = "unreadable"
@@ -107,7 +107,11 @@ class ServerModel(ABC):
     @property
     def outage(self) -> str:
         """Why its server counts as down; empty while it does not."""
-        return self._server.outage
+        return self._server.standing.counts.outage
+
+    def share(self, standing: Standing) -> None:
+        """Let its server be known as it is to other processes."""
+        self._server.standing = standing
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

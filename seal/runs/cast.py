@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.agents.teams import USER
 from seal.core import (
@@ -33,6 +33,9 @@ from seal.pools.pool import StoredPool
 from seal.runs.run_model import RunModel, find_recording, with_roles
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Admitted, Meter, Metered
+
+if TYPE_CHECKING:
+    from seal.core.servers import Standing
 
 
 class Cast:
@@ -88,6 +91,22 @@ class Cast:
         """Why a server of a model counts as down; empty while none does."""
         told = (getattr(model.model, "outage", "") for _, model in self._models)
         return next((outage for outage in told if isinstance(outage, str) and outage), "")
+
+    def share(self, standing: Callable[[], Standing]) -> list[Standing]:
+        """Let other processes know how each server does; the same of them in the same order.
+
+        Args:
+            standing: Gives the next server's.
+
+        Returns:
+            One for each server.
+        """
+        given = []
+        for _, model in self._models:
+            if hasattr(model.model, "share"):
+                given.append(standing())
+                model.model.share(given[-1])
+        return given
 
     def _by_role(self) -> list[tuple[str, RunModel]]:
         """Return every model, the main one first, with the role that it is named for."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import pickle
 import queue
 import signal
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from multiprocessing.sharedctypes import RawValue
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core import BudgetError, DataError, InfrastructureError, SealError, UsageError
+from seal.core.servers import Counts, Standing
 from seal.runs.run_folder import RunFolder
 from seal.runs.workers import Job, Outcome, play_job
 
 if TYPE_CHECKING:
+    from seal.runs.cast import Cast
     from seal.runs.engine import Engine
     from seal.runs.settings import RunSettings
 
@@ -36,6 +40,8 @@ class ProcessWorkers:
     processes: int
     threads: int
     ahead: bool = True
+    cast: Cast | None = None
+    """Of this process; it knows of servers what the others learn, and they what it does."""
 
     def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield outcomes as they come.
@@ -49,7 +55,8 @@ class ProcessWorkers:
         context = multiprocessing.get_context("spawn")
         todo: Any = context.Queue()
         done: Any = context.Queue()
-        arguments = (self.settings, self.folder, self.threads, todo, done)
+        standings = self.cast.share(lambda: _standing(context)) if self.cast else []
+        arguments = (self.settings, self.folder, self.threads, todo, done, standings)
         crew = [
             context.Process(target=_serve, args=arguments, daemon=True)
             for _ in range(self.processes)
@@ -131,7 +138,35 @@ def _death(code: int) -> str:
     )
 
 
-def _serve(settings: RunSettings, folder: RunFolder, threads: int, todo: Any, done: Any) -> None:
+class _SharedCounts(ctypes.Structure):
+    """`Counts` that processes share."""
+
+    _fields_: ClassVar = [
+        ("most", ctypes.c_double),
+        ("taken", ctypes.c_int),
+        ("cut_at", ctypes.c_double),
+        ("misses", ctypes.c_int),
+        ("was_heard", ctypes.c_bool),
+        ("outage", ctypes.c_wchar * 1000),
+    ]
+
+
+def _standing(context: Any) -> Standing:
+    """Return what is known of a server, for this process and those that get it when they begin."""
+    counts: Any = RawValue(_SharedCounts)
+    for name, value in asdict(Counts()).items():
+        setattr(counts, name, value)
+    return Standing(counts, context.Condition(), context.Event())
+
+
+def _serve(
+    settings: RunSettings,
+    folder: RunFolder,
+    threads: int,
+    todo: Any,
+    done: Any,
+    standings: Sequence[Standing],
+) -> None:
     """Play jobs until told to stop; runs in a worker process."""
     from seal.runs.engine import Engine
     from seal.runs.play import played
@@ -141,6 +176,8 @@ def _serve(settings: RunSettings, folder: RunFolder, threads: int, todo: Any, do
     try:
         opened = played(settings)
         with Engine(opened.settings, folder, opened.pool) as engine:
+            known = iter(standings)
+            engine.cast.share(lambda: next(known))
             crew = [
                 threading.Thread(target=_work, args=(engine, todo, done), daemon=True)
                 for _ in range(threads)

@@ -346,7 +346,7 @@ class _Chats:
         from seal.runs.processes import ProcessWorkers
 
         s = replace(s, max_total_seconds=self.budget.seconds_left)
-        return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead)
+        return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead, self.engine.cast)
 
 
 def _write_rankings(folder: RunFolder) -> None:

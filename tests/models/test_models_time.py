@@ -243,7 +243,7 @@ def test_a_server_that_is_busy_gets_fewer_requests_at_once(raw_model):
     [thread.start() for thread in asking]
     [thread.join() for thread in asking]
     assert len(server.received) < 2 * 16 * 15
-    assert most[0] <= 8 and model._server.places.most < 16
+    assert most[0] <= 8 and model._server.standing.counts.most < 16
 
 
 def test_a_server_that_is_not_there_counts_as_down_until_it_answers(raw_model):
@@ -252,11 +252,11 @@ def test_a_server_that_is_not_there_counts_as_down_until_it_answers(raw_model):
     gone = build_model("openai/m", address)
     with pytest.raises(ModelError, match="tried 2 times"):
         gone.complete(ASK)
-    assert "could not be reached" in gone._server.outage
+    assert "could not be reached" in gone.outage
     with pytest.raises(ModelError, match="tried once"):
         gone.complete(ASK)
     model.complete(ASK)
-    assert not model._server.outage
+    assert not model.outage
 
 
 def test_three_requests_in_vain_make_an_outage_and_an_answer_ends_it(raw_model):
@@ -269,5 +269,5 @@ def test_three_requests_in_vain_make_an_outage_and_an_answer_ends_it(raw_model):
     for _ in range(10):
         with suppress(ModelError):
             model.complete(ASK)
-        found.append(bool(model._server.outage))
+        found.append(bool(model.outage))
     assert found == [False] * 8 + [True, False]
