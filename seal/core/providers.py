@@ -31,13 +31,23 @@ from seal.core.secrets import (
     public_url,
 )
 from seal.core.servers import Server, sentences
-from seal.core.streams import CutStreamError, answer_in, has_words, is_ended
+from seal.core.streams import (
+    CHAT,
+    GEMINI,
+    RESPONSES,
+    CutStreamError,
+    Streamed,
+    answer_in,
+    has_words,
+    is_ended,
+)
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
     from urllib3.exceptions import HTTPError
 
 _OPENAI = "https://api.openai.com/v1"
+_GENERATE = "generateContent"
 _GEMINI = "https://generativelanguage.googleapis.com"
 _NO_KEY = "no-key-needed"  # local servers want some header
 _KEPT_CONNECTIONS = 1000
@@ -47,8 +57,10 @@ _LONGEST_END_S = 1.0
 """After the last event of a stream."""
 _LARGEST = 64 * 2**20
 """Bytes of an answer; a server that sends more sends no answer."""
-_STREAMED = ("/chat/completions",)
+_STREAMED = {"/chat/completions": CHAT, "/responses": RESPONSES}
 """Where answers come piece by piece, if they may."""
+_COUNTED = {"stream_options": {"include_usage": True}}
+"""Asks for the tokens of a streamed chat completion; other answers have them anyway."""
 _ABOUT_STREAMS = re.compile(r"\bstream(?:ing|_options)?\b")
 _NO_MODEL = re.compile(
     r"\bmodel\b.{0,80}\b(?:not found|not exist|not a valid)|\b(?:invalid|unknown|no such) model\b",
@@ -100,10 +112,16 @@ class HttpServer(Server):
         self._login = _login(parts)
         self._headers = dict(_HEADERS)
 
-    def post(self, path: str, body: dict[str, Any]) -> Any:
+    def _post(self, path: str, body: dict[str, Any], form: Streamed) -> Any:
         """Return the JSON of the server's answer, with every failure told in words of ours.
 
-        The library's errors end here, cause and context included: they may hold the key.
+        An answer that is streamed is the same JSON as one that is not. The library's errors end
+        here, cause and context included: they may hold the key.
+
+        Args:
+            path: Below the server's address, and a query that is added to the address's own.
+            body: Of the request.
+            form: In which the answer comes if it is streamed.
 
         Raises:
             TransientError: A failure that may pass.
@@ -114,27 +132,32 @@ class HttpServer(Server):
         from urllib3.exceptions import HTTPError
 
         pool = self._connection()  # first: a server of our own has its address from then on
-        url = self._address._replace(path=self._address.path.rstrip("/") + path).geturl()
+        below, _, query = path.partition("?")
+        place = self._address._replace(
+            path=self._address.path.rstrip("/") + below,
+            query="&".join(filter(None, (self._address.query, query))),
+        )
+        url = place.geturl()
         data, headers, text = json_bytes(body), self._headers, bytearray()
         failure: InfrastructureError
         try:
             answer = pool.urlopen("POST", url, body=data, headers=headers, preload_content=False)
-            _read(answer, text)
+            _read(answer, text, form)
             if 200 <= answer.status < 300:
-                return answer_in(text)
+                return answer_in(text, form)
             failure = self._told_status(answer, text)
         except CutStreamError as error:
             failure = self.transient(f"broke off: {error}", status=0)
         except HTTPError as error:
-            failure = self._told_connection(error, text)
+            failure = self._told_connection(error, has_words(text, form))
         except ValueError as error:
             sent = shortened(self._clean(text.decode(errors="replace")))  # no half of a key
             said = f"answered what is no JSON: {error}. Is {self._setting} right? It sent {sent}"
             failure = self.transient(said)
         raise failure
 
-    def _told_connection(self, error: HTTPError, text: bytearray) -> InfrastructureError:
-        """Return what became of a connection on which this much of an answer had come."""
+    def _told_connection(self, error: HTTPError, spoke: bool) -> InfrastructureError:
+        """Return what became of a connection, on which words of the model had come or had not."""
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
@@ -146,7 +169,7 @@ class HttpServer(Server):
             said = sentences(said, f"Is it running, is {self._setting} right?")
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
-        elif has_words(text):
+        elif spoke:
             return OverdueError(self.told("was still answering when the time was up"))
         else:
             said = "gave no answer before the time was up"
@@ -154,7 +177,7 @@ class HttpServer(Server):
 
     def _told_status(self, answer: BaseHTTPResponse, text: bytearray) -> ModelError:
         try:
-            body = answer_in(text)
+            body = answer_in(text, CHAT)
         except ValueError:
             body = text.decode(errors="replace")
         found = body.get("error") if isinstance(body, dict) else None
@@ -217,23 +240,26 @@ class OpenAIServer(HttpServer):
         self._headers |= (
             {header: key} if header else {"Authorization": self._login or f"Bearer {key}"}
         )
-        told = {"stream": True, "stream_options": {"include_usage": True}}
-        self._stream_fields = (told, {"stream": True}, {}) if settings.stream else ({},)
+        told = {"stream": True}
+        self._stream_fields = (told | _COUNTED, told, {}) if settings.stream else ({},)
         """What is added to a request, the fullest first; what was refused is taken out."""
         for header, variable in _ACCOUNT.items():
             if os.environ.get(variable):
                 self._headers[header] = os.environ[variable]
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Return the JSON of the server's answer, as `HttpServer.post` does.
+        """Return the JSON of the server's answer, every failure told in words of ours.
 
-        A chat's answer is streamed where it may be, and is the same JSON. A server that refuses to
+        A model's answer is streamed where it may be, and is the same JSON. A server that refuses to
         count the tokens of a stream, or to stream, is not asked for it again.
         """
-        ways = self._stream_fields if path in _STREAMED else ({},)
+        form = _STREAMED.get(path)
+        ways = self._stream_fields if form else ({},)
+        if form is RESPONSES:
+            ways = tuple(fields for fields in ways if not fields.keys() & _COUNTED.keys())
         for number, fields in enumerate(ways, 1):
             try:
-                answer = super().post(path, fields | body)
+                answer = self._post(path, fields | body, form or CHAT)
             except RequestError as error:
                 if not (fields and _ABOUT_STREAMS.search(error.said)):
                     raise
@@ -305,16 +331,18 @@ class GeminiServer(HttpServer):
         self._headers[settings.key_header or "x-goog-api-key"] = self._key or ""
 
     def ask(self, model: str, method: str, body: dict[str, Any]) -> Any:
-        """Return the JSON that a method of a model gives, as `post` does."""
+        """Return the JSON that a method of a model gives; answers are streamed."""
+        if method == _GENERATE and self._settings.stream:
+            method = "streamGenerateContent?alt=sse"
         place = model if "/" in model else f"models/{model}"
-        return self.post(f"/v1beta/{place}:{method}", body)
+        return self._post(f"/v1beta/{place}:{method}", body, GEMINI)
 
     def _repair(self, status: int, said: str) -> str:
         wrong_key = "api key" in said.casefold()
         return self._key_repair if wrong_key else super()._repair(status, said)
 
 
-def _read(answer: BaseHTTPResponse, text: bytearray) -> None:
+def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed) -> None:
     """Read an answer to its end into a text, piece by piece: what came stays if it breaks off.
 
     Raises:
@@ -326,7 +354,7 @@ def _read(answer: BaseHTTPResponse, text: bytearray) -> None:
         if len(text) > _LARGEST:
             answer.close()
             raise ValueError(f"more than {_LARGEST >> 20} MiB")
-        if is_ended(text):
+        if is_ended(text, form):
             with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
                 answer.drain_conn()
             return

@@ -1,10 +1,11 @@
-"""Answers that servers stream, gathered into the JSON of a chat completion that is not streamed."""
+"""Answers that servers stream, gathered into the JSON of an answer that is not streamed."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
@@ -15,6 +16,9 @@ _LINE = re.compile(r"\r\n|\r|\n")
 _END = b"[DONE]"
 _LATE = 2**16
 """Bytes at the end of a stream in which words are looked for."""
+_ITEM = "response.output_item.done"
+_ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
+"""Events after which a response has no other."""
 _EMPTY = {"role": "assistant", "content": None}
 
 
@@ -22,9 +26,25 @@ class CutStreamError(ValueError):
     """A stream ended before its answer did."""
 
 
-def is_ended(text: bytes | bytearray) -> bool:
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """How an interface streams an answer."""
+
+    gathered: Callable[[list[dict[str, Any]]], tuple[dict[str, Any], bool]]
+    """Returns the answer in the data of events, and whether they hold its end."""
+    says: Callable[[dict[str, Any]], bool]
+    """Tells whether the data of an event hold words of the model."""
+    last: re.Pattern[bytes] | None = None
+    """The line before the data of the last event; None: only `[DONE]` says that it was the last."""
+
+
+def is_ended(text: bytes | bytearray, form: Streamed) -> bool:
     """Tell whether a stream that was read so far says that nothing follows."""
-    return text[-32:].rstrip().endswith(_END) and is_stream(text)
+    if text[-32:].rstrip().endswith(_END):
+        return is_stream(text)
+    if form.last is None or not text.endswith((b"\n\n", b"\r\n\r\n")):
+        return False
+    return form.last.match(text, text.rfind(b"\nevent:") + 1) is not None
 
 
 def is_stream(text: bytes | bytearray) -> bool:
@@ -32,24 +52,19 @@ def is_stream(text: bytes | bytearray) -> bool:
     return text[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
-def has_words(text: bytes | bytearray) -> bool:
+def has_words(text: bytes | bytearray, form: Streamed) -> bool:
     """Tell whether words of a model came in a stream that was cut; its comments are none."""
     if not is_stream(text):
         return False
     late = text[-_LATE:]
     whole = late[late.find(b"\n\n") + 2 if len(text) > _LATE else 0 : late.rfind(b"\n") + 1]
     try:
-        return any(_says(choice) for chunk in _chunks(whole) for choice in _choices(chunk))
+        return any(map(form.says, _chunks(whole)))
     except ValueError:
         return False
 
 
-def _says(choice: dict[str, Any]) -> bool:
-    delta = choice.get("delta")
-    return isinstance(delta, dict) and any(delta[name] for name in delta.keys() - {"role"})
-
-
-def answer_in(text: bytes | bytearray) -> Any:
+def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
     """Return the JSON of an answer: as it stands, or gathered from a stream.
 
     A stream's error stands under `error`, as in a body that is not streamed.
@@ -60,24 +75,14 @@ def answer_in(text: bytes | bytearray) -> Any:
     """
     if not is_stream(text):
         return json.loads(text)
-    answer: dict[str, Any] = {}
-    choices: dict[int, dict[str, Any]] = {}
+    chunks: list[dict[str, Any]] = []
     for chunk in _chunks(text):
         if chunk.get("error"):
             return chunk
-        for choice in _choices(chunk):
-            _add(choices.setdefault(_index(choice) or 0, {}), choice)
-        rest = {name: value for name, value in chunk.items() if name != "choices"}
-        answer.update((name, value) for name, value in rest.items() if value is not None)
-    ended = all(choice.get("finish_reason") for choice in choices.values()) and choices
+        chunks.append(chunk)
+    answer, ended = form.gathered(chunks)
     if not ended and _END not in text[-32:]:
         raise CutStreamError("the stream broke off before the answer's end")
-    for choice in choices.values():
-        for call in choice["message"].get("tool_calls") or ():
-            if isinstance(call, dict):
-                call.pop("index", None)
-    answer["object"] = "chat.completion"
-    answer["choices"] = [choices[index] for index in sorted(choices)]
     return answer
 
 
@@ -111,9 +116,85 @@ def _events(text: str) -> Iterator[str]:
             lines = []
 
 
-def _choices(chunk: dict[str, Any]) -> list[dict[str, Any]]:
-    choices = chunk.get("choices")
-    return [choice for choice in choices if isinstance(choice, dict)] if choices else []
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _chat(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return a chat completion: its texts and calls come in parts."""
+    answer: dict[str, Any] = {}
+    choices: dict[int, dict[str, Any]] = {}
+    for chunk in chunks:
+        for choice in _objects(chunk.get("choices")):
+            _add(choices.setdefault(_index(choice) or 0, {}), choice)
+        rest = {name: value for name, value in chunk.items() if name != "choices"}
+        answer.update((name, value) for name, value in rest.items() if value is not None)
+    for choice in choices.values():
+        for call in _objects(choice["message"].get("tool_calls")):
+            call.pop("index", None)
+    answer["object"] = "chat.completion"
+    answer["choices"] = [choices[index] for index in sorted(choices)]
+    return answer, bool(choices) and all(choice.get("finish_reason") for choice in choices.values())
+
+
+def _says_in_chat(chunk: dict[str, Any]) -> bool:
+    deltas = (choice.get("delta") for choice in _objects(chunk.get("choices")))
+    return any(d[name] for d in deltas if isinstance(d, dict) for name in d.keys() - {"role"})
+
+
+CHAT = Streamed(_chat, _says_in_chat)
+"""OpenAI's chat completions."""
+
+
+def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return a response: the last event holds it whole, at some servers without its output."""
+    output = [chunk.get("item") for chunk in chunks if chunk.get("type") == _ITEM]
+    ends = [chunk for chunk in chunks if chunk.get("type") in _ENDS]
+    last = ends[-1] if ends else {}
+    if last.get("type") == "error":
+        return {"error": last}, True
+    answer = last.get("response")
+    if not isinstance(answer, dict):
+        return {}, False
+    return {**answer, "output": answer.get("output") or output}, True
+
+
+def _says_in_response(chunk: dict[str, Any]) -> bool:
+    return str(chunk.get("type")).endswith(".delta") and bool(chunk.get("delta"))
+
+
+RESPONSES = Streamed(
+    _response,
+    _says_in_response,
+    re.compile(rf"event: ?(?:{'|'.join(map(re.escape, _ENDS))})\r?\n".encode()),
+)
+"""OpenAI's responses."""
+
+
+def _gemini(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return an answer of Google's: each event is such an answer, with some of the parts."""
+    answer: dict[str, Any] = {}
+    candidate: dict[str, Any] = {}
+    for chunk in chunks:
+        for one in _objects(chunk.get("candidates"))[:1]:
+            candidate |= {**one, "content": {"parts": [*_parts(candidate), *_parts(one)]}}
+        answer |= {name: value for name, value in chunk.items() if name != "candidates"}
+    if candidate:
+        answer["candidates"] = [candidate]
+    return answer, bool(
+        candidate.get("finishReason") or (not candidate and answer.get("promptFeedback"))
+    )
+
+
+def _parts(candidate: dict[str, Any]) -> list[dict[str, Any]]:
+    content = candidate.get("content")
+    return _objects(content.get("parts")) if isinstance(content, dict) else []
+
+
+GEMINI = Streamed(
+    _gemini, lambda chunk: any(_parts(one) for one in _objects(chunk.get("candidates")))
+)
+"""Google's."""
 
 
 def _index(entry: dict[str, Any]) -> int | None:

@@ -21,6 +21,7 @@ _REFUSED = (
     "The server does not take this request as it is; a field that it names can be left "
     "out with -M FIELD=null."
 )
+_BACKGROUND = "Leave background out of the request, or let the answer be streamed."
 
 
 class OpenAIModel(ServerModel):
@@ -32,7 +33,7 @@ class OpenAIModel(ServerModel):
     def __init__(self, name: str, settings: ModelSettings) -> None:
         super().__init__(name, settings)
         self.counted_as = name
-        self._is_free = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.options)
+        self._is_free = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.fields)
         """Whether nobody says how long an answer may be."""
         self._is_capped = self._is_free
 
@@ -67,9 +68,13 @@ class OpenAIModel(ServerModel):
     def _sent(self, body: dict[str, Any]) -> Any:
         if not self._is_of_responses:
             return self._server.post("/chat/completions", body)
-        from seal.models.responses import as_chat, as_response
+        from seal.models.responses import as_chat, as_response, unfinished
 
-        return as_chat(self._server.post("/responses", as_response(body)))
+        answer = self._server.post("/responses", as_response(body))
+        if status := unfinished(answer):
+            said = f"answered with a response that is only {status}. {_BACKGROUND}"
+            raise RequestError(self._server.told(said))
+        return as_chat(answer)
 
 
 def _too_much(said: str) -> bool:

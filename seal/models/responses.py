@@ -60,6 +60,12 @@ def _format(given: Any) -> Any:
     return {"type": given.get("type"), **(schema if isinstance(schema, Mapping) else {})}
 
 
+def unfinished(answer: Any) -> str:
+    """Return the status of a response that the server is still to make; empty: of no other."""
+    status = answer.get("status") if isinstance(answer, dict) else None
+    return status if status in ("queued", "in_progress") else ""
+
+
 def as_chat(answer: Any) -> Any:
     """Return a response as a chat completion; what is none, as it is."""
     if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):

@@ -102,7 +102,7 @@ class ServerModel(ABC):
     def _given(self) -> set[str]:
         """Fields of the request that the user gave."""
         own = {"temperature"} if self.settings.temperature is not None else set()
-        return own | self.settings.options.keys()
+        return own | self.settings.fields.keys()
 
     @property
     def outage(self) -> str:

@@ -66,7 +66,15 @@ class ModelSettings(ServerSettings):
         for name in _NUMBERS:
             if rest.get(name) is not None:
                 own[name] = _number(name, rest.pop(name))
+        if not isinstance(rest.get(BODY) or {}, Mapping):
+            raise UsageError(f"-M {BODY}={rest[BODY]}: expected an object")
         return replace(self, **own, options={**self.options, **rest})
+
+    @property
+    def fields(self) -> dict[str, JSON]:
+        """Further fields of the request, those among them that stand in `extra_body`."""
+        extra = self.options.get(BODY) or {}
+        return {name: self.options[name] for name in self.options if name != BODY} | dict(extra)
 
 
 _NUMBERS = (

@@ -25,7 +25,7 @@ from seal.core.secrets import (
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
 from seal.models.endpoints import at_endpoint, check_address
-from seal.models.settings import BODY, SETTINGS, ModelSettings, fits, options_of
+from seal.models.settings import SETTINGS, ModelSettings, fits, options_of
 
 NOTATION = Notation(
     "model", "openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024", structured=True
@@ -122,10 +122,7 @@ def settings_of(spec: Any, settings: ModelSettings) -> ModelSettings:
     """
     if not isinstance(spec, str):
         return settings
-    model = Model(spec)
-    options = model.options
-    if model.name.startswith("openai/"):
-        options |= options.pop(BODY, None) or {}
+    options = Model(spec).options
     if "base_url" in options:
         settings = replace(settings, address_from=_OWN_ADDRESS)
     return settings.told(options) if options else settings

@@ -134,7 +134,7 @@ def wire_request(
     if request.json_object:
         body["response_format"] = _json_mode(profile.json_mode, request.json_schema)
     body = {name: value for name, value in body.items() if name not in profile.without}
-    body |= settings.options
+    body |= settings.fields
     left_out = HINTS & {*profile.without} if tools.functions else _OF_TOOLS
     for name in left_out:
         body.pop(name, None)

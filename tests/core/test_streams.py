@@ -1,8 +1,14 @@
 import json
+from functools import partial
 
 import pytest
 
-from seal.core.streams import CutStreamError, answer_in, has_words, is_ended
+from seal.core import streams
+from seal.core.streams import CHAT, CutStreamError
+
+answer_in, has_words, is_ended = (
+    partial(read, form=CHAT) for read in (streams.answer_in, streams.has_words, streams.is_ended)
+)
 
 
 def event(**fields):

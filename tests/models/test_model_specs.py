@@ -57,7 +57,7 @@ def test_the_text_holds_settings_fields_and_those_of_one_server() -> None:
     model = seal.Model("openai/x", timeout_s=3, stop=["a", "b"], extra_body={"min_p": 0.1})
     settings = Flagged.of(model).settings()
     assert settings.timeout_s == 3
-    assert settings.options == {"stop": ["a", "b"], "min_p": 0.1}
+    assert settings.fields == {"stop": ["a", "b"], "min_p": 0.1}
 
 
 def test_own_options_go_before_those_of_the_flags() -> None:

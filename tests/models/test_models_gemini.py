@@ -111,9 +111,15 @@ def test_an_answer_becomes_text_calls_and_usage(model_of):
     assert answered.content == "Let me look."
     assert answered.calls == (ToolCall("", "7day weather", {"city": "Bern"}),)
     (received,) = server.received
-    assert received.path == "/v1beta/models/gemini-3-any:generateContent"
+    assert received.path == "/v1beta/models/gemini-3-any:streamGenerateContent?alt=sse"
     assert received.headers["x-goog-api-key"] == KEY
     assert received.body["generationConfig"]["seed"] == 3
+
+
+def test_streaming_is_turned_off_by_an_option(model_of):
+    model, server = model_of([answer(spoken({"text": "Sunny."}))], stream=False)
+    assert model.complete(ASK).content == "Sunny."
+    assert server.received[0].path == "/v1beta/models/gemini-3-any:generateContent"
 
 
 def test_a_blocked_prompt_and_a_full_answer_are_outcomes(model_of):

@@ -80,6 +80,7 @@ def test_a_chat_is_sent_as_items_of_a_response(model_server):
     found = model.complete(ASK)
     assert server.received[0].path == "/v1/responses"
     assert server.received[0].body == {
+        "stream": True,
         "model": "gpt-5",
         "input": [
             {"role": "system", "content": "Be brief."},
@@ -143,6 +144,17 @@ def test_a_response_that_failed_is_tried_again(model_server):
         model = build_model(f"openai/x,base_url={server.url},api=responses,max_tries=1")
         with pytest.raises(ModelError):
             model.complete(ASK)
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress"])
+def test_a_response_that_is_still_to_be_made_is_no_answer(model_server, status):
+    server = model_server([response(said(""), status=status)])
+    model = build_model(
+        f'openai/x,base_url={server.url},api=responses,stream=false,extra_body={{"background":true}}'
+    )
+    with pytest.raises(RequestError, match=f"only {status}. Leave background out"):
+        model.complete(ASK)
+    assert len(server.received) == 1 and "stream" not in server.received[0].body
 
 
 def test_the_interface_is_part_of_what_a_model_is():

@@ -16,7 +16,7 @@ import pytest
 from servers import answer, calls, failure, garbage, half, late, message, nothing, text
 
 from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall, Usage, UsageError
-from seal.models import ModelSettings, build_model, model_identity
+from seal.models import Model, ModelSettings, build_model, model_identity
 
 KEY = "sk-Zq81-distinctive+key/of=tests"
 WEATHER = Tool(
@@ -42,6 +42,19 @@ def model_of(model_server):
         return build_model("openai/any-model", ModelSettings(base_url=server.url, **quick)), server
 
     return build
+
+
+@pytest.mark.parametrize("by_flag", [True, False])
+def test_fields_that_one_server_knows_are_fields_of_the_request(model_server, by_flag):
+    server = model_server([text("Hi.")])
+    options = {"extra_body": {"min_p": 0.1, "max_tokens": 7}}
+    spec = Model("openai/x", base_url=server.url, **({} if by_flag else options))
+    model = build_model(spec, ModelSettings().told(options if by_flag else {}))
+    model.complete(Request((Message("user", "Hi"),)))
+    body = server.received[0].body
+    assert (body["min_p"], body["max_tokens"]) == (0.1, 7) and "extra_body" not in body
+    with pytest.raises(UsageError, match="extra_body=3: expected an object"):
+        ModelSettings().told({"extra_body": 3})
 
 
 def test_a_request_carries_model_messages_tools_and_parameters(model_of):

@@ -26,41 +26,146 @@ SUNNY = events(
 )
 
 
+def named(*chunks):
+    """Return the events of a stream of responses."""
+    told = (f"event: {chunk['type']}\n".encode() + events(chunk, done=False) for chunk in chunks)
+    return b"".join(told)
+
+
+def begun(type="response.created", **fields):
+    response = {"id": "resp_1", "object": "response", "error": None, "output": []}
+    return {"type": type, "response": {**response, "status": "in_progress", **fields}}
+
+
+ITEMS = [
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Blue sky."}]},
+    {"type": "message", "content": [{"type": "output_text", "text": "Sunny."}]},
+]
+WHOLE = {
+    "status": "completed",
+    "output": ITEMS,
+    "usage": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+}
+RESPONSE = named(
+    begun(),
+    {"type": "response.reasoning_summary_text.delta", "delta": "Blue sky."},
+    {"type": "response.output_item.done", "item": ITEMS[0]},
+    {"type": "response.output_text.delta", "delta": "Sunny."},
+    {"type": "response.output_item.done", "item": ITEMS[1]},
+    begun("response.completed", **WHOLE),
+)
+
+
+def google(*parts, **fields):
+    candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0, **fields}
+    usage = {"promptTokenCount": 3, "candidatesTokenCount": 2}
+    return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-m"}
+
+
+BLUE, SKY = ({"text": said, "thought": True} for said in ("Blue ", "sky."))
+SUN, NY = {"text": "Sun"}, {"text": "ny."}
+GEMINI = events(google(BLUE), google(SKY, SUN), google(NY), google(finishReason="STOP"), done=False)
+INTERFACES = {
+    "chat": ("openai/m", {}),
+    "responses": ("openai/m", {"api": "responses"}),
+    "gemini": ("gemini/m", {}),
+}
+STREAMS = {"chat": SUNNY, "responses": RESPONSE, "gemini": GEMINI}
+every_interface = pytest.mark.parametrize("interface", INTERFACES)
+
+
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-Zq81-of-tests")
+    for name in ("OPENAI", "GOOGLE"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-Zq81-of-tests")
 
 
 @pytest.fixture
 def raw_model():
     started = []
 
-    def build(answer, **settings):
+    def build(answer, interface="chat", **settings):
         server = RawServer(answer)
         server.__enter__()
         started.append(server)
+        name, own = INTERFACES[interface]
+        settings |= own
+        if name.startswith("gemini/"):
+            server.url = server.url.removesuffix("/v1")
         quick = {"first_wait_s": 0.001, "max_wait_s": 0.05, "timeout_s": 5.0, **settings}
         quick = {"max_tries": 1, **quick}
-        return build_model("openai/m", ModelSettings(base_url=server.url, **quick)), server
+        return build_model(name, ModelSettings(base_url=server.url, **quick)), server
 
     yield build
     for server in started:
         server.__exit__(None, None, None)
 
 
-def test_a_streamed_answer_is_that_of_a_plain_one_to_the_byte(raw_model):
-    message = {"role": "assistant", "content": "Sunny.", "reasoning_content": "Blue sky."}
-    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-    plain = json.dumps({"choices": choices, "usage": USAGE}).encode()
-    told = [response(plain), stream_head() + SUNNY, chunked([SUNNY])]
-    told += [
-        chunked([SUNNY[n : n + 1] for n in range(len(SUNNY))]),
-        stream_head("text/plain") + SUNNY,
-    ]
-    model, _ = raw_model(lambda wire: wire.send(told[wire.number]))
+CHAT_MESSAGE = {"role": "assistant", "content": "Sunny.", "reasoning_content": "Blue sky."}
+PLAIN = {
+    "chat": {
+        "choices": [{"index": 0, "message": CHAT_MESSAGE, "finish_reason": "stop"}],
+        "usage": USAGE,
+    },
+    "responses": begun(**WHOLE)["response"],
+    "gemini": google(
+        {"text": "Blue sky.", "thought": True}, {"text": "Sunny."}, finishReason="STOP"
+    ),
+}
+
+
+@every_interface
+def test_a_streamed_answer_is_that_of_a_plain_one_to_the_byte(raw_model, interface):
+    stream = STREAMS[interface]
+    told = [response(json.dumps(PLAIN[interface]).encode())]
+    told += [stream_head() + stream, chunked([stream]), stream_head("text/plain") + stream]
+    told += [chunked([stream[n : n + 1] for n in range(len(stream))])]
+    told += [stream_head() + stream.replace(b"\n", b"\r\n")]
+    model, _ = raw_model(lambda wire: wire.send(told[wire.number]), interface)
     answers = [encode_completion(model.complete(ASK)) for _ in told]
     assert answers == [answers[0]] * len(told)
     assert answers[0]["content"] == "Sunny." and answers[0]["reasoning"] == "Blue sky."
+    assert answers[0]["usage"]["tokens_in"] == 3
+
+
+def test_a_response_whose_last_event_leaves_its_items_out_has_them_from_before(raw_model):
+    last = named(begun("response.completed", **WHOLE | {"output": []}))
+    stream = RESPONSE[: RESPONSE.index(b"event: response.completed")] + last
+    model, _ = raw_model(lambda wire: wire.send(stream_head() + stream), "responses")
+    answer = model.complete(ASK)
+    assert (answer.content, answer.reasoning) == ("Sunny.", "Blue sky.")
+
+
+ENDINGS = {
+    "response.incomplete": {
+        "status": "incomplete",
+        "incomplete_details": {"reason": "max_output_tokens"},
+    },
+    "response.failed": {"status": "failed", "error": {"code": "server_error", "message": "Oh."}},
+}
+
+
+def test_a_stream_of_a_response_ends_as_the_response_does(raw_model):
+    told = [named(begun(), begun(type, **WHOLE | ends)) for type, ends in ENDINGS.items()]
+    told += [named(begun(), {"type": "error", "code": "server_error", "message": "Down."})]
+    told += [RESPONSE]
+    model, server = raw_model(
+        lambda wire: wire.send(stream_head() + told[wire.number]), "responses", max_tries=3
+    )
+    assert model.complete(ASK).finish_reason == "length"
+    assert model.complete(ASK).content == "Sunny."
+    assert len(server.received) == len(told)
+
+
+@every_interface
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_stream_that_breaks_off_is_asked_for_again(raw_model, interface, share):
+    stream = STREAMS[interface]
+    cut = stream[: int(len(stream) * share)].rpartition(b"\n\n")[0] + b"\n\n"
+    told = [stream_head() + cut, stream_head() + stream]
+    model, server = raw_model(lambda wire: wire.send(told[wire.number]), interface, max_tries=2)
+    assert model.complete(ASK).content == "Sunny."
+    assert len(server.received) == 2
 
 
 def test_streaming_is_turned_off_by_an_option_that_is_no_part_of_the_model(model_server):
@@ -107,35 +212,38 @@ def test_a_refusal_of_streams_that_many_threads_meet_at_once_stays_one(model_ser
     assert server.received[-1].body["stream"] is True
 
 
-def test_an_answer_may_take_longer_than_a_silence(raw_model):
+@every_interface
+def test_an_answer_may_take_longer_than_a_silence(raw_model, interface):
     def steadily(wire):
         wire.send(stream_head())
-        for event in SUNNY.split(b"\n\n"):
+        for event in STREAMS[interface].split(b"\n\n"):
             wire.wait(0.15)
             wire.send(event + b"\n\n")
 
-    model, _ = raw_model(steadily, timeout_s=0.6)
+    model, _ = raw_model(steadily, interface, timeout_s=0.6)
     assert model.complete(ASK).content == "Sunny."
 
 
-def test_a_silence_amid_an_answer_ends_it(raw_model):
+@every_interface
+def test_a_silence_amid_an_answer_ends_it(raw_model, interface):
     def stopping(wire):
-        wire.send(stream_head() + SUNNY[:90])
+        wire.send(stream_head() + STREAMS[interface][:90])
         wire.wait(30)
 
-    model, _ = raw_model(stopping, timeout_s=0.2)
+    model, _ = raw_model(stopping, interface, timeout_s=0.2)
     began = time.monotonic()
     with pytest.raises(ModelError, match=r"no answer within 0\.2 seconds"):
         model.complete(ASK)
     assert time.monotonic() - began < 2
 
 
-def test_an_answer_that_says_its_end_is_taken_while_the_connection_stays(raw_model):
+@pytest.mark.parametrize("interface", ["chat", "responses"])
+def test_an_answer_that_says_its_end_is_taken_while_the_connection_stays(raw_model, interface):
     def staying(wire):
-        wire.send(chunked([SUNNY], end=b""))
+        wire.send(chunked([STREAMS[interface]], end=b""))
         wire.wait(30)
 
-    model, _ = raw_model(staying)
+    model, _ = raw_model(staying, interface)
     began = time.monotonic()
     assert model.complete(ASK).content == "Sunny."
     assert time.monotonic() - began < 2.5
@@ -151,36 +259,54 @@ DRIPS = {
 }
 
 
-@pytest.mark.parametrize("name", DRIPS)
+def _dripping(name):
+    """Return how a server drips, and whose interface it has."""
+    if name in DRIPS:
+        return DRIPS[name], "chat"
+    return lambda wire: (wire.send(stream_head()), wire.drip(STREAMS[name])), name
+
+
+@pytest.mark.parametrize("name", [*DRIPS, "responses", "gemini"])
 def test_a_drip_ends_with_the_time_of_who_asks(raw_model, name):
-    model, _ = raw_model(DRIPS[name], max_tries=5)
+    model, _ = raw_model(*_dripping(name), max_tries=5)
     began = time.monotonic()
     with pytest.raises(ModelError, match=r"no answer before the time was up"), within(1.0):
         model.complete(ASK)
     assert 0.9 < time.monotonic() - began < 2.5
 
 
-@pytest.mark.parametrize("name", DRIPS)
+@pytest.mark.parametrize("name", [*DRIPS, "responses", "gemini"])
 def test_no_answer_takes_longer_than_it_may(raw_model, name):
-    model, _ = raw_model(DRIPS[name], max_tries=5, max_answer_s=0.8)
+    model, _ = raw_model(*_dripping(name), max_tries=5, max_answer_s=0.8)
     began = time.monotonic()
     with pytest.raises(ModelError):
         model.complete(ASK)
     assert time.monotonic() - began < 2.5
 
 
-def words(wire):
+def words(wire, interface="chat"):
     wire.send(stream_head())
     for number in range(100):
-        wire.send(events(delta(content=f"{number} "), done=False))
+        said = f"{number} "
+        wire.send(
+            {
+                "chat": events(delta(content=said), done=False),
+                "responses": named({"type": "response.output_text.delta", "delta": said}),
+                "gemini": events(google({"text": said}), done=False),
+            }[interface]
+        )
         wire.wait(0.1)
 
 
-def test_words_that_still_come_when_the_time_is_up_are_no_fault_of_the_server(raw_model):
-    model, _ = raw_model(words)
+@every_interface
+def test_words_that_still_come_when_the_time_is_up_are_no_fault_of_the_server(raw_model, interface):
+    def speaking(wire):
+        words(wire, interface)
+
+    model, _ = raw_model(speaking, interface)
     with pytest.raises(OverdueError, match="still answering"), within(1.0):
         model.complete(ASK)
-    model, _ = raw_model(words, max_answer_s=0.8)
+    model, _ = raw_model(speaking, interface, max_answer_s=0.8)
     with pytest.raises(RequestError, match="-M max_answer_s=SECONDS"):
         model.complete(ASK)
 
