@@ -124,7 +124,12 @@ def small_run(repetitions: int) -> tuple[list[Path], float, float]:
         def seconds(code: str) -> float:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             words = [sys.executable, "-c", code]
-            subprocess.run(words, cwd=place, env=environment, capture_output=True, check=True)
+            child = subprocess.run(
+                words, cwd=place, env=environment, capture_output=True, text=True
+            )
+            if child.returncode:
+                why = (child.stderr.strip().splitlines() or ["it said nothing"])[-1]
+                sys.exit(f"{sys.executable} cannot play the sample ({why}); use one that has SEAL")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(["rm", "-rf", "run"], cwd=place, check=True)
             return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

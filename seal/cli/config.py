@@ -15,15 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seal.cli.verbs import load, verbs
 from seal.core import DataError, nearest
-from seal.core.secrets import refuse_secret
 from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
 
 if TYPE_CHECKING:
     from seal.runs.settings import Origin
 
-_ALLOW = "allow-code"
 _READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
 
@@ -45,7 +42,9 @@ class Config:
         file = settings_file()
         endpoints_of(file.pop(TABLE, {}))
         if file:
-            _check(file)
+            from seal.cli.known_flags import check_file
+
+            check_file(file)
         return cls(file, os.environ)
 
     def defaults(self, command: Any) -> dict[str, Any]:
@@ -53,15 +52,15 @@ class Config:
         nested = getattr(command, "commands", {})
         found = {name: self.defaults(inner) for name, inner in nested.items()}
         for parameter in command.params:
-            flag = _flag(parameter)
-            value = self._value(flag, _repeats(parameter)) if flag else None
+            flag = long_name(parameter)
+            value = self._value(flag, repeats_of(parameter)) if flag else None
             if value is not None:
                 found[parameter.name] = value
         return found
 
     def origin(self, parameter: Any) -> str:
         """Return a sentence that says where a bad value stands, if not on the command line."""
-        flag = _flag(parameter) if parameter is not None else None
+        flag = long_name(parameter) if parameter is not None else None
         if flag is None:
             return ""
         if variable(flag) in self.environment:
@@ -76,7 +75,11 @@ class Config:
             name for name, value in self.environment.items() if name.startswith("SEAL_") and value
         }
         unknown = sorted(ours - _READ_ELSEWHERE)
-        known = {*map(variable, _all_flags()), *_READ_ELSEWHERE} if unknown else set()
+        if not unknown:
+            return
+        from seal.cli.known_flags import all_flags
+
+        known = {*map(variable, all_flags()), *_READ_ELSEWHERE}
         for name in unknown:
             if name not in known:
                 close = nearest(name, known)
@@ -96,7 +99,7 @@ def origins_of(context: Any) -> dict[str, Origin]:
     found: dict[str, Origin] = {}
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name)
-        flag = _flag(parameter)
+        flag = long_name(parameter)
         if source is None or flag is None:
             continue
         if source.name == "COMMANDLINE":
@@ -111,14 +114,15 @@ def variable(flag: str) -> str:
     return "SEAL_" + flag.upper().replace("-", "_")
 
 
-def _flag(parameter: Any) -> str | None:
+def long_name(parameter: Any) -> str | None:
     """Return the long name of an option without its dashes; None for an argument, or for help."""
     if getattr(parameter, "is_eager", False):
         return None
     return next((name[2:] for name in parameter.opts if name.startswith("--")), None)
 
 
-def _repeats(parameter: Any) -> bool:
+def repeats_of(parameter: Any) -> bool:
+    """Tell whether an option may be repeated."""
     return bool(getattr(parameter, "multiple", False))
 
 
@@ -134,47 +138,3 @@ def _words(flag: str, value: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _check(file: Mapping[str, Any]) -> None:
-    known = _all_flags()
-    if _ALLOW in file:
-        raise DataError(
-            f"{FILE}: {_ALLOW}: a folder may not allow its own code; give --{_ALLOW} on the "
-            "command line"
-        )
-    for key, value in file.items():
-        if key not in known:
-            refuse_secret(key, value, str(FILE))
-            close = nearest(key, known)
-            hint = f" Did you mean {close!r}?" if close else ""
-            raise DataError(
-                f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
-            )
-        refuse_secret("", value, str(FILE))
-        if isinstance(value, dict) and not known[key]:
-            first = next(iter(value), "top-k")
-            raise DataError(
-                f"{FILE}: there is no table [{key}]: settings are for all verbs and stand at the "
-                f"top of the file; move {first!r} there, without a table"
-            )
-
-
-def _all_flags() -> dict[str, bool]:
-    """Return each flag of any verb, with whether it may be repeated."""
-    from typer.main import get_command
-
-    found: dict[str, bool] = {}
-    for verb in verbs():
-        for flag, repeats in _flags_of(get_command(load(verb))):
-            found[flag] = found.get(flag, False) or repeats
-    return found
-
-
-def _flags_of(command: Any) -> Iterator[tuple[str, bool]]:
-    for parameter in command.params:
-        flag = _flag(parameter)
-        if flag:
-            yield flag, _repeats(parameter)
-    for inner in getattr(command, "commands", {}).values():
-        yield from _flags_of(inner)

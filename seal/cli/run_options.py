@@ -37,7 +37,6 @@ from seal.cli.options import (
     typed_pairs,
 )
 from seal.core import UsageError
-from seal.runs.agent_settings import trying
 from seal.runs.settings import RunSettings
 from seal.sandbox import NAMES as SANDBOXES
 
@@ -372,6 +371,8 @@ class AnyPlay:
             del found["model"]
         agent = self.model.tried()
         if agent is not None:
+            from seal.runs.agent_settings import trying
+
             found = trying(agent, found)
         return RunSettings(pool=pool, **found | others)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.core.errors import UsageError, nearest, shortened
-from seal.core.signatures import check_types
+from seal.core.typed_values import check_types
 
 PARTS: Mapping[str, Any] = {
     "goal": str,

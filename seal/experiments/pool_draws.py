@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from seal.core import Pool, Query, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.signatures import Count, check_fields
+from seal.core.typed_values import Count, check_fields
 from seal.pools.samples import PoolSample, sample_pools
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents

@@ -14,8 +14,9 @@ from typing import Any, TypeAlias, get_type_hints
 from seal.core import JSON, DataError, Task, Tool, UsageError, first_fault, shortened
 from seal.core.records import to_plain
 from seal.core.registry import load_dotted
-from seal.core.signatures import check_types, checked, checked_names
+from seal.core.signatures import checked, checked_names
 from seal.core.specs import name_of
+from seal.core.typed_values import check_types
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.pool import StoredPool, load_pool

@@ -1,33 +1,24 @@
-"""What the terminal shows of a run: its summary, breakdowns, and notes in plain lines.
-
-Among them are the errors of simulated users by what the user was told, the ablation of the brief.
-Source: ToolSandbox (Lu et al., 2024), Tables 2 and 3, which give the rates of hallucination and of
-instruction-following errors for a user with the goal alone, with a knowledge boundary, and with a
-demonstration besides. Here each run is a row; the rates are those of `seal.evaluation.user_audit`.
-"""
+"""What the terminal shows of a run: its summary, breakdowns, and notes in plain lines."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import Estimate, Grid, counted, drawn
+from seal.report.grids import counted
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
-from seal.report.pages import table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import LINES, RunFolder
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
     from rich.table import Table
 
 ERRORS = 5
@@ -37,8 +28,6 @@ LONGEST = 300
 MANY_ERRORS = 0.01
 """Share of chats that may end with errors without a warning."""
 _PLAYED = "trajectories.jsonl"
-SHOWN = 5
-"""Goals that are named where a judge and a reference differ."""
 
 
 def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table | str]:
@@ -98,9 +87,9 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         _counts(summary),
         "mean [95 % interval], n: scores with a value",
         *ShortTable(lanes_of([run]), metrics).gaps(),
-        *_users(run),
+        *_users(run, summary),
         *outcome_notes(summary),
-        *judging_notes(summary),
+        *_judged(summary),
         *_baselines(run),
         *_pools_own(run),
         *_own_models(summary),
@@ -189,13 +178,20 @@ def _counts(summary: Mapping[str, Any]) -> str:
     return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")
 
 
-def _users(run: RunFolder) -> Iterator[str]:
+def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the simulated users did wrong, where there were any."""
-    for row in user_rows([lane for lane in lanes_of([run]) if lane.kind == "run"]):
-        yield (
-            f"user of {counted(row.conversations, 'conversation')}: hallucination "
-            f"{percent(row.hallucination)}, instruction-following errors {percent(row.instruction)}"
-        )
+    if INSTRUCTION in (summary.get("metrics") or ()):
+        from seal.report.users import user_notes
+
+        yield from user_notes(run)
+
+
+def _judged(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what judges agreed on, where there were any."""
+    if summary.get("judging") or summary.get("audit"):
+        from seal.report.judging import judging_notes
+
+        yield from judging_notes(summary)
 
 
 def _own_models(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -242,151 +238,6 @@ def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
         if score.value is None and score.reason.startswith(INFRASTRUCTURE):
             return score.task_id, score.trial
     return None
-
-
-def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each judged metric with votes, and for each audit.
-
-    Args:
-        summary: Of a run.
-    """
-    for metric, judged in (summary.get("judging") or {}).items():
-        yield f"{metric}: {_votes(judged)}"
-    audits = summary.get("audit") or {}
-    for metric, compared in audits.items():
-        if metric != "labels":
-            for reference, found in compared.items():
-                yield from _audit(f"{metric} against {reference}", found)
-    labels = audits.get("labels") or {}
-    unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
-    if unused:
-        yield f"people decide {labels['taken']} goals; {', '.join(unused)}"
-    if labels.get("problems"):
-        yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
-
-
-def _votes(judged: Mapping[str, Any]) -> str:
-    votes = judged["votes"]
-    parts = [f"{votes} vote{'' if votes == 1 else 's'} on each goal" if votes else "no vote"]
-    if judged["judges"]:
-        parts[0] += f" by {', '.join(judged['judges'])}"
-    if "rate" in judged:
-        parts.append(f"rate {judged['rate']:.1f} ± {judged['deviation']:.1f} over the runs")
-    same = [f"{value:.3f} ({judge})" for judge, value in judged["agreement"].items()]
-    if same:
-        parts.append(f"agreement with itself {', '.join(same)}")
-    parts += _kappa(judged)
-    if judged["unusable"]:
-        lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
-        parts.append(f"{judged['unusable']} unusable{lost}")
-    return "; ".join(parts)
-
-
-def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
-    goals = judged["kappa_n"]
-    if judged["kappa"] is not None:
-        votes = judged.get("kappa_votes", judged["votes"])
-        of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
-        yield f"Fleiss' kappa {judged['kappa']:.3f} over {goals} goals{of}"
-    elif goals:
-        yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
-    elif judged["votes"] > 1:
-        yield "no Fleiss' kappa, for no goal has two usable votes"
-
-
-def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
-    if not found["n"]:
-        yield f"{what}: nothing to compare"
-        return
-    shares = {name: found[name] for name in ("agreement", "precision", "recall")}
-    told = ", ".join(f"{n} {'n/a' if v is None else f'{v:.3f}'}" for n, v in shares.items())
-    unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
-    yield f"{what}: {told} over {found['n']} goals{unmatched}"
-    for case in found["examples"][:SHOWN]:
-        trial = f" trial {case['trial']}" if case["trial"] else ""
-        goal = f" goal {case['goal']}" if case["goal"] else ""
-        yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
-    if found["differ"] > SHOWN:
-        yield f"  and {found['differ'] - SHOWN} more that differ"
-
-
-@dataclass(frozen=True, slots=True)
-class UserRow:
-    """The users of one run."""
-
-    label: str
-    """Of the run."""
-    brief: str
-    """Parts of the persona that they were told, as run.json names them; empty where it does not."""
-    hallucination: Estimate
-    """Share of conversations."""
-    instruction: Estimate
-    """Share of conversations."""
-
-    @property
-    def conversations(self) -> int:
-        """How many there were."""
-        return self.instruction.n
-
-
-def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:
-    """Return a row for each run whose users were audited, those with the shortest brief first."""
-    rows = [
-        UserRow(
-            lane.label,
-            _brief(lane.run),
-            Estimate.of(lane.metrics.get(HALLUCINATION)),
-            Estimate.of(lane.metrics.get(INSTRUCTION)),
-        )
-        for lane in lanes
-    ]
-    return sorted((row for row in rows if row.conversations), key=lambda row: len(row.brief))
-
-
-def percent(cell: Estimate) -> str:
-    """Return a share in per cent, `n/a` where there is none."""
-    return "n/a" if cell.mean is None else f"{100 * cell.mean:.1f} %"
-
-
-def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
-    """Return the errors of the users of runs as a table for the terminal; empty: no user spoke.
-
-    Raises:
-        DataError: A run has not been scored.
-    """
-    title = "errors of the simulated user (ToolSandbox, Tables 2 and 3)"
-    grid = _grid(title, [lane for lane in lanes_of(runs) if lane.kind == "run"])
-    return [drawn(grid, title_justify="center")] if grid.rows else []
-
-
-def section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the report's table; None where no user was audited."""
-    title = (
-        "Share of conversations with an error of the user (layout after ToolSandbox, Tables 2 and "
-        "3)"
-    )
-    grid = _grid(title, lanes)
-    return table(grid, "Errors of the simulated user") if grid.rows else None
-
-
-def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
-    rows = [
-        (
-            row.brief or "not known: recorded elsewhere",
-            row.label,
-            percent(row.hallucination),
-            percent(row.instruction),
-            str(row.conversations),
-        )
-        for row in user_rows(lanes)
-    ]
-    columns = ("told", "run", "hallucination", "instruction following", "conversations")
-    return Grid(title, columns, rows, names=2)
-
-
-def _brief(run: RunFolder) -> str:
-    user = (run.manifest().get("measure") or {}).get("user")
-    return str(user.get("brief") or "") if isinstance(user, dict) else ""
 
 
 def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:

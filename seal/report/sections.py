@@ -20,6 +20,7 @@ from seal.core import SealError, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.statistics import NO_RATES, UNBOUNDED
+from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark, PublishedTable
 from seal.report.applies import (
     CATEGORY_GROUPS,
@@ -152,7 +153,7 @@ OURS = {
     ),
     "missions": OwnSection("Missions", "seal.report.missions:section", applies=missions_typed),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
-    "users": OwnSection("Users", "seal.report.run_results:section"),
+    "users": OwnSection("Users", "seal.report.users:section", INSTRUCTION),
     "charts": OwnSection("Charts", "seal.report.sections:chart_section"),
     "ceiling": OwnSection(
         "Where the ceiling is below 1.000", "seal.report.sections:ceiling_section"

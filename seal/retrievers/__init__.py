@@ -18,7 +18,6 @@ from seal.core.specs import name_of
 from seal.retrievers.contract import (
     Hits,
     RetrieverSpec,
-    SentenceWise,
     by_score,
     check_k,
     finite,
@@ -82,7 +81,11 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
             "retrieve(queries, k); give a class or function whose result has one"
         )
     retriever: Retriever = plugin
-    return SentenceWise(retriever) if by_sentence else retriever
+    if by_sentence:
+        from seal.retrievers.sentence_wise import SentenceWise
+
+        return SentenceWise(retriever)
+    return retriever
 
 
 def known_options(what: Any) -> frozenset[str] | None:

@@ -12,7 +12,7 @@ from seal.core import UnknownNameError, UsageError, shortened
 from seal.core.registry import load_dotted
 from seal.core.specs import name_of
 from seal.models.build import REGISTRY, split_name
-from seal.runs.settings import AgentChoice, ModelChoice, RunSettings, TeamChoice
+from seal.runs.settings import AgentChoice, ModelChoice, TeamChoice
 
 _CALLER = "execution_manager"
 _KINDS = (
@@ -42,15 +42,6 @@ def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     if "roles" in tried:
         given["roles"] = {**tried["roles"], **given.get("roles", {})}
     return {**settings, **tried, **given}
-
-
-def has_own_code(settings: RunSettings) -> bool:
-    """Tell whether a run may load code that is not ours: a role, team, metric or model."""
-    named = (settings.team, *settings.roles.values(), *settings.metrics)
-    models = (settings.model, *settings.role_models.values())
-    ours = (part is None or (isinstance(part, str) and ":" not in part) for part in named)
-    known = (isinstance(model, str) and split_name(model)[0] in REGISTRY for model in models)
-    return bool(settings.allow_code) or not all((*ours, *known))
 
 
 def settings_of(agent: Any) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from seal.core import (
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.registry import check_allowed
 from seal.core.secrets import refuse_secret
-from seal.core.signatures import Count, Within, check_fields
-from seal.models import Flagged, Model
+from seal.core.typed_values import Count, Within, check_fields
+from seal.models import REGISTRY, Flagged, Model, split_name
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import RetrieverSpec
 from seal.sandbox import NAMES as SANDBOXES
@@ -266,3 +266,12 @@ def check_seed(seed: int) -> None:
     """Raise UsageError where a seed cannot be written to JSON: it has more than 64 bits."""
     if not -(2**63) <= seed < 2**63:
         raise UsageError(f"--seed {seed}: expected a whole number of at most 18 digits")
+
+
+def has_own_code(settings: RunSettings) -> bool:
+    """Tell whether a run may load code that is not ours: a role, team, metric or model."""
+    named = (settings.team, *settings.roles.values(), *settings.metrics)
+    models = (settings.model, *settings.role_models.values())
+    ours = (part is None or (isinstance(part, str) and ":" not in part) for part in named)
+    known = (isinstance(model, str) and split_name(model)[0] in REGISTRY for model in models)
+    return bool(settings.allow_code) or not all((*ours, *known))

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.report.lanes import lanes_of
-from seal.report.run_results import user_rows, user_tables
+from seal.report.users import user_rows, user_tables
 
 RATES = {HALLUCINATION: metric(0.25, 4), INSTRUCTION: metric(0.5, 4)}
 

@@ -6,11 +6,11 @@ from scipy.sparse import random as random_sparse
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
 from seal.retrievers import REGISTRY, build_retriever, rank
-from seal.retrievers.contract import SentenceWise
 from seal.retrievers.dense import Dense
 from seal.retrievers.hybrid import RankFusion
 from seal.retrievers.joint_space import sparse_projection
 from seal.retrievers.lexical import unit_rows
+from seal.retrievers.sentence_wise import SentenceWise
 
 PAIRS = ["tfidf+dense", "dense+bm25", "bm25+tfidf", "dense+dense"]
 NOUNS = [

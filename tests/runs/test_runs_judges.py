@@ -13,7 +13,7 @@ from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
 from seal.core import DataError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.experiments.win_rates import PreferenceSettings, win_rate
-from seal.report.run_results import judging_notes
+from seal.report.judging import judging_notes
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 

@@ -14,7 +14,7 @@ from small_pools import Weatherman, contents, play, weather_goal, weather_task, 
 from seal.core import Completion, Goal, Reply, Task, UsageError
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
-from seal.report.run_results import user_rows, user_tables
+from seal.report.users import user_rows, user_tables
 from seal.runs.rescore import rescore
 from seal.runs.settings import RunSettings
 

@@ -20,7 +20,8 @@ def command(
     """Write one HTML file, readable without a network, of one or several runs."""
     from seal.api.results import report
     from seal.report.lanes import lanes_of
-    from seal.report.run_results import breakdowns, missing_notes, user_tables
+    from seal.report.run_results import breakdowns, missing_notes
+    from seal.report.users import user_tables
     from seal.runs.run_folder import RunFolder
 
     folders = [RunFolder.open(path) for path in runs]

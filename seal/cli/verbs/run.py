@@ -15,7 +15,7 @@ from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
 from seal.core import UsageError
-from seal.runs.settings import RunSettings
+from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
     from seal.experiments.sweep.settings import SweepSettings
@@ -122,7 +122,6 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     from seal.agents.autogen import import_without_clients
     from seal.report.html import write_report
     from seal.report.run_results import result_tables, spent_lines
-    from seal.runs.agent_settings import has_own_code
     from seal.runs.run import budget_of, run
 
     if resume and not (out / "run.json").is_file():

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import UnknownNameError, UsageError
-from seal.core.signatures import Count, check_fields
+from seal.core.typed_values import Count, check_fields
 from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.pairs import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from seal.core import CacheMode
 from seal.core.secrets import refuse_secret
-from seal.core.signatures import Count
+from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
 from seal.runs.settings import check_seed
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from seal.core import UsageError
-from seal.core.signatures import Count
+from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
 from seal.retrievers.contract import spec_of
 from seal.runs.settings import RunSettings

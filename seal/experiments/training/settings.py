@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from seal.core import CacheMode, UsageError
-from seal.core.signatures import Count, Within, check_fields
+from seal.core.typed_values import Count, Within, check_fields
 from seal.retrievers.documents import DEFAULT
 from seal.runs.settings import check_seed
 

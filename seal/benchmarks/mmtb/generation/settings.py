@@ -20,7 +20,7 @@ from typing import Any, get_args
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation
 from seal.core import JSON, CacheMode, Tool, UsageError, check_name
-from seal.core.signatures import Count, check_fields
+from seal.core.typed_values import Count, check_fields
 
 GRAMMAR = "grammar"
 """Name that stands for speakers by rule instead of a model."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple, Protocol, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, UsageError
-from seal.core.signatures import Count, Within, check_fields
+from seal.core.typed_values import Count, Within, check_fields
 
 Kind = Literal["constraint", "paraphrase", "irrelevance"]
 """What is made of a seed. Source: Kokane et al. (2024), the augmentation of queries."""

@@ -1,0 +1,75 @@
+"""What the judges of a run agreed on, in plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+SHOWN = 5
+"""Goals that are named where a judge and a reference differ."""
+
+
+def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each judged metric with votes, and for each audit.
+
+    Args:
+        summary: Of a run.
+    """
+    for metric, judged in (summary.get("judging") or {}).items():
+        yield f"{metric}: {_votes(judged)}"
+    audits = summary.get("audit") or {}
+    for metric, compared in audits.items():
+        if metric != "labels":
+            for reference, found in compared.items():
+                yield from _audit(f"{metric} against {reference}", found)
+    labels = audits.get("labels") or {}
+    unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
+    if unused:
+        yield f"people decide {labels['taken']} goals; {', '.join(unused)}"
+    if labels.get("problems"):
+        yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
+
+
+def _votes(judged: Mapping[str, Any]) -> str:
+    votes = judged["votes"]
+    parts = [f"{votes} vote{'' if votes == 1 else 's'} on each goal" if votes else "no vote"]
+    if judged["judges"]:
+        parts[0] += f" by {', '.join(judged['judges'])}"
+    if "rate" in judged:
+        parts.append(f"rate {judged['rate']:.1f} ± {judged['deviation']:.1f} over the runs")
+    same = [f"{value:.3f} ({judge})" for judge, value in judged["agreement"].items()]
+    if same:
+        parts.append(f"agreement with itself {', '.join(same)}")
+    parts += _kappa(judged)
+    if judged["unusable"]:
+        lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
+        parts.append(f"{judged['unusable']} unusable{lost}")
+    return "; ".join(parts)
+
+
+def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
+    goals = judged["kappa_n"]
+    if judged["kappa"] is not None:
+        votes = judged.get("kappa_votes", judged["votes"])
+        of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
+        yield f"Fleiss' kappa {judged['kappa']:.3f} over {goals} goals{of}"
+    elif goals:
+        yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
+    elif judged["votes"] > 1:
+        yield "no Fleiss' kappa, for no goal has two usable votes"
+
+
+def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
+    if not found["n"]:
+        yield f"{what}: nothing to compare"
+        return
+    shares = {name: found[name] for name in ("agreement", "precision", "recall")}
+    told = ", ".join(f"{n} {'n/a' if v is None else f'{v:.3f}'}" for n, v in shares.items())
+    unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
+    yield f"{what}: {told} over {found['n']} goals{unmatched}"
+    for case in found["examples"][:SHOWN]:
+        trial = f" trial {case['trial']}" if case["trial"] else ""
+        goal = f" goal {case['goal']}" if case["goal"] else ""
+        yield f"  {case['task']}{trial}{goal}: judge {case['judge']}, else {case['reference']}"
+    if found["differ"] > SHOWN:
+        yield f"  and {found['differ'] - SHOWN} more that differ"

@@ -1,0 +1,65 @@
+"""Retrieval by the sentences of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from seal.core import DataError, Query, Retriever
+from seal.core.text import sentences
+from seal.retrievers.contract import Hits, by_score, check_k, finite
+
+
+class SentenceWise:
+    """Retrieves by the sentences of a query: a tool's score is the highest that any of them gives.
+
+    It is exact: a tool among the k best of all is among the k best of the text that it suits best.
+    The whole query is asked too, for a sentence may lack the word that another one says; but not of
+    a retriever whose scores grow with the text (BM25 adds up words), where it would outbid every
+    sentence and nothing would change.
+
+    Args:
+        retriever: What answers each text; its scores are taken as comparable between short and long
+            texts unless its attribute `normalised` is False.
+    """
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/sentences"
+        self.complete = bool(getattr(retriever, "complete", False))
+        self.lexical = bool(getattr(retriever, "lexical", False))
+        self.normalised = bool(getattr(retriever, "normalised", True))
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest scores, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            DataError: The retriever did not answer each text.
+        """
+        check_k(k)
+        parts = [self._texts(query) for query in queries]
+        asked = [text for part in parts for text in part]
+        rows = self._retriever.retrieve(asked, k) if asked else []
+        if len(rows) != len(asked):
+            raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
+        answers = iter(rows)
+        limit = None if self.complete else k
+        return [_merged((next(answers) for _ in part), self.identity)[:limit] for part in parts]
+
+    def _texts(self, query: Query) -> list[Query]:
+        """Return a query for each sentence, after the whole where that is to be asked too."""
+        parts = sentences(query.text)
+        if len(parts) < 2:
+            return [query]
+        each = [replace(query, text=part) for part in parts]
+        return [query, *each] if self.normalised else each
+
+
+def _merged(rows: Iterator[Sequence[tuple[str, float]]], name: str) -> Hits:
+    highest: dict[str, float] = {}
+    for row in rows:
+        for tool, score in row:
+            rounded = finite(score, name)
+            highest[tool] = max(rounded, highest.get(tool, rounded))
+    return by_score(highest.items())
