@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from seal.agents.offers import END, leave
 from seal.agents.teams import EXECUTOR
-from seal.core import Chat, Message, Reply
+from seal.core import Chat, Completion, Message, ModelError, Reply
+
+_SAY = "You said nothing. Say your next words, or end the conversation by the tool."
+
+
+def _only_thought(answer: Completion) -> bool:
+    return bool(answer.reasoning) and not answer.calls and not answer.content.strip()
 
 
 class UserSimulator:
@@ -27,6 +33,13 @@ class UserSimulator:
 
         view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
         answer = chat.complete(view, [END])
+        if _only_thought(answer):  # its own silence would end the chat as if the user were content
+            answer = chat.complete([*view, Message("user", _SAY)], [END])
+            if _only_thought(answer):
+                raise ModelError(
+                    f"the model of {chat.role} thought twice and said nothing; let it think less, "
+                    f"or give it more room: --role-model {chat.role}=MODEL,max_tokens=N"
+                )
         if not answer.calls:
             return Reply(answer.content, done=not answer.content.strip())
         if EXECUTOR not in chat.roles:

@@ -51,11 +51,13 @@ class Asked:
     usage: Usage = _NOTHING
     finish_reason: str = ""
     reasoning: str = ""
+    left_out: int = 0
 
     def __add__(self, other: Asked) -> Asked:
         thoughts = filter(None, (self.reasoning, other.reasoning))
         finish = other.finish_reason or self.finish_reason
-        return Asked(self.usage + other.usage, finish, "\n\n".join(thoughts))
+        usage = self.usage + other.usage
+        return Asked(usage, finish, "\n\n".join(thoughts), other.left_out or self.left_out)
 
 
 class View:
@@ -200,7 +202,7 @@ class View:
         with self._alone():
             self.refused = None
             finish = answer.finish_reason or ("length" if answer.truncated else "")
-            self.asked = self.asked + Asked(answer.usage, finish, answer.reasoning)
+            self.asked = self.asked + Asked(answer.usage, finish, answer.reasoning, answer.left_out)
         return answer
 
     @contextmanager

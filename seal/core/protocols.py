@@ -103,6 +103,8 @@ class Completion:
     a server's own; empty where none says."""
     reasoning: str = ""
     """What the model thought before it answered."""
+    left_out: int = 0
+    """Results of tools that were left out of the prompt, whole or but for a summary."""
 
     def __post_init__(self) -> None:
         """Take thinking out of the content, whoever made the answer: no role ever reads it."""

@@ -215,7 +215,7 @@ class Plan:
 class Step(_Sparse):
     """One message: an utterance, a call or a result."""
 
-    _SPARSE = ("finish_reason", "reasoning")
+    _SPARSE = ("finish_reason", "reasoning", "left_out")
 
     index: int
     author: str
@@ -236,6 +236,9 @@ class Step(_Sparse):
     at a limit), `content_filter`...; on the first step of a reply, empty where no server says."""
     reasoning: str = ""
     """What the model thought before these answers; on the first step of a reply."""
+    left_out: int = 0
+    """Results of tools that the last of these answers was given without, for the window was full;
+    on the first step of a reply."""
 
 
 @checked_fields

@@ -33,7 +33,7 @@ class ShortenedModel:
             RequestError: The window is too small without any result, too.
             ModelError: The model failed.
         """
-        spent = Usage()
+        spent, left_out = Usage(), 0
         while True:
             try:
                 answer = self.inner.complete(request)
@@ -46,6 +46,7 @@ class ShortenedModel:
                 if error.refusal != "context_overflow" or not standing:
                     raise
                 messages = list(request.messages)
+                left_out += (len(standing) + 1) // 2
                 for place in standing[: (len(standing) + 1) // 2]:
                     short = self._short(messages[place].content, request)
                     spent = spent + short.usage
@@ -53,7 +54,7 @@ class ShortenedModel:
                     messages[place] = replace(messages[place], content=told)
                 request = replace(request, messages=tuple(messages))
             else:
-                return replace(answer, usage=answer.usage + spent)
+                return replace(answer, usage=answer.usage + spent, left_out=left_out)
 
     def _short(self, content: str, request: Request) -> Completion:
         """Return the summary that stands for a result; empty where none is asked for or comes."""

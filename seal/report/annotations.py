@@ -12,6 +12,7 @@ from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
+from seal.report.grids import counted
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
@@ -134,6 +135,9 @@ def _answered(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
             yield step.index, Mark("printed", f"{step.author} thought:\n{step.reasoning}")
         if step.finish_reason not in ("", "stop", "tool_calls"):
             yield step.index, Mark("fault", f"the answer was broken off: {step.finish_reason}")
+        if step.left_out:
+            told = f"the window was full: {counted(step.left_out, 'result')} left out of the prompt"
+            yield step.index, Mark("event", told)
 
 
 def _happened(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:

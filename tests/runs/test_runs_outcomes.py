@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from servers import Answer, Received, answer, calls, text
+from servers import Answer, Received, answer, calls, played, text
 from small_pools import asked_city, by_server, play, weather_goal, weather_task, write_pool
 
 import seal
@@ -122,6 +122,26 @@ def test_a_filter_of_the_users_answer_is_no_outcome_of_the_model(model_server, t
     played = direct(pool, tmp_path / "run", right, role_models=models)
     assert played.summary["stop_reasons"] == {"error": 1}
     assert played.summary["metrics"]["pass_rate"]["mean"] is None
+
+
+@pytest.mark.parametrize(
+    ("silent", "stops"), [(1, {"user_ended": 1}), (9, {"error": 1})], ids=["once", "for ever"]
+)
+def test_a_user_who_only_thinks_is_asked_once_again_and_then_an_error(
+    model_server, tmp_path, silent, stops
+):
+    pool = write_pool(tmp_path / "pool", [weather_task("Rome", persona={"goal": "it"})])
+    thinking = [text("<think>I am content, so I") for _ in range(silent)]
+    user = model_server(played(thinking, lambda request: calls(("end_conversation", {}))))
+    models = {"user_simulator": f"openai/other,base_url={user.url}"}
+    run = direct(pool, tmp_path / "run", model_server(by_server), role_models=models)
+    assert run.summary["stop_reasons"] == stops
+    assert len(user.received) == 2
+    assert "You said nothing." in user.received[1].body["messages"][-1]["content"]
+    if silent > 1:
+        assert run.summary["metrics"]["pass_rate"]["mean"] is None
+        (reason,) = run.summary["error_reasons"]
+        assert "thought twice and said nothing; let it think less" in reason
 
 
 def test_an_own_agent_may_go_on_after_a_full_window(model_server, one, tmp_path):
@@ -372,7 +392,7 @@ def small_window(request: Received) -> Answer:
 
 @pytest.mark.parametrize("policy", ["stop", "drop", "summarise"])
 def test_the_oldest_results_make_room_where_the_window_is_too_small(
-    model_server, one, tmp_path, policy
+    model_server, one, tmp_path, policy, capsys
 ):
     server = model_server(small_window)
     asked = {"max_turns": 9, "history_policy": policy}
@@ -388,6 +408,11 @@ def test_the_oldest_results_make_room_where_the_window_is_too_small(
         usage = played.summary["usage"]
         answered = [r for r in server.received if small_window(r) is not FULL]
         assert usage["tokens_in"] == 11 * len(answered)  # summaries count too
+    (chat,) = played.folder.trajectories()
+    assert [s.left_out for s in chat.steps if s.left_out] == ([] if policy == "stop" else [2, 3, 3])
+    assert main(["view", str(played.folder.path), chat.task_id]) == 0
+    told = capsys.readouterr().out
+    assert told.count("left out of the prompt") == (0 if policy == "stop" else 3)
     trajectories = played.folder.trajectories_path.read_bytes()
     assert LEFT_OUT.encode() not in trajectories  # what was said stays on record
     again = direct(one, tmp_path / "again", server, **asked, cache="replay")
