@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from seal.core import JSON, Goal, Reply, Step, Task, UsageError
+from seal.core import JSON, Goal, Reply, Step, Task, UsageError, nearest
 from seal.core.registry import Registry
 from seal.core.signatures import checked_names
 
@@ -259,8 +259,10 @@ def build_team(
     known = team.every_role()
     for role, agent in roles.items():
         if role not in known:
+            close = nearest(role, known)
             raise UsageError(
                 f"team {team.name} has no role {role!r}; it has: {', '.join(sorted(known))}. "
+                f"{f'Did you mean {close!r}? ' if close else ''}"
                 f"Seat a new one with Team.seat(role, agent, after=...)"
             )
         team = team.without(role) if agent is None else team.seat(role, agent)

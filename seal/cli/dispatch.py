@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from seal.cli.verbs import first_line, load, verbs
 
-_NUMBER = re.compile(r"Input should be a valid (integer|number).*")
-"""How the library below the command line refuses a word that is no number."""
+_REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
+"""How the library below the command line refuses a word: that is no number, or none of several."""
 
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
@@ -76,7 +76,7 @@ def _call(verb: str, words: list[str]) -> int:
         return end.exit_code
     except typer.TyperException as error:
         origin = config.origin(getattr(error, "param", None))
-        text = _NUMBER.sub(_expected, error.format_message()).rstrip(".")
+        text = _REFUSED.sub(_expected, error.format_message()).rstrip(".")
         raise UsageError(f"{text}.{origin} See `seal {verb} --help`.") from error
     return outcome if isinstance(outcome, int) else 0
 
@@ -89,7 +89,8 @@ def _take_debug(words: list[str]) -> tuple[list[str], bool]:
 
 
 def _expected(refused: re.Match[str]) -> str:
-    return "expected a whole number" if refused[1] == "integer" else "expected a number"
+    kinds = {"integer": "expected a whole number", "number": "expected a number"}
+    return kinds.get(refused[1], "")
 
 
 def _help() -> str:

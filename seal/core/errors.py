@@ -206,7 +206,8 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
         name: The name that was asked for.
         known: Candidates.
         threshold: Least similarity, whatever the case of letters: rapidfuzz's normalised indel
-            ratio in [0, 100]. Of equally similar names the first in order.
+            ratio in [0, 100]. Of equally similar names the first in order. Where none is so
+            similar, the one name whose first words it is: `user` of `user_simulator`.
     """
     from rapidfuzz import fuzz, process  # imported on failure only: `import seal` stays light
 
@@ -214,7 +215,10 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
     best = process.extractOne(
         name, names, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=threshold
     )
-    return best[0] if best else None
+    if best:
+        return best[0]
+    begun = [one for one in names if one.casefold().startswith(f"{name.casefold()}_")]
+    return begun[0] if len(begun) == 1 else None
 
 
 _EXPECTED = {

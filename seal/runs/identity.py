@@ -20,6 +20,7 @@ from seal.core import JSON, UsageError
 from seal.core.canonical import digest
 from seal.core.records import write_records
 from seal.core.specs import name_of
+from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 SCRIPTED = "scripted"
 """Name of the agent that plays the user without a model."""
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
+ASKED = "asked"
+"""Part of run.json: role and text of models whose endpoints are known, for who resumes the run."""
 GROWING = ("limit", "trials")
 """Parts of the measure that a resumed run may raise."""
 
@@ -247,10 +250,22 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         told["benchmark"] = declared
+    if asked := _asked(settings):
+        told[ASKED] = asked
     if settings.origins:
         told["origins"] = dict(sorted(settings.origins.items()))
     folder.write_json("run.json", told)
     return warnings
+
+
+def _asked(settings: RunSettings) -> list[JSON]:
+    named = {"model": settings.model, **settings.role_models}
+    pairs = (
+        (role, spec)
+        for role, specs in named.items()
+        for spec in (specs if isinstance(specs, (list, tuple)) else (specs,))
+    )
+    return [[role, spec] for role, spec in pairs if isinstance(spec, Model)]
 
 
 def _was_judged(folder: RunFolder) -> bool:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 
 import pytest
 
@@ -56,3 +57,19 @@ def test_an_empty_path_is_refused_and_not_read_as_this_folder(called, words) -> 
     failed = called(*words)
     assert failed.returncode == 2
     assert "'' is no path: it is empty; give one, such as '.' for this folder" in failed.stderr
+
+
+REFUSED = {
+    "--role-model user=openai/j": "no role in team full 'user'; known: .*'user_simulator'",
+    "--role user=scripted": "team full has no role 'user'; .* Did you mean 'user_simulator'",
+    "--model openai/q@": "model openai/q@: a name of \\[endpoints\\] in seal.toml must follow",
+    "--history-policy forget": "'--history-policy': 'forget' is not one of 'stop', 'drop', 'summ",
+    "--limit x": "'--limit': expected a whole number",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_word_that_cannot_be_is_one_line_with_the_repair(called, words) -> None:
+    failed = called("run", "sample", "--limit", "1", *words.split())
+    assert failed.returncode == 2 and failed.stderr.count("\n") == 1
+    assert re.search(REFUSED[words], failed.stderr)

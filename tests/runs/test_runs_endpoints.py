@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,7 +92,11 @@ def test_each_server_gets_its_own_requests_by_the_command_line(
 
 
 def test_each_server_gets_its_own_requests_by_endpoints_of_the_folder(
-    three: Three, talking: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    three: Three,
+    talking: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "seal.toml").write_text(
@@ -110,6 +115,15 @@ def test_each_server_gets_its_own_requests_by_endpoints_of_the_folder(
         """
     )
     assert main(["run", str(talking), "--no-baselines", "--out", "run"]) == 0
+    checked(three)
+    (tmp_path / "seal.toml").unlink()
+    words = ["run", str(talking), "--no-baselines", "--out", "run", "--resume"]
+    capsys.readouterr()
+    assert main([*words, "--model", "openai/x@main"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "there is no [endpoints.main] in seal.toml" in told
+    assert f"judge=openai/j,base_url={three.judge.url}" in told and "key-of-user" not in told
+    assert main([*words, *shlex.split(told.partition("run goes on with ")[2])]) == 0
     checked(three)
 
 

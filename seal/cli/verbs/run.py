@@ -51,6 +51,7 @@ def command(
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    from seal.models.endpoints import EndpointError
     from seal.runs.cast import check_address_used
 
     ks = retriever.top_k
@@ -58,13 +59,16 @@ def command(
     if not swept:
         _refuse_alone(context)
     baselines = play.judging.baselines
-    settings = play.settings(
-        context,
-        pool,
-        retriever=retriever.retriever,
-        top_k=ks[0],
-        baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
-    )
+    try:
+        settings = play.settings(
+            context,
+            pool,
+            retriever=retriever.retriever,
+            top_k=ks[0],
+            baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
+        )
+    except EndpointError as error:
+        raise UsageError(f"{error}{_asked_before(into.out)}") from error
     check_address_used(settings)
     if into.dry_run:
         if swept:
@@ -83,6 +87,22 @@ def command(
             words = resume_words(sys.argv[1:], out)
             tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
             return INTERRUPTED
+
+
+def _asked_before(out: Path | None) -> str:
+    """Return with which models a run that is resumed is to go on, as it has recorded them."""
+    from seal.runs.identity import ASKED
+    from seal.runs.run_folder import RunFolder
+
+    folder = None if out is None else RunFolder(out)
+    if folder is None or not (folder.path / "run.json").is_file():
+        return ""
+    asked = folder.manifest().get(ASKED, ())
+    words = (
+        ("--model", text) if role == "model" else ("--role-model", f"{role}={text}")
+        for role, text in asked
+    )
+    return f"; {out} goes on with {' '.join(map(shlex.join, words))}" if asked else ""
 
 
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
