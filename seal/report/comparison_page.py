@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-import orjson
 from markupsafe import Markup
 
-from seal.core import DataError, Step, Trajectory, UsageError
-from seal.core.records import AtomicFile, decode
+from seal.core import UsageError
+from seal.core.records import AtomicFile
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
 from seal.report.comparison_results import (
@@ -53,8 +52,8 @@ from seal.report.pages import (
     table,
     task_link,
 )
+from seal.report.partings import Chat, Parting, partings
 from seal.report.printable import printable
-from seal.runs.lines import LineTail
 from seal.runs.run_folder import RunFolder
 
 PAGE = "comparison.html"
@@ -63,8 +62,6 @@ FLIPS = 200
 TASKS = 50
 """Tasks of one metric and direction that a page lists."""
 
-Chat = tuple[str, int]
-"""Task id and trial."""
 Link = Callable[[str, str, int | None, int | None], str | None]
 """Name of a run, task, trial, step to an address; None: that run has no report."""
 
@@ -73,17 +70,6 @@ _KINDS = {
     "lost": "that {other} served better",
     "undecided": "without an outcome",
 }
-
-
-class Parting(NamedTuple):
-    """Where two chats of one task part: the first step in which they are not the same."""
-
-    step: int | None
-    """Index of the step in the one chat; None: it ended before."""
-    other_step: int | None
-    """Likewise of the other chat."""
-    offered: bool
-    """They were offered other tools."""
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -351,56 +337,4 @@ def _difference_row(entry: Mapping[str, Any], *counted: Markup) -> tuple[str, ..
         needed(entry["tasks_needed"]),
         needed(entry["trials_needed"]),
         *counted,
-    )
-
-
-def partings(
-    one: RunFolder, other: RunFolder, chats: Collection[Chat]
-) -> dict[Chat, Parting | None]:
-    """Return where chats part; None: they say and do the same, and were judged otherwise.
-
-    Two steps are the same by author, recipient, content, call and result; neither state nor usage
-    counts. Chats that a run does not hold are left out.
-
-    Raises:
-        DataError: A trajectory cannot be read; names the file and the line.
-    """
-    theirs = dict(_read(other, chats))
-    return {
-        chat: _parting(played, theirs[chat]) for chat, played in _read(one, chats) if chat in theirs
-    }
-
-
-def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Trajectory]]:
-    """Yield the wanted chats; to check all of them would take longer than to compare."""
-    tail = LineTail(run.trajectories_path)
-    for line in tail.read() if wanted else ():
-        try:
-            fields = orjson.loads(line)
-            chat = (fields["task_id"], fields["trial"])
-            if chat in wanted:
-                yield chat, decode(line, Trajectory)
-        except (ValueError, KeyError, TypeError, DataError) as error:
-            raise DataError(f"{tail}: no trajectory: {error!r:.100}") from error
-
-
-def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
-    offered = one.offered != other.offered
-    for place in range(max(len(one.steps), len(other.steps))):
-        mine, theirs = (next(iter(it.steps[place : place + 1]), None) for it in (one, other))
-        if mine is None or theirs is None or _said(mine) != _said(theirs):
-            return Parting(
-                None if mine is None else mine.index,
-                None if theirs is None else theirs.index,
-                offered,
-            )
-    return Parting(None, None, offered) if offered else None
-
-
-def _said(step: Step) -> tuple[Any, ...]:
-    call, result = step.call, step.result
-    return (
-        (step.author, step.recipient, step.content),
-        call and (call.name, call.arguments, call.raw),
-        result and (result.content, result.error),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.core import Goal, Plan
 from seal.core.conditions import Argument, Called, Condition
-from seal.core.conditions.messages import OfTheStepAlone
+from seal.core.conditions.condition import OfTheStepAlone
 from seal.core.records import to_plain
 
 

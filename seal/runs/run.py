@@ -9,31 +9,30 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from seal.agents.teams import USER
-from seal.core import OutageError, Task, Trajectory, UsageError
+from seal.core import OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.guarded import Guarded
 from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory
-from seal.models import Flagged, bare_name
+from seal.models import bare_name
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import REGISTRY as BENCHMARKS
+from seal.runs.baselines import all_given, baselines_of
 from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, spent_on
-from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
-from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.run_folder import RunFolder
 from seal.runs.score import Scorer
-from seal.runs.settings import RunSettings, changed
+from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
 from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
@@ -377,68 +376,3 @@ def _play_baselines(
         if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
             return True
     return False
-
-
-def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSettings]:
-    """Return the settings of the floor and the ceiling of a run.
-
-    A user that was named is the run's own. So are judge and simulator with `baselines_alike`; else
-    rules judge and the template simulates, which cost nothing.
-
-    Args:
-        settings: Of the run.
-        all_given: Whether it plays every goal with the tools that the task gives.
-    """
-    lexical = isinstance(settings.model, str) and bare_name(settings.model) == "lexical"
-    floor = "random" if lexical else "lexical"
-    parts = {
-        "floor": changed(settings, model=floor),
-        "ceiling": changed(
-            settings,
-            model="oracle",
-            retriever=None if all_given else "oracle",
-            retriever_options={},
-        ),
-    }
-    return {
-        name: changed(
-            parts[name],
-            **_measuring(settings),
-            roles={role: agent for role, agent in settings.roles.items() if role == USER},
-            trials=1,
-            baselines=False,
-            model_options={},
-        )
-        for name in BASELINES
-    }
-
-
-def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
-    """Tell whether a run plays every goal with the tools that the task gives."""
-    return settings.retriever is None and all(
-        goal.offered is not None for task in tasks for goal in task.goals
-    )
-
-
-def _measuring(settings: RunSettings) -> dict[str, Any]:
-    """Return the settings by which a baseline is measured: judge, simulator, and their models.
-
-    A person who plays the user is not asked to play it for the baselines too.
-    """
-    judge, simulator = JudgeChoice.of(settings.judge), settings.simulator
-    kept = ("judge", "simulator", USER) if settings.baselines_alike else (USER,)
-    models = {r: m for r, m in settings.role_models.items() if r in kept}
-    if models.get(USER) == "human":
-        del models[USER]
-    if not settings.baselines_alike:
-        if isinstance(simulator, str):
-            parts = ("template" if part == "llm" else part for part in simulator.split("+"))
-            simulator = "+".join(dict.fromkeys(parts))
-        rule = ",".join((*judge.published, "rule"))
-        return {"role_models": models, "judge": rule, "votes": None, "simulator": simulator}
-    main = Flagged(settings.model, settings.base_url, settings.model_options)
-    if judge.source == "llm":
-        models.setdefault("judge", main)
-    if simulator == "llm":
-        models.setdefault("simulator", main)
-    return {"role_models": models}

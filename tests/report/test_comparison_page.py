@@ -13,11 +13,11 @@ from seal.core import DataError, Score, Step, UsageError
 from seal.core.records import write_records
 from seal.experiments.comparison.study import CompareSettings
 from seal.experiments.win_rates import PreferenceSettings
-from seal.report.comparison_page import Parting, partings
 from seal.report.comparison_results import compare, comparison_tables
 from seal.report.grids import Grid
 from seal.report.html import write_report
 from seal.report.markup import escape_latex, escape_markdown, latex, markdown
+from seal.report.partings import Parting, partings
 
 HOSTILE = (
     "<script>document.title='owned'</script>",

@@ -12,8 +12,8 @@ from seal.api.pools import load_pool
 from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.run_results import summary_notes
+from seal.runs.baselines import baselines_of
 from seal.runs.play import completed
-from seal.runs.run import baselines_of
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
 

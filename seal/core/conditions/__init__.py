@@ -10,15 +10,12 @@ What is asked of a world is imported when it is first named: most pools have non
 
 from typing import TYPE_CHECKING
 
+from seal.core.conditions.condition import FIRST, LAST, Condition, Match
 from seal.core.conditions.messages import (
-    FIRST,
-    LAST,
     MESSAGE,
     Argument,
     Asked,
     Called,
-    Condition,
-    Match,
     Replied,
     Told,
     message_row,

@@ -17,7 +17,7 @@ from math import inf
 from typing import Any, Literal
 
 from seal.core.canonical import equal
-from seal.core.conditions.messages import Match
+from seal.core.conditions.condition import Match
 
 Tolerance = float | Literal["inf"]
 """Greatest difference that is none; JSON has no infinity, so it is written "inf"."""

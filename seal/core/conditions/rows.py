@@ -35,7 +35,7 @@ from typing import Any
 from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Change, Column, Row, Table, cell_similarity
-from seal.core.conditions.messages import Match
+from seal.core.conditions.condition import Match
 
 Fill = Callable[[Row], Row]
 """Puts something in the place of absent values."""

@@ -14,7 +14,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from seal.core.conditions.cells import Change, Column, Table
-from seal.core.conditions.messages import MESSAGE, Condition, Match, calls_of, message_row
+from seal.core.conditions.condition import Condition, Match
+from seal.core.conditions.messages import MESSAGE, calls_of, message_row
 
 if TYPE_CHECKING:
     from seal.core.types import Step

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.messages import OfTheStepAlone
+from seal.core.conditions.condition import OfTheStepAlone
 
 if TYPE_CHECKING:
     from seal.core.types import Step

@@ -18,7 +18,7 @@ from typing import Any
 from seal.experiments.ablation.conditions import Variation
 from seal.experiments.comparison.pairs import rounded
 from seal.experiments.series import Condition
-from seal.runs.run import baselines_of
+from seal.runs.baselines import baselines_of
 from seal.runs.settings import RunSettings, changed
 
 PLAIN = "plain"
