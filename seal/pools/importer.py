@@ -72,7 +72,8 @@ class Notes:
     dropped: Counter[str] = field(default_factory=Counter)
     """Reason to the number of records, or parts of records, that were left out."""
     lacks: set[str] = field(default_factory=set)
-    """What the source says of no task or tool at all, such as "gold_calls"."""
+    """What the source says of no task or tool at all, such as "gold_calls". Of a source of tools
+    alone: "tasks"; any other is refused where records were left out and no task remains."""
     facts: dict[str, JSON] = field(default_factory=dict)
     """Further counts under a name of their own."""
     malformed: list[str] = field(default_factory=list)

@@ -97,8 +97,11 @@ def _write(
         except DataError as error:
             point = "" if str(error).endswith(("?", "!", ".")) else "."
             raise DataError(f"{error}{point} Nothing was imported") from error
-    if not writer.counts[TOOLS] + writer.counts[TASKS]:
-        raise DataError(_nothing(name, source, notes))
+    tools, tasks = writer.counts[TOOLS], writer.counts[TASKS]
+    needs_tasks = notes.dropped and not writer.recordings and "tasks" not in notes.lacks
+    if not tools or (needs_tasks and not tasks):
+        what = "record" if not tools + tasks else "task" if tools else "tool"
+        raise DataError(_nothing(what, name, source, notes))
     report = ImportReport(
         name,
         writer.counts[TASKS],
@@ -116,8 +119,8 @@ def _write(
     return report
 
 
-def _nothing(name: str, source: Path | None, notes: Notes) -> str:
-    """Return that a source holds no record, what it holds instead, and the repair."""
+def _nothing(what: str, name: str, source: Path | None, notes: Notes) -> str:
+    """Return that a source holds none of what it should, what it holds instead, and the repair."""
     files = notes.facts.get("files")
     parts = [
         f"{what}: {', '.join(f'{count} {kind}' for kind, count in counts.items())}"
@@ -126,7 +129,7 @@ def _nothing(name: str, source: Path | None, notes: Notes) -> str:
     ]
     found = f" ({'; '.join(parts)})" if parts else ""
     return (
-        f"{source} holds no record of {name}{found}: name the file or folder that upstream "
+        f"{source} holds no {what} of {name}{found}: name the file or folder that upstream "
         f"publishes, or another importer ({', '.join(REGISTRY.names())})"
     )
 

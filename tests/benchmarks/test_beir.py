@@ -289,11 +289,10 @@ def test_a_malformed_record_is_left_out_and_placed(
     assert told in fault
 
 
-def test_no_judgement_at_all_leaves_no_task(beir: Path) -> None:
+def test_a_set_of_which_no_query_is_judged_is_told(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").write_text("", encoding="utf-8")
-    report = imported(beir)
-    assert (report.tasks, report.tools) == (0, 3)
-    assert report.dropped == {"not_judged_in_split": 4}
+    with pytest.raises(DataError, match=r"holds no task of beir \(left out: 4 not_judged_in_split"):
+        imported(beir)
 
 
 def test_queries_without_labels_need_judgements(beir: Path) -> None:

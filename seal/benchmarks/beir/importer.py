@@ -91,6 +91,8 @@ class _Import:
         self._judged = self._judgements()
         for path in self._files.queries:
             yield from self._queries(path)
+        if not self._counts["queries"]:
+            raise DataError(f"{self._files.queries[0]} holds no query; name a folder that has some")
         self._counts["judgements_of_unknown_queries"] = sum(map(len, self._judged.values()))
         yield from self._tools
         self._report()

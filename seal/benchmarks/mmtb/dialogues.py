@@ -364,9 +364,10 @@ def _relation(given: Any) -> str:
     return next((ours for word, ours in _RELATIONS.items() if word in text), text)
 
 
-def _name(tool: Any) -> Any:
+def _name(tool: Any) -> str | None:
     function = tool.get("function") if isinstance(tool, dict) else None
-    return function.get("name") if isinstance(function, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def without_role(text: str) -> str:

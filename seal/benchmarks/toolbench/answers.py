@@ -219,7 +219,7 @@ def _read_messages(chain: list[Any]) -> Parts:
         role = expect(message, dict).get("role")
         if role == "assistant":
             reply += 1
-            said = message.get("content") or ""
+            said = expect(message.get("content") or "", str, f"train_messages.{position}: content")
             calls = list(_message_calls(message, f"train_messages.{position}"))
             parts.text = "\n".join(filter(None, (parts.text, said)))
             for call_id, name, arguments in calls:

@@ -37,7 +37,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, shortened
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
-from seal.pools.reading.records import field, find, named
+from seal.pools.reading.records import expect, field, find, named
 from seal.pools.reading.tolerance import usable
 from seal.pools.scrambling import KEEPS, Scrambler
 
@@ -142,7 +142,10 @@ class _Offers:
     def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the ids of the tools that a scenario offers, in the order of the offer."""
         what = [named(_SCRAMBLED, name, "scrambling") for name in offer["augmentations"]]
-        return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
+        pairs = field(dict(offer), "agent_tools", list)
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pairs)}")
+        return tuple(self._offered(real, what) for _, real in pairs)
 
     def as_offered(self, steps: Sequence[Step], offer: Mapping[str, Any]) -> tuple[Step, ...]:
         """Return gold steps whose calls name the tools as a scenario presents them."""
@@ -179,7 +182,7 @@ def _with_kept(tool: Tool) -> Tool:
 
 
 def _tool_id(name: Any) -> str:
-    if name not in TOOL_IDS:
+    if not isinstance(name, str) or name not in TOOL_IDS:
         raise DataError(f"tools: the phone has no {shortened(name)}; it has {', '.join(TOOL_IDS)}")
     return TOOL_IDS[name]
 
@@ -216,7 +219,7 @@ def _task(
             "max_messages": record["max_messages"],
             "base": record["base"],
             GIVEN: {
-                name: [_tool_id(tool) for tool in record["tools"].get(name) or ()]
+                name: list(map(_tool_id, expect(record["tools"].get(name) or [], list, name)))
                 for name in ("allow", "deny")
             },
         },
@@ -230,10 +233,15 @@ def _state(record: Mapping[str, Any]) -> dict[str, list[dict[str, JSON]]]:
         raise DataError(
             f"initial_state: expected the tables {', '.join(TABLES)}, got {', '.join(state)}"
         )
+    for table, rows in state.items():
+        for place, row in enumerate(expect(rows, list, f"initial_state.{table}")):
+            expect(row, dict, f"initial_state.{table}.{place}")
     return state
 
 
 def _categories(record: Mapping[str, Any]) -> dict[str, bool]:
+    for name in record["categories"]:
+        expect(name, str, "categories")
     unknown = set(record["categories"]) - CATEGORIES.keys() - _OF_OFFERS
     if unknown:
         raise DataError(

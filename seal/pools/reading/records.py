@@ -278,7 +278,7 @@ def named(known: Mapping[str, Meant], name: Any, kind: str, place: str = "") -> 
     Raises:
         DataError: Nothing has this name; the text has those that there are.
     """
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         at = f"{place}: " if place else ""
         raise DataError(f"{at}{UnknownNameError(kind, str(name), known)}")
     return known[name]

@@ -25,7 +25,7 @@ from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.pool import load_pool
-from seal.pools.reading.records import field, json_file
+from seal.pools.reading.records import expect, field, json_file, named
 from seal.simulator_cache.environments import SimulatedEnvironments
 
 NAME = "toolscan-sample"
@@ -73,17 +73,29 @@ class Question:
     total: str
 
     def answer(self, arguments: Mapping[str, JSON]) -> Response:
-        """Return the rows that the arguments ask for."""
-        asked = [(*self.where[name], _folded(value)) for name, value in arguments.items()]
-        found = [
-            {column: row[column] for column in self.give}
-            for row in self.rows
-            if all(counts(_folded(row[column]), value) for column, counts, value in asked)
+        """Return the rows that the arguments ask for.
+
+        Raises:
+            DataError: Nothing is said of how an argument is compared, or it cannot be with a cell.
+        """
+        asked = [
+            (*named(self.where, name, "argument"), _folded(value))
+            for name, value in arguments.items()
         ]
+        try:
+            rows = [
+                row
+                for row in self.rows
+                if all(counts(_folded(row[column]), value) for column, counts, value in asked)
+            ]
+            total = sum(row[self.total] for row in rows) if self.total else 0
+        except TypeError as error:
+            raise DataError(f"a cell of another type than its column's: {error}") from error
+        found = [{column: row[column] for column in self.give} for row in rows]
         if not self.one:
             answer: dict[str, JSON] = {"count": len(found), "results": found}
             if self.total:
-                answer[f"total_{self.total}"] = sum(row[self.total] for row in found)
+                answer[f"total_{self.total}"] = total
             return Response(answer)
         if not found:
             told = ", ".join(f"{name} {value!r}" for name, value in arguments.items())
@@ -131,18 +143,19 @@ class Lookup:
 
 def _question(asked: Any, tables: Mapping[str, Any]) -> Question:
     table = field(asked, "from", str)
-    if table not in tables:
-        raise DataError(f"from: no table {shortened(table)}; there are: {', '.join(tables)}")
+    rows = expect(named(tables, table, "table", "from"), list, table)
     where: dict[str, tuple[str, Comparison]] = {}
-    for argument, (column, comparison) in field(asked, "where", dict).items():
-        if comparison not in COMPARISONS:
-            known = ", ".join(COMPARISONS)
-            raise DataError(f"where.{argument}: expected one of {known}, got {comparison!r}")
-        where[argument] = (column, COMPARISONS[comparison])
-    give, total = field(asked, "give", list), asked.get("total", "")
+    for argument, told in field(asked, "where", dict).items():
+        place = f"where.{argument}"
+        if not isinstance(told, list) or len(told) != 2:
+            raise DataError(f"{place}: expected a column and a comparison, got {shortened(told)}")
+        column = expect(told[0], str, place)
+        where[argument] = (column, named(COMPARISONS, told[1], "comparison", place))
+    give = [expect(column, str, "give") for column in field(asked, "give", list)]
+    total = expect(asked.get("total", ""), str, "total")
     needed = {*give, *(column for column, _ in where.values()), *filter(None, [total])}
-    for place, row in enumerate(tables[table]):
-        lacking = needed - row.keys()
+    for number, row in enumerate(rows):
+        lacking = needed - expect(row, dict, f"row {number} of {table}").keys()
         if lacking:
-            raise DataError(f"row {place} of {table} lacks {', '.join(sorted(lacking))}")
-    return Question(tables[table], where, give, bool(asked.get("one", False)), total)
+            raise DataError(f"row {number} of {table} lacks {', '.join(sorted(lacking))}")
+    return Question(rows, where, give, bool(asked.get("one", False)), total)

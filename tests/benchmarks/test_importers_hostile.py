@@ -1,0 +1,65 @@
+"""No file of whatever content makes an importer fail otherwise than by saying what is wrong."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from mutants import SOURCES, mutant
+
+from seal.core import SealError
+from seal.pools import import_benchmark, load_pool
+
+TRIED = 150
+"""Mutants of each source."""
+
+
+def outcome(name: str, source: Path, out: Path) -> str:
+    """Import a source and read its pool; return what is wrong with how that went, or nothing."""
+    try:
+        report = import_benchmark(name, source, out)
+    except SealError as error:
+        return "" if str(error).strip() else "an error without a text"
+    except Exception as error:  # what is looked for
+        return f"{type(error).__name__}: {error}"
+    try:
+        pool = load_pool(out)
+        tools, tasks = len(pool.tools()), len(list(pool.every_task()))
+    except Exception as error:  # a pool that was made must be readable
+        return f"its pool: {type(error).__name__}: {error}"
+    if (tools, tasks) != (report.tools, report.tasks):
+        return f"its report tells {report.tools} and {report.tasks}, not {tools} and {tasks}"
+    unused = report.dropped and "tasks" not in report.lacks
+    return "a success without a task" if not tasks and (unused or name == "beir") else ""
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_a_whole_source_is_imported(case: str, tmp_path: Path) -> None:
+    name, source = whole(case, tmp_path)
+
+    assert outcome(name, source, tmp_path / "pool") == ""
+
+
+def whole(case: str, folder: Path) -> tuple[str, Path]:
+    """Return an importer's name and its source, which is written."""
+    name, write = SOURCES[case]
+    (folder / "whole").mkdir()
+    return name, write(folder / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("case", SOURCES)
+def test_a_spoilt_source_is_told(case: str, tmp_path: Path) -> None:
+    name, source = whole(case, tmp_path)
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    faults = {}
+    for seed in range(TRIED):
+        chance = Random(f"{case} {seed}")
+        file = chance.choice(files)
+        content = file.read_bytes()
+        file.write_bytes(mutant(content, chance))
+        fault = outcome(name, source, tmp_path / "pool")
+        file.write_bytes(content)
+        if fault:
+            faults[seed, file.name] = fault
+    assert faults == {}
