@@ -149,7 +149,16 @@ class InfrastructureError(SealError):
 
 
 class ModelError(InfrastructureError):
-    """A model's server could not be reached, refused, or kept failing."""
+    """A model's server could not be reached, refused, or kept failing.
+
+    Args:
+        text: What happened, and the repair.
+        said: The server's own words, all of them; without secrets.
+    """
+
+    def __init__(self, text: str, said: str = "") -> None:
+        super().__init__(text)
+        self.said = said
 
 
 class RequestError(ModelError):
@@ -159,16 +168,15 @@ class RequestError(ModelError):
         text: What happened, and the repair.
         refusal: Where this is the model's own outcome, which one it is.
         status: HTTP status of the server's refusal; 0: it was no server that refused.
-        said: The server's own words.
+        said: The server's own words, all of them; without secrets.
     """
 
     def __init__(
         self, text: str, refusal: Refusal | None = None, status: int = 0, said: str = ""
     ) -> None:
-        super().__init__(text)
+        super().__init__(text, said)
         self.refusal = refusal
         self.status = status
-        self.said = said
 
 
 class OverdueError(InfrastructureError):

@@ -48,12 +48,18 @@ class TransientError(ModelError):
         wait_s: Seconds that the server asked to wait; None: it did not say.
         status: Of HTTP; 0: no answer came.
         found: False where no connection could be made at all.
+        said: The server's own words beside a status, all of them; without secrets.
     """
 
     def __init__(
-        self, text: str, wait_s: float | None = None, status: int = 200, found: bool = True
+        self,
+        text: str,
+        wait_s: float | None = None,
+        status: int = 200,
+        found: bool = True,
+        said: str = "",
     ) -> None:
-        super().__init__(text)
+        super().__init__(text, said)
         self.wait_s = wait_s
         self.status = status
         self.found = found
@@ -305,12 +311,13 @@ class Server(ABC):
         if whole or refusal is not None:
             return RequestError(self.told(said), refusal, status, self._clean(message))
         if (status in _RETRIED or status >= 500) and not spent:
-            return self.transient(said, _retry_after(headers), status)
+            wait_s, words = _retry_after(headers), self._clean(message)
+            return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
         told = sentences(self.told(said), repair)
         if repair is self.refused:
             return RequestError(told, status=status, said=self._clean(message))
-        return ModelError(told)
+        return ModelError(told, self._clean(message))
 
 
 def _spellings(secrets: Iterable[str | None]) -> list[str]:

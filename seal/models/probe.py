@@ -192,8 +192,8 @@ def saved(model: Any, way: Way | None) -> tuple[Path, str]:
     """
     if not isinstance(model, ServerModel):
         raise UsageError(f"{model!r} has no profile; --save is for models that a server plays")
-    rules = replace(rules_of(model, way), name=f"{model.provider}/{model.name}")
-    path = saved_at(model.name, model.place)
+    rules = replace(rules_of(model, way), name=model.spec)
+    path = saved_at(model.spec, model.place)
     save(rules, path)
     return path, rules.toml()
 

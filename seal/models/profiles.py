@@ -64,39 +64,41 @@ class Profile:
     """What stands around thoughts in the model's text; None: `<think>` and its like."""
     context: int | None = None
     """Tokens that prompt and answer may have together; None: not known."""
-    learnt: tuple[str, ...] = field(default=(), compare=False)
-    """Fields above that a refusal of the server taught; `without.seed` is one name of `without`."""
+    learnt: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What fields above were before a refusal of the server taught them."""
 
     def identity(self, given: Collection[str] = ()) -> dict[str, JSON]:
         """Return the rules that can shape an answer; empty where there are none.
 
-        What was learnt is left out: before it was known, the server gave no answer at all.
+        What was learnt is left out, and what it replaced stands: under that the server gave no
+        answer at all. So the identity, and the key of each request, is the same before and after.
 
         Args:
             given: Fields of the request that the user gave, which no profile leaves out.
         """
         shaping: dict[str, JSON] = {}
         for name in _SHAPING:
-            value = getattr(self, name)
+            value = self.learnt.get(name, getattr(self, name))
             if name == "without":
-                value = [n for n in value if n not in given and f"without.{n}" not in self.learnt]
-            if name not in self.learnt and value != _plain(name):
+                value = [n for n in value if n not in given]
+            if value != _plain(name):
                 shaping[name] = value
         return shaping
 
     def with_learnt(self, **changes: Any) -> Profile:
         """Return the profile after a refusal."""
-        names = [f"without.{n}" for n in changes.get("without", ()) if n not in self.without]
-        names += [name for name in changes if name != "without"]
-        return replace(self, **changes, learnt=(*dict.fromkeys((*self.learnt, *names)),))
+        before = {name: getattr(self, name) for name in changes}
+        return replace(self, **changes, learnt={**before, **self.learnt})
 
     def toml(self) -> str:
         """Return the file of this profile."""
-        told = {key: value for key, value in asdict(self).items() if key != "name"}
-        plain = asdict(Profile())
+        told, plain = asdict(self), asdict(Profile())
+        name, learnt = told.pop("name"), told.pop("learnt")
         # JSON's texts, truth values and lists are TOML's, too.
         lines = [f"{key} = {json.dumps(v)}" for key, v in told.items() if v != plain[key]]
-        return "\n".join([f"# What {self.name} takes", *lines, ""])
+        if learnt:
+            lines += ["[learnt]", *(f"{key} = {json.dumps(v)}" for key, v in learnt.items())]
+        return "\n".join([f"# What {name} takes", *lines, ""])
 
 
 _SHAPING = (
@@ -187,7 +189,7 @@ def find_profile(model: str, address: str | None, given: str | None = None) -> P
     """Return the profile of a model: the given one, else the probed one, else its family's.
 
     Args:
-        model: What the server calls it.
+        model: `PROVIDER/NAME`.
         address: Of the server, without secrets; None: the provider's own.
         given: A file, the name of a shipped profile, or `plain`; None: none is given.
 
@@ -216,7 +218,12 @@ def _of_file(path: Path, name: str) -> Profile:
 
 
 def saved_at(model: str, address: str | None) -> Path:
-    """Return where `seal models probe --save` keeps the profile of a model at a server."""
+    """Return where `seal models probe --save` keeps the profile of a model at a server.
+
+    Args:
+        model: `PROVIDER/NAME`.
+        address: Of the server, without secrets; None: the provider's own.
+    """
     return (
         cache_folder() / _FOLDER / f"{wire_name(f'{model}@{address}' if address else model)}.toml"
     )

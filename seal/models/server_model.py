@@ -73,14 +73,16 @@ class ServerModel(ABC):
         self.settings = settings
         self._tools: dict[tuple[int, ...], WireTools] = {}
         self._lock = threading.Lock()
-        self._server = self._served(f"{provider}/{name}")
-        self.profile = find_profile(name, self.place, settings.profile)
+        self.spec = f"{provider}/{name}"
+        """The model, as users and messages call it."""
+        self._server = self._served(self.spec)
+        self.profile = find_profile(self.spec, self.place, settings.profile)
 
     @property
     def identity(self) -> dict[str, JSON]:
         """What shapes this model's answers, besides the request; holds no secret."""
         return {
-            "model": f"{self.provider}/{self.name}",
+            "model": self.spec,
             "base_url": self.place,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
@@ -154,7 +156,7 @@ class ServerModel(ABC):
                     answered = Completion(wrote, finish_reason=UNREADABLE)
                     return estimate_usage(request, answered, self.counted_as)
                 own = isinstance(error, RequestError) and error.refusal
-                if own or not self._learns(profile, str(error), body):
+                if own or not self._learns(profile, error, body):
                     raise
                 raise _LearntError from None
             try:
@@ -189,19 +191,18 @@ class ServerModel(ABC):
             self._tools[key] = found
         return found
 
-    def _learns(self, profile: Profile, said: str, body: Mapping[str, Any]) -> bool:
+    def _learns(self, profile: Profile, refusal: ModelError, body: Mapping[str, Any]) -> bool:
         """Tell whether asking again can help, after a refusal under a profile."""
-        _, _, words = said.partition(" answered HTTP ")
         with self._lock:
             if self.profile is not profile:  # another thread has learnt meanwhile
                 return True
-            learnt = after_refusal(profile, words, body, self._given)
+            learnt = after_refusal(profile, refusal.said, body, self._given)
             if learnt is None:
                 return False
             self.profile = learnt
-        name = f"{self.provider}/{self.name}"
-        _log.warning("%s refused a request; from now on: %s", name, differences(profile, learnt))
-        path = saved_at(self.name, self.place)
+        told = differences(profile, learnt)
+        _log.warning("%s refused a request; from now on: %s", self.spec, told)
+        path = saved_at(self.spec, self.place)
         if path.is_file() and self.settings.profile is None:
             save(learnt, path)
         return True

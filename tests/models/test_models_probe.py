@@ -146,7 +146,7 @@ def test_what_a_server_refuses_is_found_out_and_kept(family, model_server, monke
     assert (best(ways).format == "native") == (family != "gemma")
     path, written = saved(model, best(ways))
     assert "context = 8192" in written and path.is_relative_to(tmp_path)
-    found, shipped = find_profile("x", server.url), family_of(names[family])
+    found, shipped = find_profile("openai/x", server.url), family_of(names[family])
     rules = ("alternates", "begins_with_user", "system", "call_ids", "parallel_calls", "tools")
     asked = [rule for rule in rules if getattr(found, rule) != getattr(shipped, rule)]
     assert asked == []

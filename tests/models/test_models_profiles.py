@@ -153,13 +153,14 @@ def test_a_profile_that_is_nowhere_is_told_with_those_that_are() -> None:
 
 def test_the_named_profile_goes_before_the_probed_and_that_before_the_familys() -> None:
     address = "http://localhost:9/v1"
-    assert find_profile("mistral-nemo", address).name == "mistral"
+    assert find_profile("openai/mistral-nemo", address).name == "mistral"
     probed = Profile(system="first", context=4096, without=("seed",))
-    save(probed, saved_at("mistral-nemo", address))
-    assert find_profile("mistral-nemo", address) == probed
-    assert find_profile("mistral-nemo", "http://localhost:8/v1").name == "mistral"
-    assert find_profile("mistral-nemo", address, "gemma").name == "gemma"
-    assert find_profile("mistral-nemo", address, "plain") == Profile()
+    save(probed, saved_at("openai/mistral-nemo", address))
+    assert find_profile("openai/mistral-nemo", address) == probed
+    assert find_profile("openai/mistral-nemo", "http://localhost:8/v1").name == "mistral"
+    assert find_profile("litellm/mistral-nemo", address).name == "mistral"  # another interface
+    assert find_profile("openai/mistral-nemo", address, "gemma").name == "gemma"
+    assert find_profile("openai/mistral-nemo", address, "plain") == Profile()
     assert read_profile(probed.toml(), "file", "x") == probed
 
 
@@ -287,13 +288,53 @@ def test_what_a_refusal_teaches_leaves_keys_of_kept_answers_as_they_are():
     assert read_profile(learnt.toml(), "saved", "x").identity() == claude.identity()
 
 
+OF_TEMPLATE = "While executing CallExpression at line 15, column 20 in source:\n" + "{%- if %}" * 90
+OF_TEMPLATE += "\nError: Jinja Exception: System role not supported"
+
+
+def test_a_request_has_one_key_whenever_in_a_run_a_rule_of_its_family_is_overridden(
+    model_server: Callable[..., ModelServer], tmp_path: Path
+) -> None:
+    def strict(request: Received) -> Answer:
+        roles = [message["role"] for message in request.body["messages"]]
+        return failure(400, OF_TEMPLATE) if "system" in roles else text("Fine.")
+
+    server = model_server(strict)
+    spec, several = f"openai/claude-x,base_url={server.url}", Request(tuple(said("S U S U")))
+    assert family_of("claude-x").system == "first"
+    save(family_of("claude-x"), saved_at("openai/claude-x", server.url))
+    before = build_model(spec)
+    known = model_identity(spec, None, before)
+    with Store(tmp_path / "kept") as store:
+        CachedModel(before, store, known).complete(several)
+        after = build_model(spec)  # of the saved profile, which has learnt
+        for one in (before, after):
+            assert one.profile.system == "none"
+            assert model_identity(spec, None, one) == known
+            again = CachedModel(one, store, model_identity(spec, None, one), "replay")
+            assert again.complete(several).kept
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_refusal_is_read_to_its_end(
+    status: int, model_server: Callable[..., ModelServer]
+) -> None:
+    def strict(request: Received) -> Answer:
+        refused = request.body["messages"][0]["role"] == "system"
+        return failure(status, OF_TEMPLATE) if refused else text("Fine.")
+
+    model = build_model(f"openai/x,base_url={model_server(strict).url},max_tries=1")
+    assert model.complete(Request(tuple(said("S U")))).content == "Fine."
+
+
 def test_what_a_refusal_teaches_goes_into_the_saved_profile_alone(
     model_server: Callable[..., ModelServer], tmp_path: Path
 ) -> None:
     server = model_server(
         lambda r: failure(400, TOLD["seed"]) if "seed" in r.body else text("Fine.")
     )
-    saved = saved_at("x", server.url)
+    saved = saved_at("openai/x", server.url)
     build_model(f"openai/x,base_url={server.url}").complete(HELLO)
     assert not saved.exists()
     save(Profile(context=4096), saved)
@@ -303,7 +344,7 @@ def test_what_a_refusal_teaches_goes_into_the_saved_profile_alone(
     again.complete(HELLO)
     assert len(server.received) == asked + 1
     learnt = read_profile(saved.read_text(encoding="utf-8"), "saved", "x")
-    assert (learnt.without, learnt.learnt, learnt.context) == (("seed",), ("without.seed",), 4096)
+    assert (learnt.without, learnt.learnt, learnt.context) == (("seed",), {"without": []}, 4096)
     assert "profile" not in model_identity("openai/x", ModelSettings(), again)
 
 
