@@ -29,15 +29,16 @@ _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}|^\w+://[^/?#\s]*:[^/?#
 """Keys by their looks, alone or in a header, and an address with a password."""
 
 
-KEY_VARIABLES = (
+_KEY_VARIABLES = {
     "OPENAI_API_KEY",
     "GOOGLE_API_KEY",
     "GEMINI_API_KEY",
     "ANTHROPIC_API_KEY",
     "AZURE_OPENAI_API_KEY",
     "HF_TOKEN",
-)
-"""Variables whose values are never written."""
+}
+"""Variables whose values are never written: usual ones, and those that this process has read a key
+from. As the environment is, it is the process's: any writer must know what any reader was given."""
 SHORTEST_KEY = 4
 """Shorter values are no keys: whoever stars each x out of a message protects nothing."""
 _SHORTEST_IN_FILES = 8
@@ -93,24 +94,32 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def without_keys(line: bytes) -> bytes:
-    """Return a line of a file with the services' keys that the environment holds as `***`.
+    """Return a line of a file with the services' keys that this process knows as `***`.
 
     What a server or a plug-in says may repeat the key that it was given; a file never does.
     """
-    for variable in KEY_VARIABLES:
-        key = os.environ.get(variable)
-        if key is not None and len(key) >= _SHORTEST_IN_FILES and key.encode() in line:
-            line = line.replace(key.encode(), b"***")
+    for variable in tuple(_KEY_VARIABLES):
+        key = os.environ.get(variable, "").strip().encode()
+        if len(key) >= _SHORTEST_IN_FILES and key in line:
+            line = line.replace(key, b"***")
     return line
+
+
+def note_keys(*variables: str) -> None:
+    """Let no file of this process hold what these variables of the environment hold."""
+    _KEY_VARIABLES.update(variables)
 
 
 def held_keys() -> list[str]:
     """Return what stands in variables of the environment that are named like keys.
 
-    For libraries that find a provider's key by themselves.
+    For libraries that find a provider's key by themselves: no file holds these keys, either.
     """
-    held = ((name, os.environ[name].strip()) for name in os.environ)
-    return [key for name, key in held if len(key) >= _SHORTEST_IN_FILES and is_secret(name, key)]
+    values = {name: os.environ[name].strip() for name in os.environ}
+    long = {name: key for name, key in values.items() if len(key) >= _SHORTEST_IN_FILES}
+    held = {name: key for name, key in long.items() if is_secret(name, key)}
+    note_keys(*held)
+    return list(held.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,12 +183,15 @@ def public_url(url: str) -> str:
 def read_key(variable: str) -> str | None:
     """Return the key that an environment variable holds; None where it is unset or blank.
 
+    No file holds it from then on (`without_keys`).
+
     Raises:
         UsageError: It holds characters that no header can carry; the text does not repeat them.
     """
     key = os.environ.get(variable, "").strip()
     if not key:
         return None
+    note_keys(variable)
     if not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(
             f"{variable} holds a blank, a control character or a letter beyond ASCII "

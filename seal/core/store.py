@@ -23,6 +23,7 @@ from typing import Any, Self
 import orjson
 
 from seal.core.errors import DataError, InfrastructureError, UsageError
+from seal.core.secrets import without_keys
 
 VERSION = 1
 """Version of the tables, in the file's `user_version`."""
@@ -367,7 +368,7 @@ def _text(raw: bytes) -> str:
 
 def _row(key: str, kind: str, entry: dict[str, Any], created: str | None = None) -> _Row:
     stamp = datetime.now(UTC).isoformat(timespec="seconds") if created is None else created
-    content = (key.encode(), kind.encode(), _encode(entry), stamp.encode())
+    content = (key.encode(), kind.encode(), without_keys(_encode(entry)), stamp.encode())
     return (*content, _checksum(*content))
 
 

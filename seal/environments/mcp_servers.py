@@ -22,7 +22,7 @@ import orjson
 from seal.core import DataError, UsageError, shortened
 from seal.core.canonical import digest
 from seal.core.plain import json_text
-from seal.core.secrets import SHORTEST_KEY, check_url, public_url
+from seal.core.secrets import SHORTEST_KEY, check_url, is_secret, note_keys, public_url
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)=(?=\S)")
@@ -201,6 +201,8 @@ def _filled(text: str) -> str:
         found = os.environ.get(match[1]) or match[2]
         if found is None:
             raise UsageError(f"the variable {match[1]} of an MCP server is not set: export it")
+        if is_secret(match[1], found):
+            note_keys(match[1])
         return found
 
     return _VARIABLE.sub(value, text)

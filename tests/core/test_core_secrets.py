@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from seal.core import UsageError
-from seal.core.secrets import is_secret, refuse_secret
+from seal.core.secrets import held_keys, is_secret, read_key, refuse_secret, without_keys
 
 KEY = "sk-0123456789abcdefghij"
 
@@ -82,3 +82,18 @@ def test_a_json_schema_with_a_field_called_token_is_no_secret() -> None:
     schema = {"properties": {"token": {"type": "string"}, "key": {"type": "integer"}}}
     refuse_secret("response_format", {"json_schema": schema, "max_tokens": 5}, "place")
     refuse_secret("", {"api_key": None, "model": object()}, "place")
+
+
+def test_no_file_holds_a_key_that_this_process_has_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_OWN_LAB", f" {KEY}\n")
+    line = b'{"said": "no such key: ' + KEY.encode() + b'"}'
+    assert without_keys(line) == line  # it may be anything
+    assert read_key("MY_OWN_LAB") == KEY
+    assert without_keys(line) == b'{"said": "no such key: ***"}'
+
+
+def test_no_file_holds_a_key_that_a_library_may_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-a-provider")
+    monkeypatch.setenv("GROQ_PLACE", "a-place-of-theirs")
+    assert "gsk-of-a-provider" in held_keys()
+    assert without_keys(b"gsk-of-a-provider at a-place-of-theirs") == b"*** at a-place-of-theirs"

@@ -312,6 +312,19 @@ def test_key_reaches_no_file_and_no_message(
     assert KEY not in "".join(capfd.readouterr()) + caplog.text + json.dumps(result.summary)
 
 
+def test_a_key_of_ones_own_variable_that_a_server_repeats_reaches_no_file(
+    model_server, pool, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("LAB_ACCESS", KEY)
+    server = model_server(lambda request: text(f"You sent {KEY}."))
+    model = f"openai/x,base_url={server.url},key_env=LAB_ACCESS"
+    result = play(pool, tmp_path / "run", model=model, limit=1)
+
+    assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
+    assert "You sent ***." in result.folder.path.joinpath("trajectories.jsonl").read_text()
+    assert holders(tmp_path, KEY) == []
+
+
 def holders(folder: Path, secret: str) -> list[Path]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".sqlite" for path in files)
