@@ -14,13 +14,7 @@ from typing import Any, Literal
 
 from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
-from seal.agents.faults import (
-    FAULTS,
-    PluginError,
-    crash,
-    is_of_the_chat,
-    is_outage,
-)
+from seal.agents.faults import FAULTS, PluginError, crash, is_of_the_chat, is_outage
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.reply_checks import checked_reply, checked_results

@@ -9,15 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from seal.core.errors import UnknownNameError, UsageError
 from seal.core.folders import check_path

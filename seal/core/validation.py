@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import nearest, shortened
 from seal.core.plain import json_text, nested_deeper
-from seal.core.schemas import (
-    MAX_DEPTH,
-    is_open,
-    required_names,
-    schema_validator,
-    surely_accepts,
-)
+from seal.core.schemas import MAX_DEPTH, is_open, required_names, schema_validator, surely_accepts
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 
 if TYPE_CHECKING:
@@ -237,6 +231,3 @@ def error_result(call: ToolCall, error: CallError) -> ToolResult:
     content = json_text({"error": error.message, "response": ""})
     details = {field.name: getattr(error, field.name) for field in fields(error)}
     return ToolResult(call.id, content, error=details)
-
-
-__all__ = ["CallError", "CallValidator", "ErrorKind", "error_result"]

@@ -283,6 +283,3 @@ class McpChat(Stateless):
                     "off, or with another --cache-dir"
                 )
         return session.call(origin.tool, call.sent)
-
-
-__all__ = ["NAME", "McpWorld", "Origin", "mcp"]

@@ -206,6 +206,3 @@ def _filled(text: str) -> str:
         return found
 
     return _VARIABLE.sub(value, text)
-
-
-__all__ = ["Server", "named_servers", "read_servers"]

@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from seal.core import (
-    JSON,
-    Step,
-)
+from seal.core import JSON, Step
 from seal.models.scene import Scene, value_of
 
 

@@ -224,6 +224,3 @@ def _nothing_found(
 def _shortened(values: set[str]) -> str:
     listed = ", ".join(sorted(values)[:_LISTED])
     return f"{listed}, and {len(values) - _LISTED} more" if len(values) > _LISTED else listed
-
-
-__all__ = ["StoredPool", "load_pool"]

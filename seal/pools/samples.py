@@ -278,6 +278,3 @@ class _Protocol:
             tuple(drawn.seeds),
             len(held - drawn.needed),
         )
-
-
-__all__ = ["DISTRACTORS", "QUERIES", "Neighbours", "PoolSample", "sample_pools"]

@@ -14,12 +14,7 @@ from seal.core import DataError, Score, Step, Task, Trajectory, UnknownNameError
 from seal.core.folders import is_held
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
-from seal.report.chat_records import (
-    decisive_of,
-    outcomes,
-    scores_so_far,
-    trajectories_so_far,
-)
+from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
 from seal.report.error_patterns import pattern_table
 from seal.report.milestones import WorldLog
 from seal.report.printable import one_line, printable

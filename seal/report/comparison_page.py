@@ -42,16 +42,7 @@ from seal.report.grids import (
     signed,
 )
 from seal.report.lanes import Lane, measure_differences
-from seal.report.pages import (
-    Listing,
-    asset,
-    cell,
-    content_hash,
-    link,
-    render,
-    table,
-    task_link,
-)
+from seal.report.pages import Listing, asset, cell, content_hash, link, render, table, task_link
 from seal.report.partings import Chat, Parting, partings
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder

@@ -23,11 +23,7 @@ from seal.core import Score, Task, UsageError
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
 from seal.report.annotations import annotate
-from seal.report.chat_records import (
-    decisive_of,
-    outcome,
-    trajectories_so_far,
-)
+from seal.report.chat_records import decisive_of, outcome, trajectories_so_far
 from seal.report.gold import json_text
 from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
 from seal.report.pages import asset, content_hash, stream

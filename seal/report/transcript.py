@@ -14,12 +14,7 @@ from seal.report.annotations import Annotations, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
 from seal.report.gold import gold_lines, json_text
 from seal.report.grids import number
-from seal.report.milestones import (
-    GoalOutcome,
-    NodeOutcome,
-    change_lines,
-    fault_text,
-)
+from seal.report.milestones import GoalOutcome, NodeOutcome, change_lines, fault_text
 from seal.report.printable import folded, printable, tables_text
 
 if TYPE_CHECKING:

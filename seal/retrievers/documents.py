@@ -101,15 +101,3 @@ def name(tool: Tool) -> str:
 def name_description(tool: Tool) -> str:
     """Return "name: description" with the name that a model sees."""
     return f"{tool.name}: {shortened(tool.description, DESCRIPTION_LIMIT)}"
-
-
-__all__ = [
-    "DEFAULT",
-    "TEMPLATES",
-    "Names",
-    "Template",
-    "documents",
-    "names",
-    "shortened",
-    "template_name",
-]

@@ -30,14 +30,7 @@ from typing import IO, NamedTuple
 
 from seal.core import JSON, InfrastructureError, UsageError
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
-from seal.sandbox.outcomes import (
-    Module,
-    failed,
-    limits_named,
-    play_cases,
-    returned,
-    too_large,
-)
+from seal.sandbox.outcomes import Module, failed, limits_named, play_cases, returned, too_large
 from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 NAME = "bubblewrap"

@@ -103,17 +103,3 @@ class Sandbox(Protocol):
             UsageError: The sandbox cannot be used here.
         """
         ...
-
-
-__all__ = [
-    "MOST_MESSAGE",
-    "MOST_OUTPUT",
-    "MOST_RESULT",
-    "MOST_SOURCE",
-    "Case",
-    "Limits",
-    "Outcome",
-    "Row",
-    "Sandbox",
-    "Status",
-]

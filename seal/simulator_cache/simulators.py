@@ -21,12 +21,7 @@ from seal.core import (
 )
 from seal.core.store import Store
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.answer_cache import (
-    Cached,
-    Fallback,
-    Imported,
-    prompt_version,
-)
+from seal.simulator_cache.answer_cache import Cached, Fallback, Imported, prompt_version
 from seal.simulator_cache.template import Template
 
 if TYPE_CHECKING:

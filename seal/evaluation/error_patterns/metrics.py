@@ -61,12 +61,7 @@ from seal.core import JSON, Goal, UsageError
 from seal.core.formats import repairs_of
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import (
-    Finding,
-    findings_by_goal,
-    first_error,
-    repairs,
-)
+from seal.evaluation.error_patterns.findings import Finding, findings_by_goal, first_error, repairs
 from seal.evaluation.error_patterns.gold import (
     Choice,
     Chosen,

@@ -8,12 +8,7 @@ from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument
-from seal.evaluation.missions.arguments import (
-    ArgumentMatch,
-    Scorer,
-    fit,
-    parse_arguments,
-)
+from seal.evaluation.missions.arguments import ArgumentMatch, Scorer, fit, parse_arguments
 from seal.evaluation.missions.graph import Call, Graph, Turn
 
 _ACCEPTED = 10**9

@@ -22,11 +22,7 @@ from seal.core.folders import Lock
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
-from seal.experiments.ablation.conditions import (
-    Variation,
-    ablation_named,
-    conditions_of,
-)
+from seal.experiments.ablation.conditions import Variation, ablation_named, conditions_of
 from seal.experiments.ablation.injection import costs_of, injected
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.roles import ROLES, seated, silent

@@ -19,13 +19,7 @@ from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
 from seal.benchmarks.mmtb.generation.evidence import edges
 from seal.benchmarks.mmtb.generation.roles import TEAM, Choose, seats
-from seal.benchmarks.mmtb.generation.scenes import (
-    Assignment,
-    Played,
-    Scene,
-    Speakers,
-    final_answer,
-)
+from seal.benchmarks.mmtb.generation.scenes import Assignment, Played, Scene, Speakers, final_answer
 from seal.benchmarks.mmtb.tasks import make_task
 from seal.core import (
     ChatModel,
