@@ -35,7 +35,8 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for text in ("other less one", "p (Holm)", "detectable", "pass_rate: ", "comparison: d"):
         assert text in done.stdout
-    assert "other alone: 2 chats, 0 tasks, not compared: " in done.stdout
+    matched = "matched: 2 tasks, 4 chats of other and 2 of one; their trials differ"
+    assert matched in done.stdout
     assert " trial 1, " in done.stdout
     told = called("compare", *runs, "--json")
     content = json.loads(told.stdout)
