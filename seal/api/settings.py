@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
-from seal.core import CacheMode, Task
+from seal.core import CacheMode, Task, Unrecorded
 from seal.core.formats import Format, ToolMessages
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
@@ -52,6 +52,7 @@ class PlayOptions(TypedDict, total=False):
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve
     simulator: SimulatorChoice
+    unrecorded: Unrecorded
     environment: str | None
     servers: Mapping[str, Any] | str | Path
     world_options: Mapping[str, Any]

@@ -236,6 +236,11 @@ class Environment:
     """Environment: what answers calls, and where code runs."""
 
     simulator: str = like(SIMULATOR, str(DEFAULT.simulator))
+    unrecorded: Literal["error", "simulate", "empty"] = option(
+        DEFAULT.unrecorded,
+        "What answers a question that a recording (the phone's web, replay, a mobile, kept MCP "
+        "answers) does not hold; empty: nothing is known, as published.",
+    )
     environment: str | None = option(
         None,
         "Where all tasks are played: mcp (live servers), another world, or simulator.  "

@@ -47,6 +47,7 @@ from seal.core.types import CHAT_TOOLS as CHAT_TOOLS
 from seal.core.types import END_CONVERSATION as END_CONVERSATION
 from seal.core.types import FIND_TOOLS as FIND_TOOLS
 from seal.core.types import JSON as JSON
+from seal.core.types import NOT_RECORDED as NOT_RECORDED
 from seal.core.types import Execution as Execution
 from seal.core.types import Goal as Goal
 from seal.core.types import Milestone as Milestone
@@ -63,5 +64,6 @@ from seal.core.types import Tool as Tool
 from seal.core.types import ToolCall as ToolCall
 from seal.core.types import ToolResult as ToolResult
 from seal.core.types import Trajectory as Trajectory
+from seal.core.types import Unrecorded as Unrecorded
 from seal.core.types import Usage as Usage
 from seal.core.types import Verdict as Verdict

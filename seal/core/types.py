@@ -114,32 +114,11 @@ class Execution:
     """Defaults filled in."""
 
 
-@checked_names
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """The answer to one call. A tool's failure is data that the model reads.
-
-    Example:
-        >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
-        >>> chat = next(run.folder.trajectories())
-        >>> call, answer = next(chat.calls())
-        >>> answer.result.error is None
-        True
-        >>> answer.result.executed.tool == call.call.tool
-        True
-    """
-
-    call_id: str
-    content: str
-    """The text that the model reads."""
-    error: dict[str, JSON] | None = None
-    """None: success. Else kind and message; a validation error also has name, expected, received,
-    nearest."""
-    value: JSON = None
-    """The response as JSON."""
-    executed: Execution | None = None
-    """None: the call was rejected before it ran."""
+Unrecorded = Literal["error", "simulate", "empty"]
+"""What answers a question that a recording does not hold: an error of the kind `NOT_RECORDED`, the
+run's simulator, or nothing, as if nothing were known, which is how benchmarks publish theirs."""
+NOT_RECORDED = "not_recorded"
+"""Kind of the error of such a question."""
 
 
 class _Sparse:
@@ -155,6 +134,39 @@ class _Sparse:
         for name in self._SPARSE:
             if not self.__dict__[name]:
                 del self.__dict__[name]
+
+
+@checked_names
+@dataclass(frozen=True)
+class ToolResult(_Sparse):
+    """The answer to one call. A tool's failure is data that the model reads.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> chat = next(run.folder.trajectories())
+        >>> call, answer = next(chat.calls())
+        >>> answer.result.error is None
+        True
+        >>> answer.result.executed.tool == call.call.tool
+        True
+    """
+
+    _SPARSE = ("unrecorded",)
+
+    call_id: str
+    content: str
+    """The text that the model reads."""
+    error: dict[str, JSON] | None = None
+    """None: success. Else kind and message; a validation error also has name, expected, received,
+    nearest."""
+    value: JSON = None
+    """The response as JSON."""
+    executed: Execution | None = None
+    """None: the call was rejected before it ran."""
+    unrecorded: str = ""
+    """What answered where the recording does not hold the question: `empty` or `simulate`. Where
+    nothing did, the error has the kind `NOT_RECORDED`."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ import orjson
 
 from seal.core import (
     JSON,
+    NOT_RECORDED,
     DataError,
     Execution,
     SealError,
@@ -107,7 +108,7 @@ Race = Literal["dependency", "exhaustive", "none"]
 (`seal.environments.race`), or not at all."""
 
 
-_OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables"})
+_OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables", "unrecorded"})
 """Attributes of a world that each call sets anew, and the tables, which count one by one."""
 
 
@@ -151,6 +152,8 @@ class World:
         self._batch = 0
         self._call = 0
         self._ids = 0
+        self.unrecorded = ""
+        """What answers a question of this call that no recording holds (`Unrecorded`)."""
 
     @property
     def now(self) -> float:
@@ -254,12 +257,12 @@ class World:
     def _order(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> tuple[int, ...]:
         """Return the order that happens; `results` are those of the given one."""
         given = tuple(range(len(calls)))
-        if len(calls) == 1 or self._race == "none" or any(result.error for result in results):
+        if len(calls) == 1 or self._race == "none" or any(map(_failed, results)):
             return given
 
         def run(world: World, place: int) -> tuple[World, bool]:
             after = world._fork(place)
-            return after, after._run(calls[place]).error is not None
+            return after, _failed(after._run(calls[place]))
 
         if self._race == "exhaustive" and len(calls) <= MOST_EXHAUSTIVE:
             return exhaustive_order(len(calls), self, run)
@@ -288,7 +291,7 @@ class World:
     def _fork(self, place: int) -> World:
         """Return a world that goes on from this one, about to run the call at a place."""
         forked = copy.copy(self)
-        forked._call, forked._ids = place, 0
+        forked._call, forked._ids, forked.unrecorded = place, 0, ""
         return forked
 
     def _become(self, other: World) -> None:
@@ -312,11 +315,18 @@ class World:
         except (SealError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a tool's failure is data: the chat goes on
-            self.__dict__ = before
+            how, self.__dict__ = self.unrecorded, before
             kind, message = type(error).__name__, _words_of(error)
+            if how == "error":
+                kind, how = NOT_RECORDED, ""
             failure = {"kind": kind, "message": message}
-            return ToolResult(call.id, f"{kind}: {message}", failure, executed=executed)
-        return ToolResult(call.id, repr(value), value=value, executed=executed)
+            return ToolResult(call.id, f"{kind}: {message}", failure, None, executed, how)
+        return ToolResult(call.id, repr(value), None, value, executed, self.unrecorded)
+
+
+def _failed(result: ToolResult) -> bool:
+    """Tell whether a call failed in its world; that nothing was recorded is no failure there."""
+    return result.error is not None and result.error["kind"] != NOT_RECORDED
 
 
 def _plain_result(value: Any) -> JSON:

@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 
 from seal.core import (
     JSON,
+    NOT_RECORDED,
     CacheMissError,
     DataError,
     Execution,
@@ -29,6 +30,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
+    Unrecorded,
     UsageError,
     shortened,
 )
@@ -98,8 +100,10 @@ class McpWorld:
     store: Store | None
     """None: nothing is looked up or kept."""
     asks: bool
-    """False: what is not in the store fails."""
+    """False: what is not in the store fails the chat, or is an error of the kind `NOT_RECORDED`."""
     timeout: float = TIMEOUT
+    unrecorded: Unrecorded = "error"
+    """By `error` the chat fails; else something answers in its place."""
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the environment of one chat."""
@@ -173,7 +177,8 @@ def mcp(setup: WorldSetup) -> McpWorld:
             "kept by --cache replay, or simulated answers by --environment simulator"
         )
     store = None if setup.cache == "off" else setup.store
-    return McpWorld(setup.tools, servers, store, setup.cache != "replay", float(timeout))
+    asks = setup.cache != "replay"
+    return McpWorld(setup.tools, servers, store, asks, float(timeout), setup.unrecorded)
 
 
 @dataclass(slots=True)
@@ -261,11 +266,14 @@ class McpChat(Stateless):
         entry = store.get(key)
         if entry is None:
             if not self._world.asks:
-                raise CacheMissError(
+                missing = (
                     f"no kept answer to {call.tool.name}({json_text(call.whole)[:500]}) of "
                     f"{call.tool.id} after the calls before it, in {store.path}: play it once "
                     "with --cache record"
                 )
+                if self._world.unrecorded == "error":
+                    raise CacheMissError(missing)
+                return Answer("", None, {"kind": NOT_RECORDED, "message": missing})
             named = {"tool": call.tool.id, "arguments": call.whole}
             entry = store.put(key, {**named, **asdict(self._asked(call))}, KIND)
         return Answer(entry["content"], entry["value"], entry["error"])

@@ -22,6 +22,7 @@ from seal.core import (
     Tables,
     Task,
     Tool,
+    Unrecorded,
     UsageError,
     nearest,
     shortened,
@@ -55,6 +56,8 @@ class WorldSetup:
     """Gives a model's text that holds the function of a tool, for worlds of created tools."""
     sandbox: str = "monty"
     """Where it runs (`seal.sandbox.NAMES`)."""
+    unrecorded: Unrecorded = "error"
+    """What answers a question that a recording does not hold."""
     simulator: Callable[[], Simulator] | None = None
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None

@@ -238,6 +238,8 @@ class ShortTable:
             name: {lane.label: Estimate.of(lane.metrics.get(name)) for lane in lanes}
             for name in self.metrics
         }
+        if metrics is not None and not self._chosen:
+            self.rows |= _unrecorded(lanes)
 
     @property
     def valued(self) -> Rows:
@@ -268,6 +270,19 @@ class ShortTable:
         few = ", ".join(f"{name} (n={most})" for name, most in counts.items() if most)
         if few:
             yield f"left out, for few goals have them: {few}"
+
+
+def _unrecorded(lanes: Sequence[Lane]) -> Rows:
+    """Return the share of calls that asked what no recording holds; nothing where none did."""
+    found = {lane.label: lane.summary.get("unrecorded") or {} for lane in lanes}
+    answered = sorted({how for entry in found.values() for how in entry.get("answered", ())})
+    if not answered:
+        return {}
+    calls = {lane.label: lane.summary["usage"]["calls"] for lane in lanes}
+    shares = {
+        label: Estimate(entry.get("share", 0.0), n=calls[label]) for label, entry in found.items()
+    }
+    return {f"unrecorded ({', '.join(answered)})": shares}
 
 
 def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:

@@ -11,7 +11,7 @@ from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import counted
+from seal.report.grids import counted, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
@@ -27,6 +27,11 @@ LONGEST = 300
 """Most characters of one."""
 MANY_ERRORS = 0.01
 """Share of chats that may end with errors without a warning."""
+_ANSWERED = {
+    "error": "an error",
+    "simulate": "the simulator",
+    "empty": "nothing, as published,",
+}
 _PLAYED = "trajectories.jsonl"
 
 
@@ -114,6 +119,8 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
         yield f"answers cut at a limit of tokens: {told}"
+    if unrecorded := summary.get("unrecorded"):
+        yield unrecorded_note(unrecorded)
     if spoilt := summary.get("spoilt"):
         repair = (
             "out of the scores"
@@ -121,6 +128,16 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             else "--without-spoilt leaves them out"
         )
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def unrecorded_note(found: Mapping[str, Any]) -> str:
+    """Return how many calls asked what no recording holds, what answered, and what was asked."""
+    answered = ", ".join(f"{_ANSWERED[how]} {count}" for how, count in found["answered"].items())
+    asked = frequent(found["questions"], ERRORS, LONGEST)
+    return (
+        f"unrecorded: {counted(found['calls'], 'call')} (share {found['share']:.3f}) asked what no "
+        f"recording holds; answered by {answered} (--unrecorded): {asked}"
+    )
 
 
 def _baselines(run: RunFolder) -> Iterator[str]:

@@ -152,6 +152,12 @@ class EnvironmentSource:
             from seal.runs.feedback import FeedbackSwitch
 
             self._feedback = FeedbackSwitch(settings.feedback, known, written)
+        self._unrecorded = settings.unrecorded
+        self._stand_ins: EnvironmentFactory | None = None
+        if self._unrecorded == "simulate":
+            # Under replay too the simulator may answer what nobody has asked it before.
+            asks = replace(settings, cache="record") if settings.cache == "replay" else settings
+            self._stand_ins = replace(given, settings=asks).environments()
         self._worlds: dict[str, EnvironmentFactory] = {}
         if self._world_of:
             from seal.runs.world_stack import opened_worlds
@@ -161,6 +167,12 @@ class EnvironmentSource:
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
         environment = self._place(task.id).open(task, trial, offered)
+        if self._unrecorded != "error":
+            from seal.runs.other_calls import StandIns
+
+            others = self._stand_ins
+            simulated = None if others is None else others.open(task, trial, offered)
+            environment = StandIns(environment, simulated)
         if self._feedback is not None:
             environment = self._feedback.around(environment, offered)
         if self._originals:
@@ -178,6 +190,8 @@ class EnvironmentSource:
         named = self._environments.identity()
         if self._gold_results:
             named["gold_results"] = True
+        if self._unrecorded != "error":
+            named["unrecorded"] = self._unrecorded
         if self._worlds:
             named["worlds"] = {name: world.identity() for name, world in self._worlds.items()}
         return named
@@ -207,6 +221,11 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
         raise UsageError(
             f"--feedback {settings.feedback}: a recording answers as it was answered then; "
             "leave the option out, or play with another --simulator"
+        )
+    if settings.unrecorded == "simulate" and recorded:
+        raise UsageError(
+            "--unrecorded simulate: --simulator recorded has no simulator beside it; give "
+            "--simulator recorded+template or recorded+llm, and leave the option out"
         )
     if settings.servers and "mcp" not in worlds:
         raise UsageError(

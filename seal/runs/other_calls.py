@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from seal.core import Task, Tool, ToolCall, ToolResult
+from seal.core import NOT_RECORDED, Execution, Task, Tool, ToolCall, ToolResult
 from seal.core.environment import Around, Environment
+from seal.core.plain import json_text
 from seal.models.gold_tools import gold_call, names_tools_alone
 from seal.models.oracle import moves
 
@@ -33,6 +34,37 @@ class Unscrambled(Around):
     def _meant(self, call: ToolCall) -> ToolCall:
         original = self._originals.get(call.tool or "")
         return call if original is None else replace(call, tool=original.id)
+
+
+class StandIns(Around):
+    """An environment in which something else answers what its recording does not hold.
+
+    Args:
+        environment: Gives errors of the kind `NOT_RECORDED`.
+        simulated: What answers; None: nothing is known, as where a service brings nothing.
+    """
+
+    def __init__(self, environment: Environment, simulated: Environment | None) -> None:
+        super().__init__(environment)
+        self._simulated = simulated
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        made = {call.id: call for call in calls}
+        return [
+            self._instead(made[result.call_id], result)
+            if result.error is not None and result.error.get("kind") == NOT_RECORDED
+            else result
+            for result in self.inner.call(calls)
+        ]
+
+    def _instead(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        if self._simulated is not None:
+            (simulated,) = self._simulated.call([call])
+            return replace(simulated, unrecorded="simulate")
+        executed = Execution(str(call.tool), dict(call.arguments or {}))
+        content = json_text({"error": "", "response": None})
+        return ToolResult(call.id, content, executed=executed, unrecorded="empty")
 
 
 class GoldResults(Around):

@@ -9,7 +9,18 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from seal.core import DataError, Metric, Score, Task, Trajectory, Usage
+from seal.core import (
+    NOT_RECORDED,
+    DataError,
+    Metric,
+    Score,
+    Task,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+)
+from seal.core.plain import json_text
 from seal.core.records import AtomicFile, encode
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
@@ -26,7 +37,7 @@ from seal.evaluation.scoring import (
     rules_named,
     score_trajectory,
 )
-from seal.evaluation.statistics import Summariser, groups_of
+from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.goals import turns_of
@@ -40,6 +51,11 @@ MetricsOf = Callable[[Task, int], Iterable[Metric]]
 
 _AT_ONCE = 64
 """Trajectories that wait for a thread or for those before them, at most."""
+
+_QUESTIONS = 50
+"""Most questions that a summary lists, the most frequent first."""
+_LONGEST = 200
+"""Characters of one."""
 
 _Scored = tuple[Trajectory, list[Score], set[str]]
 """A chat, its scores, and the names of those that the short table shows as one's own."""
@@ -70,6 +86,10 @@ class _Totals:
     """Trajectories whose user made an error."""
     calls: int = 0
     turns: int = 0
+    unrecorded: Counter[str] = field(default_factory=Counter)
+    """What answered a question that a recording does not hold to the number of such calls."""
+    questions: Counter[str] = field(default_factory=Counter)
+    """Such questions."""
 
     def add(self, trajectory: Trajectory, scores: Sequence[Score]) -> None:
         self.chats[trajectory.task_id] += 1
@@ -90,6 +110,35 @@ class _Totals:
             self.truncated[step.author] += step.finish_reason == "length"
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
+        for asked, answer in trajectory.calls():
+            how = "" if answer is None else _how_unrecorded(answer.result)
+            if how and asked.call is not None:
+                self.unrecorded[how] += 1
+                self.questions[_question(asked.call)] += 1
+
+    def unrecorded_calls(self) -> dict[str, Any]:
+        """Return how many calls asked what no recording holds, their share, and what they asked."""
+        if not self.unrecorded:
+            return {}
+        count = self.unrecorded.total()
+        return {
+            "calls": count,
+            "share": round(count / self.calls, DIGITS),
+            "answered": dict(sorted(self.unrecorded.items())),
+            "questions": dict(self.questions.most_common(_QUESTIONS)),
+        }
+
+
+def _how_unrecorded(result: ToolResult | None) -> str:
+    """Return what answered a question that no recording holds; empty: one holds it."""
+    if result is None:
+        return ""
+    refused = result.error is not None and result.error.get("kind") == NOT_RECORDED
+    return result.unrecorded or ("error" if refused else "")
+
+
+def _question(call: ToolCall) -> str:
+    return f"{call.name}({json_text(call.arguments)})"[:_LONGEST]
 
 
 @dataclass(frozen=True)
@@ -266,6 +315,7 @@ def _summary(
     trials = (manifest.get("measure") or {}).get("trials", 1)
     ids = list(tasks)
     truncated, thought = +totals.truncated, totals.usage.reasoning
+    unrecorded = totals.unrecorded_calls()
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
         "tasks": len(ids),
@@ -274,6 +324,7 @@ def _summary(
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         **({"own_models": totals.own_models} if totals.own_models else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
+        **({"unrecorded": unrecorded} if unrecorded else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),

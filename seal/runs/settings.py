@@ -19,6 +19,7 @@ from seal.core import (
     Retriever,
     Simulator,
     UnknownNameError,
+    Unrecorded,
     UsageError,
 )
 from seal.core.formats import Format, ToolMessages, check_presentation
@@ -125,6 +126,9 @@ class RunSettings:
     top_k: Count = 10
     retrieve: Retrieve = "once"
     simulator: SimulatorChoice = "template"
+    unrecorded: Unrecorded = "error"
+    """What answers a question that a recording does not hold: an error, the simulator, or nothing
+    (`empty`), which is the published rule."""
     environment: str | None = None
     """World in which all tasks are played, such as `mcp`; `simulator`: in none; None: as each task
     says."""

@@ -30,6 +30,7 @@ def opened_worlds(
         mobile=pool.mobile,
         creator=_creator(settings, pool, given.cast),
         sandbox=settings.sandbox,
+        unrecorded=settings.unrecorded,
         simulator=given.simulator,
         keys_of_call=keys_of_call,
         own={} if pool.benchmark is None else pool.benchmark.worlds(),

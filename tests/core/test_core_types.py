@@ -105,8 +105,8 @@ def test_tools_share_no_default():
 @pytest.mark.parametrize("kind", RECORDS)
 def test_records_are_frozen_and_take_no_further_field(kind):
     assert kind.__dataclass_params__.frozen
-    # These two leave fields that say nothing out of their lines, for which they need a `__dict__`.
-    assert "__slots__" in vars(kind) or kind in (Step, Usage)
+    # These leave fields that say nothing out of their lines, for which they need a `__dict__`.
+    assert "__slots__" in vars(kind) or kind in (Step, ToolResult, Usage)
     assert kind.__doc__
 
 

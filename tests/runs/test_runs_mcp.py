@@ -104,6 +104,17 @@ def test_what_was_not_kept_is_an_error_of_the_task_under_replay(tools: list[Tool
     assert "no kept answer to count({}) of shop/count" in fault(run)
 
 
+@pytest.mark.parametrize("how", ["empty", "simulate"])
+def test_what_was_not_kept_is_answered_and_counted_where_asked_for(
+    tools: list[Tool], how: Any
+) -> None:
+    run = seal.run(shop(tools), agent=calling("count"), cache="replay", unrecorded=how, **PLAYED)
+    (value,) = results(run)
+    assert (value is None) == (how == "empty")
+    told = {"calls": 1, "share": 1.0, "answered": {how: 1}, "questions": {"count({})": 1}}
+    assert run.summary["unrecorded"] == told
+
+
 def test_a_chat_goes_on_live_where_kept_answers_end(tools: list[Tool]) -> None:
     bench = shop(tools)
     seal.run(bench, agent=calling("count", "count"), servers=LIVE, **PLAYED)

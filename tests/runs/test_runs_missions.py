@@ -23,7 +23,10 @@ from small_pools import play
 
 from seal.core import Completion, Message, Request, ToolCall, Trajectory
 from seal.pools import import_benchmark
+from seal.report.lanes import summary_rows
+from seal.report.run_results import summary_notes
 from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.run_folder import RunFolder
 
 Pool = Callable[..., Path]
 
@@ -159,6 +162,34 @@ def test_after_a_wrong_call_the_chat_goes_on(pool_of: Pool, tmp_path: Path) -> N
     kinds = [result.error and result.error["kind"] for result in results]
     assert kinds == ["unknown_tool", "not_recorded", None]
     assert trajectory.stops[0].reason == "done"
+
+
+@pytest.mark.parametrize(
+    ("how", "content"),
+    [
+        ("error", "No further answer of getTide to these arguments was recorded."),
+        ("empty", '{"error":"","response":null}'),
+        ("simulate", None),
+    ],
+)
+def test_what_the_replay_does_not_hold_is_answered_as_asked_for_counted_and_told(
+    pool_of: Pool, tmp_path: Path, how: Any, content: str | None
+) -> None:
+    model = script(called("getTide", at="Brest"), called("getTide", at="Oslo"), "Done.")
+    out = tmp_path / "run"
+    trajectory = only(play(pool_of(SINGLE), out, model=model, team="direct", unrecorded=how))
+    held, missing = (step.result for step in trajectory.steps if step.result)
+    assert (held.unrecorded, missing.unrecorded) == ("", "" if how == "error" else how)
+    assert content is None or content in missing.content
+    run = RunFolder.open(out)
+    assert run.summary()["unrecorded"] == {
+        "calls": 1,
+        "share": 0.5,
+        "answered": {how: 1},
+        "questions": {'getTide({"at":"Oslo"})': 1},
+    }
+    assert f"unrecorded ({how})" in summary_rows(run)
+    assert "asked what no recording holds" in "".join(summary_notes(run))
 
 
 EVERY = (SINGLE, CHAT, CLARIFY, PARALLEL, SERIAL, MIXED)

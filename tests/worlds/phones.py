@@ -7,7 +7,7 @@ import pytest
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
-from seal.core import Task, ToolCall, ToolResult
+from seal.core import Task, ToolCall, ToolResult, Unrecorded
 from seal.environments.functions import effects
 from seal.environments.world import World, Worlds, WorldSetup, toolbox
 
@@ -95,8 +95,13 @@ class Phone:
         return self.world.states()[-1]
 
 
-def new_phone(options: dict[str, Any] | None = None, seed: int = 0, **changes: Any) -> Phone:
-    setup = WorldSetup(seed=seed, options=options or {})
+def new_phone(
+    options: dict[str, Any] | None = None,
+    seed: int = 0,
+    unrecorded: Unrecorded = "error",
+    **changes: Any,
+) -> Phone:
+    setup = WorldSetup(seed=seed, options=options or {}, unrecorded=unrecorded)
     return Phone(phone(setup).open(task(**changes), 0))
 
 

@@ -85,8 +85,42 @@ def test_weather_has_metric_names_and_units_of_one_day():
     assert phone.value("search_weather_around_lat_lon", days=3) is None
 
 
-def test_what_is_not_recorded_is_not_known():
-    phone = new_phone()
+@pytest.mark.parametrize("name", ASKING)
+def test_what_is_not_recorded_is_an_error_that_says_so(name):
+    asked = {"convert_currency": {"to_currency_code": "INR"}}.get(name, {})
+    result = new_phone()(name, **{**ASKING[name], **asked})
+    assert result.error == {
+        "kind": "not_recorded",
+        "message": f"No answer of {name} to this question was recorded.",
+    }
+
+
+def test_what_is_not_recorded_is_simulated_where_asked_for_and_says_so():
+    told = Told()
+    setup = WorldSetup(unrecorded="simulate", simulator=lambda: told)
+    phone = Phone(phones(setup).open(task(), 0))
+    result = phone("search_stock", query="zzz")
+    assert (result.value, result.unrecorded) == (["search_stock", {"query": "zzz"}], "simulate")
+    held = phone("search_stock", query="NRVL")
+    assert (held.value["symbol"], held.unrecorded, told.asked) == ("NRVL", "", ["search_stock"])
+    with pytest.raises(UsageError, match="--unrecorded simulate: this run has no simulator"):
+        phones(WorldSetup(unrecorded="simulate"))
+
+
+def test_that_nothing_was_recorded_is_no_failure_for_which_calls_change_places():
+    batch = [called("set_wifi_status", 0, on=True), called("search_stock", 1, query="zzz")]
+    results = new_phone(settings={"wifi": False}).world.call(batch)
+    assert [(r.call_id, (r.error or {}).get("kind")) for r in results] == [
+        ("call_1", "ConnectionError"),
+        ("call_0", None),
+    ]
+
+
+def test_what_is_not_recorded_is_not_known_by_the_published_rule():
+    phone = new_phone(unrecorded="empty")
+    assert phone("search_stock", query="zzz").unrecorded == "empty"
+    inr = {"amount": 1, "from_currency_code": "USD", "to_currency_code": "INR"}
+    assert phone("convert_currency", **inr).unrecorded == "empty"
     assert phone.value("search_lat_lon", latitude=0, longitude=0) is None
     assert phone.value("search_location_around_lat_lon", location="zzz") == []
     assert phone.value("search_weather_around_lat_lon", latitude=0.0, longitude=0.0) is None

@@ -244,7 +244,7 @@ def test_an_order_that_fails_is_the_one_that_happens():
         assert [r.call_id for r in results] == ["call_1", "call_0"]
         assert results[0].error["kind"] == "ConnectionError"
         assert [s["settings"][0]["wifi"] for s in phone.states()] == [False, True]
-    fair = new_phone({"race": "none"}, settings=off).world
+    fair = new_phone({"race": "none"}, unrecorded="empty", settings=off).world
     assert [r.error for r in fair.call(batch)] == [None, None]
 
 

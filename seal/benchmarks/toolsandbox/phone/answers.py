@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from seal.core import JSON, DataError, Simulator, Tool
+from seal.core import JSON, DataError, Simulator, Tool, Unrecorded
 from seal.core.canonical import canonical_json, digest
 from seal.pools.importer import Notes, Web
 
@@ -29,6 +29,26 @@ class Question:
     """As they are sent to the endpoint."""
 
 
+class UnknownToTheWebError(LookupError):
+    """No record answers a question.
+
+    Args:
+        question: What was asked.
+        how: What answers it.
+        instead: Gives that answer; None: nothing does, and the call fails.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        how: Unrecorded,
+        instead: Callable[[Question, Callable[[JSON], JSON]], JSON] | None,
+    ) -> None:
+        super().__init__(f"No answer of {question.tool} to this question was recorded.")
+        self.how = how
+        self.instead = instead
+
+
 class WebAnswers(Protocol):
     """Answers the tools that ask the web; equal questions get equal answers within a chat."""
 
@@ -40,6 +60,7 @@ class WebAnswers(Protocol):
             read: An endpoint's raw answer, or None for none, to the tool's result.
 
         Raises:
+            UnknownToTheWebError: No record answers it.
             SimulatorError: A simulator gave no usable answer.
             CacheMissError: Replay mode, nothing stored.
         """
@@ -55,12 +76,16 @@ class RecordedWeb:
     """Answers from a file: a JSON list of `{"endpoint", "params", "response"}`.
 
     A record answers every question that has its params with these values, whatever other params it
-    has; of several the one with the most params, of these the first. Of what is not recorded the
-    web knows nothing: no place, no stock, no rate.
+    has; of several the one with the most params, of these the first. What is not recorded is
+    answered as `unrecorded` says; by `empty`, ToolSandbox's rule, the web knows nothing of it: no
+    place, no stock, no rate.
     """
 
     records: Mapping[str, Sequence[tuple[dict[str, JSON], JSON]]]
     """Endpoint to params and response."""
+    unrecorded: Unrecorded = "error"
+    simulated: SimulatedWeb | None = None
+    """Answers what is not recorded, where that is `simulate`."""
 
     def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
         """Return what the tool makes of the recorded answer."""
@@ -70,12 +95,20 @@ class RecordedWeb:
             for params, response in self.records.get(question.endpoint, ())
             if all(name in asked and asked[name] == value for name, value in params.items())
         ]
-        best = max(fitting, key=lambda record: len(record[0]), default=(None, None))
-        return read(best[1])
+        if not fitting:
+            raise UnknownToTheWebError(question, self.unrecorded, self._instead)
+        return read(max(fitting, key=lambda record: len(record[0]))[1])
+
+    @property
+    def _instead(self) -> Callable[[Question, Callable[[JSON], JSON]], JSON] | None:
+        if self.unrecorded == "empty":
+            return lambda question, read: read(None)
+        return None if self.simulated is None else self.simulated.answer
 
     def identity(self) -> JSON:
-        """Return the digest of all records."""
-        return {"recorded": digest({name: list(map(list, r)) for name, r in self.records.items()})}
+        """Return the digest of all records, and what answers what is not recorded."""
+        records = {name: list(map(list, record)) for name, record in self.records.items()}
+        return {"recorded": digest(records), "unrecorded": self.unrecorded}
 
 
 def recorded_web(path: Path | None = None) -> RecordedWeb:

@@ -69,7 +69,7 @@ def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str 
     params = {"language": "en", "location": f"{latitude},{longitude}"}
     asked = {"latitude": latitude, "longitude": longitude}
     question = Question("search_lat_lon", asked, "ReverseGeocode", params)
-    address: str | None = phone.web.answer(question, _address)
+    address: str | None = phone.ask(question, _address)
     return address
 
 
@@ -98,7 +98,7 @@ def search_location_around_lat_lon(
     params |= {"limit": 4, "country": "us", "lang": "en"}
     asked = {"location": location, "latitude": latitude, "longitude": longitude}
     question = Question("search_location_around_lat_lon", asked, "searchmaps.php", params)
-    places: list[Row] = phone.web.answer(question, _places)
+    places: list[Row] = phone.ask(question, _places)
     return places
 
 
@@ -127,7 +127,7 @@ def search_weather_around_lat_lon(
     params = {"days": days + 1, "q": f"{latitude}, {longitude}"}
     asked = {"days": days, "latitude": latitude, "longitude": longitude}
     question = Question("search_weather_around_lat_lon", asked, "forecast.json", params)
-    report: Row | None = phone.web.answer(question, lambda raw: _weather(raw, days))
+    report: Row | None = phone.ask(question, lambda raw: _weather(raw, days))
     return report
 
 
@@ -143,7 +143,7 @@ def search_stock(phone: PhoneWorld, query: str) -> Row | None:
     """
     phone.need("wifi")
     question = Question("search_stock", {"query": query}, "search", {"query": query})
-    stock: Row | None = phone.web.answer(question, _stock)
+    stock: Row | None = phone.ask(question, _stock)
     return stock
 
 
@@ -171,7 +171,7 @@ def convert_currency(
     asked = {"amount": amount, "from_currency_code": from_currency_code}
     asked |= {"to_currency_code": to_currency_code}
     question = Question("convert_currency", asked, "convert", params)
-    converted = phone.web.answer(question, lambda raw: _converted(raw, amount))
+    converted = phone.ask(question, lambda raw: _converted(raw, amount))
     if not isinstance(converted, int | float):
         raise RuntimeError(f"{codes[0]} could not be converted to {codes[1]}")
     return converted

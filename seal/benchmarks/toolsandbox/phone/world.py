@@ -91,18 +91,21 @@ class Phones(Worlds):
     def keys_of(self, trajectory: Trajectory) -> set[str]:
         """Return the keys of the simulator's stored answers that a finished chat was given."""
         web, keys = self.web(), self.setup.keys_of_call
-        if keys is None or not isinstance(web, SimulatedWeb):
+        recorded = isinstance(web, RecordedWeb)
+        simulated = web.simulated if isinstance(web, RecordedWeb) else web
+        if keys is None or not isinstance(simulated, SimulatedWeb):
             return set()
         # Where the phone is, as the trajectory's first step shows.
         tables = next((step.state for step in trajectory.steps if step.state), {})
         here: dict[str, JSON] = next(iter(tables.get("settings", ())), {})
-        executed = (step.result.executed for step in trajectory.steps if step.result)
+        results = (step.result for step in trajectory.steps if step.result)
+        executed = (result.executed for result in results if result.unrecorded or not recorded)
         return {
             key
             for run in executed
             if run is not None and run.tool.startswith(ASKING)
             for key in keys(
-                web.simulator,
+                simulated.simulator,
                 self.tools[run.tool].document,
                 {name: here.get(name) if v is None else v for name, v in run.arguments.items()},
             )
@@ -112,12 +115,21 @@ class Phones(Worlds):
 def _web(setup: WorldSetup) -> Callable[[], WebAnswers]:
     option = setup.options.get("web")
     if option == SIMULATOR:
-        if setup.simulator is None:
-            raise UsageError("-T web=simulator: this run has no simulator; give a file of answers")
-        simulator = setup.simulator()
-        documents = {tool.document.name: tool.document for tool in TOOLS.values()}
-        return lambda: SimulatedWeb(simulator, documents)
+        return _simulated(setup, "-T web=simulator")
     if option is not None and not isinstance(option, str):
         raise OptionError(f"-T web={option!r}: expected a file of recorded answers, or simulator")
-    recorded: RecordedWeb = recorded_web(setup.web if option is None else Path(option))
-    return lambda: recorded
+    recorded = recorded_web(setup.web if option is None else Path(option))
+    recorded = replace(recorded, unrecorded=setup.unrecorded)
+    if setup.unrecorded != "simulate":
+        return lambda: recorded
+    simulated = _simulated(setup, "--unrecorded simulate")
+    return lambda: replace(recorded, simulated=simulated())
+
+
+def _simulated(setup: WorldSetup, asked: str) -> Callable[[], SimulatedWeb]:
+    """Return what gives each chat the answers of the run's simulator."""
+    if setup.simulator is None:
+        raise UsageError(f"{asked}: this run has no simulator; give a file of answers")
+    simulator = setup.simulator()
+    documents = {tool.document.name: tool.document for tool in TOOLS.values()}
+    return lambda: SimulatedWeb(simulator, documents)
