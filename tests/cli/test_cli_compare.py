@@ -37,7 +37,6 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
         assert text in done.stdout
     matched = "matched: 2 tasks, 4 chats of other and 2 of one; their trials differ"
     assert matched in done.stdout
-    assert " trial 1, " in done.stdout
     told = called("compare", *runs, "--json")
     content = json.loads(told.stdout)
     assert content == json.loads((tmp_path / "d" / "comparison.json").read_bytes())
