@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -45,10 +45,12 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
         if step.author == role:
             if step.call is not None:
                 called.add(step.call.id)
-            mine = Message("assistant", step.content, (step.call,) if step.call else ())
-            if step.call is not None and step.turn == turn:
-                last = out.pop()
-                mine = Message("assistant", last.content, (*last.calls, step.call))
+            mine = Message("assistant", step.content)
+            if step.call is not None:
+                mine = Message("assistant", step.content, (step.call,), reasoning=step.reasoning)
+                if step.turn == turn:
+                    last = out.pop()
+                    mine = replace(last, calls=(*last.calls, step.call))
             out.append(mine)
             turn = step.turn
         elif step.result is not None and step.result.call_id in called:

@@ -44,6 +44,8 @@ class Message:
     """Calls that an assistant's message carries."""
     call_id: str = ""
     """Of a tool's message: the call that it answers."""
+    reasoning: str = ""
+    """What the assistant thought before its calls; only models that want it back read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,8 +66,21 @@ _NO_MODEL = re.compile(
     r"\bmodel\b.{0,80}\b(?:not found|not exist|not a valid)|\b(?:invalid|unknown|no such) model\b",
     re.IGNORECASE,
 )
-_CONTEXTS = ("n_ctx", "max_model_len", "context_length", "max_context_length", "context_window")
-"""Names of a model's context: llama.cpp's, vLLM's, OpenRouter's, LM Studio's and Groq's."""
+_CONTEXTS = (
+    "n_ctx",  # llama.cpp
+    "max_model_len",  # vLLM
+    "context_length",  # OpenRouter, Ollama
+    "loaded_context_length",  # LM Studio
+    "max_context_length",  # Mistral
+    "context_window",  # Groq
+)
+"""Names of a model's context."""
+_LISTS = (
+    ("/models", "data", "id"),
+    ("//api/v0/models", "data", "id"),
+    ("//api/ps", "models", "name"),
+)
+"""Where models are listed, in which field, and which field of an entry is the model's name."""
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -185,6 +198,8 @@ class HttpServer(Server):
         spent = inner.get("code") == "insufficient_quota"
         codes = f"{inner.get('code')} {inner.get('type')}"
         said = _message(body)
+        if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
+            said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
         if inner.get("code") == "tool_use_failed":
             said += f" failed_generation: {inner.get('failed_generation') or ''}"
         return self._failure(answer.status, said, answer.headers, spent, codes)
@@ -272,14 +287,16 @@ class OpenAIServer(HttpServer):
     def context_of(self, model: str) -> int | None:
         """Return how many tokens prompt and answer may have, as the server says.
 
-        The file of `/models` says so under one of several names, llama.cpp at `/props`.
+        It says so under one of several names: llama.cpp at `/props`; of each model at `/models`, LM
+        Studio at a place of its own, and Ollama of those that are loaded.
         """
-        listed = self._found("/models").get("data")
-        entries = listed if isinstance(listed, list) else []
-        own = next((e for e in entries if isinstance(e, dict) and e.get("id") == model), {})
         settings = self._found("//props").get("default_generation_settings")
-        shown = {**own, **(settings if isinstance(settings, dict) else {})}
-        counts = [shown.get(name) for name in _CONTEXTS]
+        shown = [settings] if isinstance(settings, dict) else []
+        for path, field, name in _LISTS:
+            listed = self._found(path).get(field)
+            entries = listed if isinstance(listed, list) else []
+            shown += [one for one in entries if isinstance(one, dict) and one.get(name) == model]
+        counts = (one.get(name) for one in shown for name in _CONTEXTS)
         return next((n for n in counts if isinstance(n, int) and n > 0), None)
 
     def _found(self, path: str) -> dict[str, Any]:
@@ -308,8 +325,9 @@ class OpenAIServer(HttpServer):
                 f"Check the model's name and {self._setting} (it usually ends in /v1); "
                 "`seal models` lists the forms."
             )
-        if status == 429:
-            return f"The account behind {self._key_variable} has no quota left."
+        if status in (402, 429):
+            left = "quota" if status == 429 else "credit"
+            return f"The account behind {self._key_variable} has no {left} left."
         return self.refused
 
 

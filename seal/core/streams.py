@@ -224,16 +224,25 @@ def _merge(into: dict[str, Any], part: dict[str, Any]) -> None:
 
 
 def _merged(old: Any, new: Any, name: str) -> Any:
-    """Return a value with a further part of it: texts and lists grow, objects by their fields."""
+    """Return a value with a further part of it: texts and lists grow, objects by their fields.
+
+    Mistral's content may change from parts of a message to text.
+    """
     if isinstance(old, str) and isinstance(new, str) and name not in _WHOLE:
         return old + new
-    if isinstance(old, list) and isinstance(new, list):
-        return old + new
+    if isinstance(old, (str, list)) and isinstance(new, (str, list)) and name not in _WHOLE:
+        return _parts_of(old) + _parts_of(new)
     if isinstance(old, dict) and isinstance(new, dict):
         grown = dict(old)
         _merge(grown, new)
         return grown
     return new
+
+
+def _parts_of(value: str | list[Any]) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    return [{"type": "text", "text": value}] if value else []
 
 
 def _add_call(calls: list[Any], part: Any) -> None:

@@ -66,6 +66,7 @@ def changes(request: Request, profile: Profile) -> bool:
         or (request.json_object and profile.json_mode != "object")
         or not {"temperature", "seed"}.isdisjoint(profile.without)
         or (request.json_object and "response_format" in profile.without)
+        or (profile.thinking_with_calls and any(one.reasoning for one in request.messages))
         or (not profile.open_objects and any(closed(one) != one for one in schemas))
         or normalised(request.messages, same_ids) != normalised(request.messages, Profile())
     )

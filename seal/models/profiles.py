@@ -62,6 +62,8 @@ class Profile:
     """How a JSON object is asked for in `response_format`."""
     thinking: tuple[str, str] | None = None
     """What stands around thoughts in the model's text; None: `<think>` and its like."""
+    thinking_with_calls: bool = False
+    """The thinking before calls is sent back with them."""
     context: int | None = None
     """Tokens that prompt and answer may have together; None: not known."""
     learnt: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -112,6 +114,7 @@ _SHAPING = (
     "open_objects",
     "without",
     "json_mode",
+    "thinking_with_calls",
 )
 """Rules by which a model is asked something else; ids of calls and names of fields are none."""
 
@@ -249,6 +252,10 @@ _RULES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
         (r"single tool-?calls? at once", {"parallel_calls": False}),
         (r"length (of )?9\b", {"call_ids": "short"}),
         (r"no first user message|no user query", {"begins_with_user": True}),
+        (
+            r"reasoning_content\W.{0,60}(must be passed back|is missing)",  # DeepSeek, Moonshot
+            {"thinking_with_calls": True},
+        ),
         (
             r"not support (tools|tool use|tool calling|function calling)\b"
             r"|--enable-auto-tool-choice|tools? param requires",

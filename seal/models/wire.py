@@ -65,8 +65,10 @@ def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireToo
     return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
 
 
-def _wire_message(message: Message, tools: WireTools) -> dict[str, Any]:
+def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> dict[str, Any]:
     wired: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.calls and with_thinking:
+        wired["reasoning_content"] = message.reasoning
     if message.calls:
         wired["tool_calls"] = [
             {
@@ -123,7 +125,7 @@ def wire_request(
     messages = normalised(request.messages, profile)
     body: dict[str, Any] = {
         "model": model,
-        "messages": [_wire_message(message, tools) for message in messages],
+        "messages": [_wire_message(one, tools, profile.thinking_with_calls) for one in messages],
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,
     }
@@ -164,7 +166,7 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
     """
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
-    if isinstance(answer.get("error"), dict):
+    if isinstance(answer.get("error"), (dict, str)) and answer["error"]:
         raise MalformedAnswerError(f"it is an error: {_excerpt(answer['error'], 300)}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):

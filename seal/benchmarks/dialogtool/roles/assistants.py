@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,8 +42,8 @@ def dialogue(steps: Sequence[Step], calls: bool = False) -> list[Message]:
         if step.call is not None:
             if calls and step.call.id in answered:
                 together = step.turn == turn and out[-1].calls
-                made = (*(out.pop().calls if together else ()), step.call)
-                out.append(Message("assistant", calls=made))
+                before = out.pop() if together else Message("assistant", reasoning=step.reasoning)
+                out.append(replace(before, calls=(*before.calls, step.call)))
                 turn = step.turn
         elif step.result is not None:
             if calls:
