@@ -38,14 +38,14 @@ def test_somebody_may_drive_it_reply_by_reply(tmp_path):
 
 
 def test_the_clock_of_a_chat_starts_with_its_first_word():
-    with groupchat("sample", max_seconds=2, **OPTIONS) as group:
-        time.sleep(2.1)
+    with groupchat("sample", max_seconds=1, **OPTIONS) as group:
+        time.sleep(1.1)
         group.hold()
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["done"]
 
-    with groupchat("sample", max_seconds=1, **OPTIONS) as group:
+    with groupchat("sample", max_seconds=0.2, **OPTIONS) as group:
         group.open()
-        time.sleep(1.1)
+        time.sleep(0.3)
         group.agents["orchestrator"].generate_reply([{"content": ""}], sender=group.manager)
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["max_seconds"]
 

@@ -571,14 +571,15 @@ def told_of(caplog):
     return [record for record in ours if record.levelno >= logging.WARNING]
 
 
-def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog):
+def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog, monkeypatch):
+    monkeypatch.setattr("seal.core.servers._LONG_S", 0.1)
     busy = failure(429, "Rate limit reached.", retry_after="86400")
-    model, _ = model_of([busy, text("Sunny.")], max_wait_s=2.1)
+    model, _ = model_of([busy, text("Sunny.")], max_wait_s=0.2)
     model.complete(ASK)
     (told,) = told_of(caplog)
     assert told.getMessage().endswith(
         "answered HTTP 429: Rate limit reached. "
-        "Waiting 2.1 s (it asked for 86400 s), then try 2 of 5."
+        "Waiting 0.2 s (it asked for 86400 s), then try 2 of 5."
     )
 
 

@@ -270,14 +270,14 @@ def _dripping(name):
 def test_a_drip_ends_with_the_time_of_who_asks(raw_model, name):
     model, _ = raw_model(*_dripping(name), max_tries=5)
     began = time.monotonic()
-    with pytest.raises(ModelError, match=r"no answer before the time was up"), within(1.0):
+    with pytest.raises(ModelError, match=r"no answer before the time was up"), within(0.5):
         model.complete(ASK)
-    assert 0.9 < time.monotonic() - began < 2.5
+    assert 0.45 < time.monotonic() - began < 2.5
 
 
 @pytest.mark.parametrize("name", [*DRIPS, "responses", "gemini"])
 def test_no_answer_takes_longer_than_it_may(raw_model, name):
-    model, _ = raw_model(*_dripping(name), max_tries=5, max_answer_s=0.8)
+    model, _ = raw_model(*_dripping(name), max_tries=5, max_answer_s=0.4)
     began = time.monotonic()
     with pytest.raises(ModelError):
         model.complete(ASK)
@@ -304,9 +304,9 @@ def test_words_that_still_come_when_the_time_is_up_are_no_fault_of_the_server(ra
         words(wire, interface)
 
     model, _ = raw_model(speaking, interface)
-    with pytest.raises(OverdueError, match="still answering"), within(1.0):
+    with pytest.raises(OverdueError, match="still answering"), within(0.5):
         model.complete(ASK)
-    model, _ = raw_model(speaking, interface, max_answer_s=0.8)
+    model, _ = raw_model(speaking, interface, max_answer_s=0.5)
     with pytest.raises(RequestError, match="-M max_answer_s=SECONDS"):
         model.complete(ASK)
 
