@@ -203,6 +203,27 @@ class Benchmark(_Parts):
         return Path(folder)
 
     @classmethod
+    def of(
+        cls, name: str, tools: Any, tasks: Any, columns: Mapping[str, str] | None = None
+    ) -> Benchmark:
+        """Return the benchmark of files as people have them (`seal.pools.own_files`).
+
+        Args:
+            name: Of the benchmark.
+            tools: Path of a Python module of functions, of schemas, of an MCP listing, of an
+                OpenAPI document or of a CSV table; or tools as a list.
+            tasks: Path of a table, `hf:NAME[:SPLIT]`, a data frame, or rows as maps.
+            columns: What is read (query, calls, tools, answer, id) to the column that is it.
+
+        Raises:
+            DataError: A file is malformed, or no row of the tasks can be used.
+            UsageError: Tools that cannot be, or a column that is not there.
+        """
+        from seal.pools.own_files import benchmark_of
+
+        return benchmark_of(name, tools, tasks, columns)[0]
+
+    @classmethod
     @checked
     def load(cls, folder: str | Path, *, tools: Sequence[OwnTool] = ()) -> Benchmark:
         """Return the benchmark of a pool folder, with what an installed one of its name declares.
@@ -305,17 +326,9 @@ class Benchmark(_Parts):
         return {part: what for part, what in self.play.items() if isinstance(what, str)}
 
     def _check(self) -> None:
-        from seal.pools.gold_calls import GoldCheck
+        from seal.pools.own import check_gold
 
-        gold = GoldCheck(self._own.by_id)
-        for task in self._tasks:
-            calls = (c for goal in task.goals for plan in goal.plans or () for c in plan.calls())
-            for call in calls:
-                refused = gold.refused(call)
-                if refused is not None:
-                    raise UsageError(
-                        f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
-                    )
+        check_gold(self._tasks, self._own.by_id)
 
 
 def part_of(benchmark: Benchmark | None, part: str) -> Any:

@@ -6,15 +6,16 @@ files under SEAL_DATA, and what a user hands over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core import Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
+from seal.core.registry import load_dotted
 from seal.pools.benchmark import Benchmark, Code, loaded
 from seal.pools.importer import REGISTRY, TOOLS
-from seal.pools.own_parts import OwnTool
+from seal.pools.own_parts import FUNCTION, OwnTool
 from seal.pools.pool import StoredPool, load_pool
 
 
@@ -56,6 +57,30 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
 def _stored(folder: Path) -> StoredPool:
     pool = load_pool(folder)
     return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
+
+
+def with_functions(pool: StoredPool, allow_code: Collection[str]) -> StoredPool:
+    """Return a pool whose calls go to the functions that its tools name, where they are allowed.
+
+    Args:
+        pool: A folder's; one that has functions already stays as it is.
+        allow_code: Modules that the user allows; of each, its own functions alone.
+
+    Raises:
+        UsageError: An allowed function is not there, or takes other arguments.
+    """
+    if not allow_code or (pool.benchmark is not None and pool.benchmark.functions):
+        return pool
+    named = [str(tool.source.get(FUNCTION, "")).split(":") for tool in pool.tools()]
+    found = [
+        (module, load_dotted(f"{module}:{name}"))
+        for module, *names in named
+        if module in allow_code and len(names) == 1 and (name := names[0]).isidentifier()
+    ]
+    functions = [each for module, each in found if getattr(each, "__module__", "") == module]
+    if not functions:
+        return pool
+    return StoredPool(pool.folder, benchmark=Benchmark.load(pool.folder, tools=functions))
 
 
 def is_shipped(name: str) -> bool:

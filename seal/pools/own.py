@@ -18,7 +18,8 @@ from seal.core.plain import exact_json
 from seal.core.schema_faults import schema_faults
 from seal.core.schemas import required_names
 from seal.core.signatures import checked
-from seal.pools.own_parts import FEW_TOOLS, OwnTool, OwnTools
+from seal.core.specs import name_of
+from seal.pools.own_parts import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 """Where the argument map's JSON Schema stands: OpenAI, Anthropic, MCP."""
@@ -119,7 +120,10 @@ def _tool(benchmark: str, what: OwnTool) -> Tool:
         )
     from seal.environments.functions import function_tool
 
-    return function_tool(f"{benchmark}/{what.__name__}", what)
+    document = function_tool(f"{benchmark}/{what.__name__}", what)
+    can_be_found = what.__module__ != "__main__" and what.__qualname__.isidentifier()
+    source: dict[str, JSON] = {FUNCTION: name_of(what)} if can_be_found else {}
+    return replace(document, source=source)
 
 
 def _of_schema(benchmark: str, schema: Mapping[str, Any]) -> Tool:
@@ -287,6 +291,24 @@ def own_tasks(
             named, goals=tuple(_goal(named, goal, tools) for goal in named.goals)
         )
     return tuple(found.values())
+
+
+def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
+    """Make sure that the gold calls of tasks can be made.
+
+    Raises:
+        UsageError: A tool's schema refuses one; names the task.
+    """
+    from seal.pools.gold_calls import GoldCheck
+
+    gold = GoldCheck(tools)
+    for task in tasks:
+        for call in (c for goal in task.goals for plan in goal.plans or () for c in plan.calls()):
+            refused = gold.refused(call)
+            if refused is not None:
+                raise UsageError(
+                    f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
+                )
 
 
 def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:

@@ -11,6 +11,8 @@ from seal.core import Tool
 OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
 """A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or
 a function with types and a docstring of Google's style."""
+FUNCTION = "function"
+"""Key of a tool's `source` under which the dotted path of its function stands."""
 FEW_TOOLS = 20
 """A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
 

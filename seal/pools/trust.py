@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.core import CodeRefusedError, DataError, SealError
+from seal.core import CodeRefusedError, DataError, SealError, Tool
 from seal.core.registry import Registry
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
 from seal.pools.importer import MOBILE, REGISTRY, TASKS, TOOLS, WEB
 from seal.pools.lint.findings import read_leniently
+from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.pools.reading.records import json_file
 
@@ -24,7 +25,7 @@ class Asked:
     """One thing that data names."""
 
     what: str
-    """benchmark, world, team, metric, MCP server or file."""
+    """benchmark, world, team, metric, functions, MCP server or file."""
     name: str
     place: str
     """Where data names it, such as "3 tasks"."""
@@ -64,6 +65,7 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
         yield _named(TEAMS, play["team"], "import.json: play.team", allowed)
     for metric in _metrics(folder):
         yield _named(METRICS, metric, "run.json: measure.metrics", allowed)
+    yield from _functions(read.tools.values(), allowed)
     servers = Counter(
         str(told.get("server"))
         for tool in read.tools.values()
@@ -75,6 +77,15 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
     for file in (WEB, MOBILE):
         if (folder / file).is_file():
             yield Asked("file", file, "the folder", "read as recorded answers")
+
+
+def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[Asked]:
+    named = (tool.source.get(FUNCTION) for tool in tools)
+    modules = Counter(str(path).partition(":")[0] for path in named if path)
+    for module, count in modules.items():
+        runs = "your --allow-code lets it run"
+        told = runs if module in allowed else f"simulated, but for --allow-code {module}"
+        yield Asked("functions", module, f"{count} tool{'s' * (count != 1)}", told)
 
 
 def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> Asked:

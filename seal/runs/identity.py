@@ -6,7 +6,7 @@ A run is the same where `measure` (what is asked and how it is judged) and `syst
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.models import Model
 from seal.pools.benchmark import part_of
+from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import RunFolder
@@ -246,7 +247,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     tasks = pool.tasks(select=settings.select, limit=settings.limit)
     wanted = (task for task in tasks if only is None or task.id in only)
     write_records(folder.path / "tasks.jsonl", wanted)
-    warnings = warnings_of(measure, system)
+    warnings = [*warnings_of(measure, system), *_simulated(pool)]
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         told["benchmark"] = declared
@@ -256,6 +257,18 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         told["origins"] = dict(sorted(settings.origins.items()))
     folder.write_json("run.json", told)
     return warnings
+
+
+def _simulated(pool: StoredPool) -> Iterator[str]:
+    """Yield that functions which the pool names do not run, as nobody allowed it."""
+    run = {} if pool.benchmark is None else pool.benchmark.functions
+    named = [str(tool.source[FUNCTION]) for tool in pool.tools() if FUNCTION in tool.source]
+    modules = sorted({path.partition(":")[0] for path in named})
+    if named and not run:
+        yield (
+            f"calls of {len(named)} functions of {', '.join(modules)} are simulated; to run them: "
+            + " ".join(f"--allow-code {module}" for module in modules)
+        )
 
 
 def _asked(settings: RunSettings) -> list[JSON]:

@@ -13,7 +13,7 @@ from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import team_options
 from seal.core import DataError, UsageError
 from seal.pools.benchmark import part_of
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
 from seal.runs.settings import Origin, Play, RunSettings
 
@@ -35,7 +35,7 @@ def played(settings: RunSettings) -> Played:
         DataError: The folder is no pool, or says how to play it in a way that cannot be.
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
-    pool = open_pool(settings.pool)
+    pool = with_functions(open_pool(settings.pool), settings.allow_code)
     whole = completed(settings, pool)
     _check_offered(whole, pool)
     viewed = part_of(pool.benchmark, "view")

@@ -231,8 +231,11 @@ TABLE = {"tables": {"t": [{"a": 1}]}, "tools": {}}
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"from": "u", "where": {}, "give": []}, "no table 'u'; there are: t"),
-        ({"from": "t", "where": {"x": ["a", "near"]}, "give": []}, "expected one of is, contains"),
+        ({"from": "u", "where": {}, "give": []}, "from: no table 'u'; known: t"),
+        (
+            {"from": "t", "where": {"x": ["a", "near"]}, "give": []},
+            "where.x: no comparison 'near'; known: at_least",
+        ),
         ({"from": "t", "where": {"x": ["b", "is"]}, "give": []}, "row 0 of t lacks b"),
         ({"from": "t", "where": {}, "give": ["c"]}, "row 0 of t lacks c"),
         ({"from": "t", "where": {}}, "'give' is missing"),

@@ -52,6 +52,7 @@ def test_the_document_of_a_tool_is_made_from_its_signature_or_schema():
             "properties": {"order_id": {"type": "string", "description": "As on the receipt."}},
             "required": ["order_id"],
         },
+        source={"function": "shops:get_order"},
     )
     assert tools["count_orders"].parameters["properties"]["status"]["enum"] == ["open", "shipped"]
     assert tools["cancel_order"].parameters == CANCEL["function"]["parameters"]

@@ -26,23 +26,20 @@ from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Tool, shortened
 from seal.core.plain import json_text
-from seal.pools.reading.parquet import parquet_records
 from seal.pools.reading.records import (
     Placed,
     Torn,
     expect,
     function_name,
-    json_records,
     tool_id,
     utf8_text,
     wrong_source,
 )
+from seal.pools.reading.rows import CARDS, rows
 from seal.pools.reading.types import literal, parameters_schema
 
-_RECORDS = ("*.jsonl", "*.json", "*.parquet")
+_RECORDS = ("*.jsonl", "*.jsonl.gz", "*.json", "*.parquet")
 _JUDGEMENTS = ("*.tsv", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")
-_CARDS = frozenset({"dataset_info.json", "dataset_infos.json"})
-"""Of a hub's copy: they say what its files hold."""
 
 
 class Judgement(NamedTuple):
@@ -131,7 +128,7 @@ def _refuse_twins(source: Path, paths: list[Path]) -> None:
 
 def _matching(source: Path, names: tuple[str, ...]) -> list[Path]:
     found = {path for name in names for path in source.rglob(name)}
-    return sorted(path for path in found if path.is_file() and path.name not in _CARDS)
+    return sorted(path for path in found if path.is_file() and path.name not in CARDS)
 
 
 def _kind(path: Path) -> str:
@@ -140,27 +137,13 @@ def _kind(path: Path) -> str:
         if path.name.startswith(kind):
             return kind
     try:
-        first = next(records(path), None)
+        first = next(rows(path), None)
     except DataError:
         return ""
     fields = first.value if first is not None and isinstance(first.value, dict) else {}
     if "documentation" in fields or "doc" in fields:
         return "corpus"
     return "queries" if "query" in fields else ""
-
-
-def records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
-    """Yield the records of a corpus or query file.
-
-    Args:
-        path: The file.
-        torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
-
-    Raises:
-        DataError: The file is not what its name says.
-        MissingExtraError: A Parquet file, without the extra `experiments`.
-    """
-    return parquet_records(path) if path.suffix == ".parquet" else json_records(path, torn)
 
 
 def _judgements(source: Path, split: str) -> Path | None:

@@ -31,13 +31,13 @@ from seal.benchmarks.beir.files import (
     identifier,
     judgement_lines,
     judgement_of,
-    records,
     tool_of_document,
     tool_of_record,
 )
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.records import json_of_text, refuse_deep
+from seal.pools.reading.rows import rows
 from seal.pools.reading.tables import TaskIds, ToolTable
 from seal.pools.reading.tolerance import usable
 
@@ -104,7 +104,7 @@ class _Import:
             self._count_unread("corpus", record.keys() - DOCUMENT_FIELDS)
             return document
 
-        for document in usable(path, read, self._notes, records, "malformed_document"):
+        for document in usable(path, read, self._notes, rows, "malformed_document"):
             self._keep(*document)
 
     def _keep(self, document_id: str, tool: Tool) -> None:
@@ -140,7 +140,7 @@ class _Import:
             refuse_deep(record)
             return self._task(record)
 
-        yield from filter(None, usable(path, read, self._notes, records, "malformed_query"))
+        yield from filter(None, usable(path, read, self._notes, rows, "malformed_query"))
 
     def _task(self, record: Any) -> Task | None:
         """Return a query's task; None where it is left out. Takes its judgements out."""

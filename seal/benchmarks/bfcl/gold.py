@@ -20,15 +20,14 @@ literals, positional arguments get their names from the function's document.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
 from seal.core import JSON, DataError, Milestone, Plan, Tool, shortened
 from seal.core.conditions import Argument, Called
-from seal.core.plain import literal_value, parse_expression
 from seal.pools.gold_calls import admits
+from seal.pools.reading.calls import given_arguments, parsed_call
 from seal.pools.reading.records import expect
 
 MOST_VALUES = 4096
@@ -177,61 +176,12 @@ def python_call(text: Any, offered: Mapping[str, Tool]) -> Called:
             arguments, or given twice.
         UnusableGoldError: The function is not offered.
     """
-    call = _parsed(text)
-    name = ast.unparse(call.func)
-    tool = _offered(name, offered)
-    names = list(tool.parameters["properties"])
-    if len(call.args) > len(names):
-        raise DataError(f"{shortened(text)}: {name} has {len(names)} arguments, not so many")
-    given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
-    arguments: dict[str, Argument] = {}
-    for argument, node in given:
-        if argument is None or argument in arguments:
-            raise DataError(f"{shortened(text)}: expected each argument once, by its name")
-        arguments[argument] = Argument((_literal(node, text),))
-    return Called(tool.id, arguments)
+    call = parsed_call(text)
+    tool = _offered(ast.unparse(call.func), offered)
+    given = given_arguments(call, list(tool.parameters["properties"]))
+    return Called(tool.id, {name: Argument((value,)) for name, value in given.items()})
 
 
 def positional_arguments(text: str) -> int:
     """Return how many arguments of a call are given by their position."""
-    return len(_parsed(text).args)
-
-
-def _parsed(text: Any) -> ast.Call:
-    problem = f"{shortened(text)} is no call; expected function(argument=value, ...)"
-    if not isinstance(text, str):
-        raise DataError(problem)
-    try:
-        parsed = parse_expression(text)
-    except ValueError as error:
-        raise DataError(problem) from error
-    if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, (ast.Name, ast.Attribute)):
-        raise DataError(problem)
-    return parsed
-
-
-def _literal(node: ast.expr, text: str) -> JSON:
-    try:
-        return _as_json(literal_value(node))
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"{shortened(text)}: {shortened(ast.unparse(node))} is no literal that JSON can hold"
-        ) from error
-
-
-def _as_json(value: Any) -> JSON:
-    if isinstance(value, (list, tuple)):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict):
-        return {_key(key): _as_json(item) for key, item in value.items()}
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    raise ValueError(f"JSON cannot hold {type(value).__name__}")
-
-
-def _key(key: Any) -> str:
-    if not isinstance(key, str):
-        raise ValueError("a key that is no text")
-    return key
+    return len(parsed_call(text).args)

@@ -74,6 +74,25 @@ def _plain(column: Any) -> Any:
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
+def arrow_records(path: Path) -> Iterator[Placed]:
+    """Yield the rows of an Arrow stream, as data sets that were saved to disk have it.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        DataError: The file is no such stream, or is damaged.
+    """
+    _pyarrow_parquet()
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as file, ipc.open_stream(file) as stream:
+            rows = chain.from_iterable(batch.to_pylist() for batch in stream)
+            for number, row in enumerate(rows):
+                yield Placed(f"{path}, row {number}", row)
+    except (ArrowException, OSError) as error:
+        raise DataError(f"{path}: not readable as an Arrow stream: {error}") from error
+
+
 def unread_columns(path: Path, columns: Sequence[str]) -> dict[str, int]:
     """Return the other columns of a file that `parquet_records` can read, each with its rows."""
     with _pyarrow_parquet().ParquetFile(path) as file:

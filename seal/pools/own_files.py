@@ -1,0 +1,341 @@
+"""A benchmark of files as people have them: tools of one, tasks of another.
+
+Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing, an
+OpenAPI document, or a CSV table with the columns name, description and parameters. Tasks are the
+rows of a table (`seal.pools.reading.rows`), of a data frame, or of a data set of Hugging Face.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seal.core import DataError, MissingExtraError, SealError, Task, UsageError, shortened
+from seal.core.conditions import Called
+from seal.core.plain import exact_json
+from seal.core.registry import load_dotted
+from seal.pools.benchmark import Benchmark
+from seal.pools.importer import Notes
+from seal.pools.openapi import openapi_tools
+from seal.pools.own import ask, called, check_gold, own_tasks
+from seal.pools.own_parts import OwnTool, OwnTools
+from seal.pools.reading.calls import given_arguments, parsed_call
+from seal.pools.reading.records import Placed, expect, json_file, json_of_text, utf8_text
+from seal.pools.reading.rows import rows
+from seal.pools.reading.tolerance import Reader, listed, usable
+from seal.pools.reading.types import literal, parameters_schema, python_type
+
+HUB = "hf:"
+"""Before the name of a data set on Hugging Face's hub: `hf:org/name:split`."""
+_TAG = 60
+"""Characters of a value that makes a tag; what is longer groups nothing."""
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "query": ("query", "question", "request", "prompt", "instruction", "input", "text"),
+    "calls": ("calls", "gold", "gold_calls", "tool_calls", "expected_calls", "ground_truth"),
+    "tools": ("tools", "tool", "gold_tools", "relevant_tools", "expected_tools"),
+    "answer": ("answer", "answers", "expected_answer", "reference", "output"),
+    "id": ("id", "_id", "task_id"),
+}
+"""What is read of a row to the columns that are it, where `--map` does not say otherwise."""
+
+
+def benchmark_of(
+    name: str, tools: Any, tasks: Any, columns: Mapping[str, str] | None = None
+) -> tuple[Benchmark, Notes]:
+    """Return the benchmark of tools and tasks, and what was left out of the tasks.
+
+    Args:
+        name: Of the benchmark.
+        tools: Path of a file, dotted name of a Python module, or tools.
+        tasks: Path of a table, `hf:NAME[:SPLIT]`, a data frame, or rows as maps.
+        columns: What is read (`COLUMNS`) to the column that is it.
+
+    Raises:
+        DataError: A file is malformed, or each of its rows is: the first one's fault.
+        UsageError: Tools that cannot be, or a column that is not known.
+    """
+    given = columns or {}
+    for part in given:
+        if part not in COLUMNS:
+            raise UsageError(f"--map {part}: expected one of {', '.join(COLUMNS)}")
+    own = list(tools_of(tools) if isinstance(tools, str | Path) else tools)
+    bench = Benchmark(name, tools=own)
+    notes = Notes()
+    reader = _Rows(bench._own, given)
+    path, records = _table(tasks)
+    read = list(usable(path, reader.task, notes, records))
+    if not read:
+        raise DataError(f"{path} holds no row; give a table with a column 'query'")
+    reader.check_columns(path)
+    return Benchmark(name, tools=own, tasks=read), notes
+
+
+def tools_of(source: str | Path) -> Iterator[OwnTool]:
+    """Yield the tools of a file, or of a Python module by its dotted name.
+
+    Raises:
+        DataError: The file is no such file.
+        UsageError: The module cannot be imported, or has no function.
+    """
+    path, kind = Path(source), Path(source).suffix.lower()
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name the file of the tools")
+    if kind == ".py" or not path.exists():
+        yield from _functions(_module(path, str(source)))
+    elif kind == ".csv":
+        for place, row in rows(path):
+            yield _of_row(place, row)
+    elif kind in (".yaml", ".yml"):
+        yield from _schemas(path, _yaml(path))
+    elif kind == ".json":
+        yield from _schemas(path, json_file(path))
+    else:
+        yield from (row for _, row in rows(path))
+
+
+def _module(path: Path, name: str) -> Any:
+    """Return a module that the user names by its file or by its dotted name."""
+    if path.suffix == ".py":
+        if not path.is_file():
+            raise UsageError(f"{path}: no such file; give a Python module of functions")
+        name = path.stem
+        if str(path.parent.resolve()) not in sys.path:
+            sys.path.append(str(path.parent.resolve()))
+    elif not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError(f"{name}: no such file, and no name of a Python module")
+    load_dotted(f"{name}:__name__")
+    module = sys.modules[name]
+    home = getattr(module, "__file__", None)
+    if path.suffix == ".py" and (home is None or Path(home).resolve() != path.resolve()):
+        raise UsageError(f"{path}: another module is called {name}; rename the file")
+    return module
+
+
+def _functions(module: Any) -> list[OwnTool]:
+    found = [
+        function
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and function.__module__ == module.__name__
+        and not name.startswith("_")
+    ]
+    if not found:
+        raise UsageError(f"{module.__name__} has no function whose name begins with a letter")
+    return list(found)
+
+
+def _schemas(path: Path, content: Any) -> Iterator[OwnTool]:
+    if isinstance(content, dict) and isinstance(content.get("result"), dict):
+        content = content["result"]
+    if isinstance(content, dict) and "paths" in content:
+        yield from openapi_tools(content)
+        return
+    if isinstance(content, dict):
+        several = next((content[key] for key in ("tools", "functions") if key in content), None)
+        content = [content] if several is None else several
+    yield from expect(content, list, path, "schemas, an MCP listing or an OpenAPI document")
+
+
+def _yaml(path: Path) -> Any:
+    try:
+        import yaml  # type: ignore[import-untyped, unused-ignore]
+    except ImportError as error:
+        raise UsageError(f"{path}: install PyYAML, or save the document as JSON") from error
+    try:
+        return yaml.safe_load(utf8_text(path.read_bytes(), str(path)))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise DataError(f"{path}: no YAML: {error}") from error
+
+
+def _of_row(place: str, row: Mapping[str, Any]) -> OwnTool:
+    name = row.get("name")
+    if not name:
+        raise DataError(f"{place}: expected a name; the columns are name, description, parameters")
+    written = row.get("parameters") or ""
+    try:
+        parameters = _written_schema(written)
+    except (DataError, ValueError) as error:
+        raise DataError(
+            f"{place}: parameters: {error}; write a JSON Schema, or such as "
+            "order_id: str, days: int = 3"
+        ) from error
+    return {"name": name, "description": row.get("description") or "", "parameters": parameters}
+
+
+def _written_schema(text: str) -> Mapping[str, Any]:
+    """Return the schema of arguments, written as JSON or as in a Python signature."""
+    if text.startswith("{"):
+        return parameters_schema(json_of_text(text)).schema
+    try:
+        (function,) = ast.parse(f"def f({text}): ...").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise ValueError(f"{shortened(text)} is no list of arguments") from error
+    if not isinstance(function, ast.FunctionDef):
+        raise ValueError(f"{shortened(text)} is no list of arguments")
+    given = [*function.args.args, *function.args.kwonlyargs]
+    plain = len(function.args.args) - len(function.args.defaults)
+    defaults = [*[None] * plain, *function.args.defaults, *function.args.kw_defaults]
+    properties, required = {}, []
+    for argument, default in zip(given, defaults, strict=True):
+        kind = python_type(ast.unparse(argument.annotation) if argument.annotation else "")
+        value = None if default is None else literal(ast.unparse(default))
+        properties[argument.arg] = {**kind.schema, **({} if value is None else {"default": value})}
+        required += [argument.arg] * (default is None and not kind.optional)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _table(tasks: Any) -> tuple[Path, Reader]:
+    """Return what tasks are read of: a place for messages, and what yields rows."""
+    if isinstance(tasks, str) and tasks.startswith(HUB):
+        return Path(tasks), listed(_of_hub(tasks))
+    if isinstance(tasks, str | Path):
+        if not Path(tasks).exists():
+            raise UsageError(f"{tasks}: no such file or folder; of a hub write {HUB}NAME[:SPLIT]")
+        return Path(tasks), rows
+    if hasattr(tasks, "to_dict"):
+        return Path("tasks"), listed(tasks.to_dict("records"))
+    return Path("tasks"), listed(tasks)
+
+
+def _of_hub(tasks: str) -> Iterable[Any]:
+    try:
+        from datasets import load_dataset  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise MissingExtraError("datasets", "training") from error
+    name, _, split = tasks.removeprefix(HUB).partition(":")
+    found: Iterable[Any] = load_dataset(name, split=split or "test")
+    return found
+
+
+class _Rows:
+    """Makes tasks of rows.
+
+    Args:
+        tools: Those that gold may name.
+        columns: As the user maps them.
+    """
+
+    def __init__(self, tools: OwnTools, columns: Mapping[str, str]) -> None:
+        self._tools = tools
+        self._mapped = columns
+        self._seen: dict[str, None] = {}
+
+    def task(self, row: Any) -> Task:
+        """Return the task of a row.
+
+        Raises:
+            DataError: It is no map, has no query, or its gold cannot be.
+        """
+        values = {str(key): value for key, value in expect(row, dict).items() if _is_there(value)}
+        self._seen |= dict.fromkeys(map(str, row))
+        at = {part: self._column(part, values) for part in COLUMNS}
+        query = values.get(at["query"])
+        if not isinstance(query, str):
+            names = ", ".join(map(str, row))
+            raise DataError(
+                f"no text in the column {at['query']!r}; the columns are: {names}; "
+                "map one: --map query=COLUMN"
+            )
+        gold = self._gold(values, at)
+        tags = {
+            name: value
+            for name, value in values.items()
+            if name not in at.values() and _is_tag(value)
+        }
+        try:
+            task = ask(
+                query,
+                *(gold or ()),
+                answer=_answers(values.get(at["answer"])),
+                needs_no_tool=gold == [],
+                id=str(values.get(at["id"], "")),
+                tags=tags,
+            )
+            check_gold(own_tasks("row", [task], self._tools.ids()), self._tools.by_id)
+        except DataError:
+            raise
+        except SealError as error:
+            raise DataError(str(error).removeprefix("task 'row-001'").lstrip(": ")) from error
+        return task
+
+    def check_columns(self, path: Path) -> None:
+        """Raise UsageError where a column is mapped that no row has."""
+        for part, column in self._mapped.items():
+            if column not in self._seen:
+                raise UsageError(
+                    f"--map {part}={column}: {path} has no column {column!r}; it has: "
+                    + ", ".join(self._seen)
+                )
+
+    def _column(self, part: str, values: Mapping[str, Any]) -> str:
+        known = (name for name in COLUMNS[part] if name in values)
+        return self._mapped.get(part) or next(known, part)
+
+    def _gold(self, values: Mapping[str, Any], at: Mapping[str, str]) -> list[Called] | None:
+        """Return the gold calls; none: no call is right; None: the row does not say."""
+        for part in ("calls", "tools"):
+            if at[part] in values:
+                return [self._called(one) for one in _several(values[at[part]])]
+        return None
+
+    def _called(self, one: Any) -> Called:
+        if isinstance(one, str) and "(" in one:
+            call = parsed_call(one)
+            written = ast.unparse(call.func)
+            tool = self._tools.by_id.get(self._tools.ids().get(written, ""))
+            names = [] if tool is None else list(tool.parameters["properties"])
+            return called(written, **given_arguments(call, names))
+        if isinstance(one, str):
+            return called(one)
+        inner = expect(one, dict, what="a call").get("function", one)
+        name = inner if isinstance(inner, str) else expect(inner, dict).get("name")
+        given: Any = inner.get("arguments") if isinstance(inner, dict) else one.get("arguments")
+        given = json_of_text(given) if isinstance(given, str) else given
+        if not isinstance(name, str) or not isinstance(given, dict | None):
+            raise DataError(f"expected a call with name and arguments, got {shortened(one)}")
+        return called(name, **(given or {}))
+
+
+def _several(value: Any) -> list[Any]:
+    """Return what a cell of gold lists: JSON, calls as Python a line each, or names."""
+    if isinstance(value, str):
+        try:
+            value = json_of_text(value)
+        except ValueError:
+            lines = [line.strip() for line in value.replace(";", "\n").splitlines()]
+            parts = [[line] if "(" in line else line.split(",") for line in lines if line]
+            return [part.strip() for line in parts for part in line]
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return value if isinstance(value, list) else [value]
+
+
+def _answers(value: Any) -> Sequence[str | float]:
+    if value is None:
+        return ()
+    if isinstance(value, str) and value.startswith("["):
+        try:
+            value = json_of_text(value)
+        except ValueError:
+            return (value,)
+    found = value if isinstance(value, list) else [value]
+    return [one if isinstance(one, int | float) else str(one) for one in found]
+
+
+def _is_there(value: Any) -> bool:
+    """Tell whether a cell holds something: no null, no blank text, no number that is none."""
+    return not (value is None or value != value or (isinstance(value, str) and not value.strip()))
+
+
+def _is_tag(value: Any) -> bool:
+    if not isinstance(value, str | bool | int | float) or len(str(value)) > _TAG:
+        return False
+    return bool(exact_json(value) == value)
+
+
+__all__ = ["COLUMNS", "HUB", "Placed", "benchmark_of", "tools_of"]

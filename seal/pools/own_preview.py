@@ -1,0 +1,60 @@
+"""What a benchmark of one's own holds, and what each metric can say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from seal.core import Goal, Task
+from seal.core.conditions import Called
+from seal.core.plain import json_text
+
+
+class Said(NamedTuple):
+    """What metrics can say."""
+
+    metrics: str
+    tasks: int
+    """Of which they have a value."""
+    why: str
+
+
+def said_by(tasks: Sequence[Task]) -> list[Said]:
+    """Return what the metrics of every run can say of tasks of one goal each."""
+    goals = [task.goals[0] for task in tasks]
+    calls = [_calls(goal) for goal in goals]
+    answers = sum(bool(goal.answers) for goal in goals)
+    decided = sum(bool(goal.answers or called) for goal, called in zip(goals, calls, strict=True))
+    named = sum(map(bool, calls))
+    valued = sum(any(call.arguments for call in called) for called in calls)
+    without = sum(goal.plans is not None and not goal.plans[0].milestones for goal in goals)
+    open_ = len(goals) - decided
+    rest = f"; of {open_} a judge's model decides: --role-model judge=MODEL" if open_ else ""
+    return [
+        Said("pass_rate", decided, f"{answers} by the answer, else by gold calls{rest}"),
+        Said("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
+        Said("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),
+        Said("recall, mrr, ndcg of retrieval", named, "tools of gold calls, where one retrieves"),
+        Said("abstention", without, "tasks for which no call is right"),
+    ]
+
+
+def gold_of(task: Task) -> str:
+    """Return the gold of a task in a line."""
+    goal = task.goals[0]
+    calls = [_written(call) for call in _calls(goal)]
+    if goal.plans is None:
+        return "not known"
+    return "; ".join(calls) or "no call"
+
+
+def _calls(goal: Goal) -> list[Called]:
+    return [call for plan in (goal.plans or ())[:1] for call in plan.calls()]
+
+
+def _written(call: Called) -> str:
+    if call.arguments is None:
+        return call.tool.rpartition("/")[2]
+    given = call.canonical_arguments().items()
+    values = ", ".join(f"{name}={json_text(value)}" for name, value in given)
+    return f"{call.tool.rpartition('/')[2]}({values})"

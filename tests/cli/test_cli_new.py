@@ -1,0 +1,31 @@
+"""`seal new`: from files to a pool that runs."""
+
+import json
+
+
+def test_the_template_is_made_into_a_benchmark_that_runs(seal, tmp_path) -> None:
+    assert seal("new", "shop", "--template", "--out", "mine").returncode == 0
+    again = seal("new", "shop", "--template", "--out", "mine")
+    assert (again.returncode, "mine holds something" in again.stderr) == (2, True)
+    files = ("--tools", "mine/shop_tools.py", "--tasks", "mine/questions.csv")
+
+    made = seal("new", "shop", *files, "--out", "pool", "--json")
+
+    told = json.loads(made.stdout)
+    assert (told["tools"], told["tasks"], told["left_out"]) == (3, 10, 0)
+    values = {one["metrics"].partition(",")[0]: one["tasks"] for one in told["metrics"]}
+    (tmp_path / "shop_tools.py").write_bytes((tmp_path / "mine" / "shop_tools.py").read_bytes())
+    words = ("--model", "oracle", "--no-baselines", "--out", "run", "--json")
+    played = seal("run", "pool", *words, "--allow-code", "shop_tools")
+    assert played.returncode == 0, played.stderr
+    metrics = json.loads(played.stdout)["metrics"]
+    for name in ("pass_rate", "call_f1", "param_acc_gold", "abstention"):
+        assert metrics[name]["n"] == values[name], name
+    assert metrics["pass_rate"]["mean"] == 1.0
+
+
+def test_files_are_asked_for(seal) -> None:
+    done = seal("new", "shop", "--out", "pool")
+
+    assert done.returncode == 2
+    assert "give --tools FILE and --tasks FILE" in done.stderr

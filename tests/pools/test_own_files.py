@@ -1,0 +1,240 @@
+"""Benchmarks of files as people have them: each kind of tools and tasks, and what is wrong."""
+
+import gzip
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import seal
+from seal.core import MissingExtraError, Task, UsageError
+from seal.pools.own_files import benchmark_of, tools_of
+
+GET = {
+    "name": "get_order",
+    "description": "Look an order up.",
+    "parameters": {
+        "type": "object",
+        "properties": {"order_id": {"type": "string"}},
+        "required": ["order_id"],
+    },
+}
+SHIP = {"type": "function", "function": {"name": "ship", "description": "Send it."}}
+MODULE = '''
+from pathlib import Path as _Path
+
+
+def get_{name}(order_id: str) -> dict:
+    """Look an order up."""
+    return {{"ships": "Monday"}}
+
+
+def _hidden(text: str) -> str:
+    """No tool."""
+    return text
+'''
+
+
+def written(folder: Path, name: str, content: Any) -> Path:
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def made(*rows: Any, columns: Any = None) -> tuple[tuple[Task, ...], Any]:
+    bench, notes = benchmark_of("shop", [GET, SHIP], list(rows), columns)
+    return bench._tasks, notes
+
+
+def gold(row: Any) -> Any:
+    """Return the gold calls of a row as names with arguments; None where the row says nothing."""
+    ((task,), _) = made({"query": "Where is it?", **row})
+    plans = task.goals[0].plans
+    return None if plans is None else [
+        (call.tool, None if call.arguments is None else call.canonical_arguments())
+        for call in plans[0].calls()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [GET, SHIP],
+        {"tools": [GET, SHIP]},
+        {"jsonrpc": "2.0", "result": {"tools": [{**GET, "inputSchema": GET["parameters"]}, SHIP]}},
+    ],
+    ids=["a list", "a map", "an MCP listing"],
+)
+def test_schemas_are_tools(tmp_path: Path, content: Any) -> None:
+    bench = seal.Benchmark("shop", tools=list(tools_of(written(tmp_path, "t.json", content))))
+
+    assert sorted(bench._own.by_id) == ["shop/get_order", "shop/ship"]
+
+
+def test_a_table_of_tools_has_parameters_as_in_python_or_as_a_schema(tmp_path: Path) -> None:
+    schema = json.dumps(GET["parameters"]).replace('"', '""')
+    table = (
+        "name,description,parameters\n"
+        'get_order,Look it up.,"order_id: str, days: int = 3, note: str | None = None"\n'
+        f'cancel,Cancel it.,"{schema}"\n'
+        "ship,Send it.,\n"
+    )
+
+    get, cancel, ship = tools_of(written(tmp_path, "t.csv", table))
+
+    assert get["parameters"]["required"] == ["order_id"]
+    assert get["parameters"]["properties"]["days"] == {"type": "integer", "default": 3}
+    assert cancel["parameters"]["required"] == ["order_id"]
+    assert ship["parameters"]["properties"] == {}
+
+
+def test_the_operations_of_an_openapi_document_are_tools(tmp_path: Path) -> None:
+    order = {
+        "type": "object",
+        "properties": {"note": {"type": "string"}, "parent": {"$ref": "#/components/schemas/O"}},
+        "required": ["note"],
+    }
+    number = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/O"}}}}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/orders/{id}": {
+                "parameters": [{"$ref": "#/components/parameters/Id"}],
+                "get": {"operationId": "getOrder", "summary": "Look it up"},
+                "post": {"requestBody": body},
+            }
+        },
+        "components": {"parameters": {"Id": number}, "schemas": {"O": order}},
+    }
+
+    get, post = tools_of(written(tmp_path, "api.json", document))
+
+    assert (get["name"], get["description"]) == ("getOrder", "Look it up")
+    assert get["parameters"]["required"] == ["id"]
+    assert post["name"] == "post__orders_id"
+    assert post["parameters"]["required"] == ["id", "note"]
+    seal.Benchmark("shop", tools=[get, post])
+
+
+def test_functions_of_a_module_are_tools_that_run_where_they_are_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, "own_tools_a.py", MODULE.format(name="order"))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    rows = [{"query": "When does order 7 ship?", "calls": "get_order(order_id='7')"}]
+    seal.Benchmark.of("shop", tmp_path / "own_tools_a.py", rows).save(tmp_path / "shop")
+
+    runs = {}
+    for allowed in ((), ("own_tools_a",)):
+        out = tmp_path / f"run{len(allowed)}"
+        settings = {"model": "oracle", "baselines": False, "allow_code": allowed}
+        runs[allowed] = seal.run(tmp_path / "shop", out=out, **settings)
+
+    results = {allowed: run.calls.iloc[0].result for allowed, run in runs.items()}
+    assert json.loads(results["own_tools_a",])["response"] == {"ships": "Monday"}
+    assert results[()] != results["own_tools_a",]
+    warned = json.loads((tmp_path / "run0" / "run.json").read_bytes())["warnings"]
+    assert warned == [
+        "calls of 1 functions of own_tools_a are simulated; to run them: --allow-code own_tools_a"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "calls"),
+    [
+        ('get_order(order_id="7")', [("shop/get_order", {"order_id": "7"})]),
+        ("get_order('7')\nship()", [("shop/get_order", {"order_id": "7"}), ("shop/ship", None)]),
+        ("get_order, ship", [("shop/get_order", None), ("shop/ship", None)]),
+        ('["ship"]', [("shop/ship", None)]),
+        ([{"name": "ship", "arguments": {}}], [("shop/ship", None)]),
+        (
+            [{"function": {"name": "get_order", "arguments": '{"order_id": "7"}'}}],
+            [("shop/get_order", {"order_id": "7"})],
+        ),
+        ("[]", []),
+        ("", None),
+        (None, None),
+        (float("nan"), None),
+    ],
+)
+def test_gold_is_read_in_each_form(cell: Any, calls: Any) -> None:
+    assert gold({"calls": cell}) == calls
+
+
+def test_names_alone_are_gold_where_there_are_no_calls() -> None:
+    assert gold({"tools": "ship"}) == [("shop/ship", None)]
+
+
+def test_other_short_columns_are_tags_and_answers_may_be_several() -> None:
+    row = {"question": "When?", "answer": '["Monday", "40"]', "kind": "a", "about": "x" * 99}
+    ((task,), _) = made(row)
+
+    assert task.goals[0].answers == ("Monday", "40")
+    assert task.tags == {"kind": "a"}
+
+
+def test_every_format_of_a_table_gives_equal_tasks(tmp_path: Path) -> None:
+    rows = [{"q": "When?", "gold": "ship"}, {"q": "Where?", "gold": "get_order(order_id='7')"}]
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    written(tmp_path, "t.jsonl", lines)
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    written(tmp_path, "t.json", rows)
+    (tmp_path / "hub").mkdir()
+    frame.to_parquet(tmp_path / "hub" / "test-00000-of-00001.parquet")
+    written(tmp_path / "hub", "dataset_info.json", {"splits": {}})
+
+    names = ("t.csv", "t.parquet", "t.jsonl", "p.jsonl.gz", "t.json", "hub")
+    sources = [*(tmp_path / name for name in names), frame]
+    made = [benchmark_of("shop", [GET, SHIP], each, {"query": "q"})[0] for each in sources]
+
+    assert all(bench._tasks == made[0]._tasks for bench in made)
+
+
+def test_rows_that_cannot_be_are_left_out_with_what_is_wrong() -> None:
+    tasks, notes = made(
+        {"query": "Send it.", "calls": "ship"},
+        {"query": "Send it.", "calls": "shipp"},
+        {"query": "Look.", "calls": "get_order(order_id=7)"},
+        {"query": " "},
+        "no row",
+    )
+
+    assert (len(tasks), notes.dropped.total()) == (1, 4)
+    assert "record 1: names the tool 'shipp'" in notes.malformed[0]
+    assert "its gold call cannot be made: Argument 'order_id'" in notes.malformed[1]
+    assert "record 3: no text in the column 'query'" in notes.malformed[2]
+
+
+@pytest.mark.parametrize(
+    ("tools", "tasks", "columns", "told"),
+    [
+        ("nope.py", [], {}, "no such file"),
+        ("no file", [], {}, "no such file, and no name of a Python module"),
+        ("own", [], {}, "no module 'own' is installed"),
+        (".", [], {}, "is a folder"),
+        ([GET], "nope.csv", {}, "no such file or folder"),
+        ([GET], [{"query": "x"}], {"quary": "x"}, "--map quary: expected one of query, calls"),
+        ([GET], [{"query": "x"}], {"calls": "gold"}, "has no column 'gold'; it has: query"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tools: Any, tasks: Any, columns: Any, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=told):
+        seal.Benchmark.of("shop", tools, tasks, columns)
+
+
+def test_a_data_set_of_a_hub_needs_its_library() -> None:
+    if find_spec("datasets") is not None:
+        pytest.skip("it is installed")
+    with pytest.raises(MissingExtraError, match="training"):
+        benchmark_of("shop", [GET], "hf:somebody/questions")
