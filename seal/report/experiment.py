@@ -74,7 +74,7 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
     runs = [RunFolder(within(folder, row["condition"])) for row in content["runs"]]
     if runs:
         sections: list[Section] = [AblationSection(content), *default_sections(runs)]
-        write_report(runs, folder / REPORT, sections)
+        write_report(runs, folder / REPORT, sections, varied=content["protocol"]["ablation"])
     return _written({"the figure": lambda _: save(similarity_figures(content), folder)})
 
 

@@ -52,6 +52,7 @@ def write_report(
     out: Path,
     sections: Sequence[Section] | None = None,
     max_bytes: int = MAX_BYTES,
+    varied: str = "",
 ) -> Path:
     """Write the report of one run, or of several side by side.
 
@@ -63,6 +64,7 @@ def write_report(
         out: The file to write; it appears whole or not at all.
         sections: Parts above the table of tasks; None: ours and those of plug-ins.
         max_bytes: Conversations beyond this size are left out, and the page says so.
+        varied: The ablation whose conditions the runs are; empty: they should measure the same.
 
     Returns:
         `out`.
@@ -88,6 +90,7 @@ def write_report(
         lanes=lanes,
         sections=rendered,
         differences=measure_differences(runs),
+        varied=varied,
         manifests=[(model_name(run), _manifest_parts(run)) for run in runs],
         warnings=[
             *(text for run in runs for text in run.manifest().get("warnings") or ()),

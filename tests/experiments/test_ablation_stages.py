@@ -40,6 +40,9 @@ def test_gold_everywhere_gives_1_and_each_stage_its_own_points(tmp_path: Path) -
     assert measures[0] == measures[1]
     page = (tmp_path / "d" / "comparison.md").read_text()
     assert "what each stage costs" in page
+    html = (tmp_path / "d" / "report.html").read_text()
+    assert "cannot be compared" not in html
+    assert "differ in simulator, as the conditions of the ablation of injection do" in html
 
 
 def test_gold_results_come_whatever_the_arguments_were(tmp_path: Path) -> None:
