@@ -103,6 +103,9 @@ class _Parts:
     view: Code = None
     """(settings, pool) to what chooses and changes the tasks that are played, a function of a
     function that reads them, or None: all are played as they are."""
+    documents: Code = None
+    """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
+    has them."""
     ablations: Sequence[Any] = ()
     """Further ablations (`seal.experiments.ablation.conditions.Variation`), or where each stands,
     as `module:attribute`."""

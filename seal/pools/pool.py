@@ -56,9 +56,17 @@ class StoredPool:
             they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
         benchmark: The `seal.pools.Benchmark` that stands behind the folder, where that is known.
+        told: Gives a tool the texts that models are shown; None: those of the file.
     """
 
-    def __init__(self, folder: Path, view: View | None = None, benchmark: Any = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        view: View | None = None,
+        benchmark: Any = None,
+        told: Callable[[Tool], Tool] | None = None,
+    ) -> None:
+        self._told = told
         self.folder = folder
         self.benchmark = benchmark
         self._view = view
@@ -113,7 +121,7 @@ class StoredPool:
         for tool in read_records(self.folder / TOOLS, Tool):
             if tool.id in tools:
                 raise DataError(f"{self.folder / TOOLS}: tool id {tool.id!r} stands twice")
-            tools[tool.id] = tool
+            tools[tool.id] = tool if self._told is None else self._told(tool)
         return tools
 
     def tools(self) -> tuple[Tool, ...]:

@@ -40,8 +40,10 @@ def played(settings: RunSettings) -> Played:
     _check_offered(whole, pool)
     viewed = part_of(pool.benchmark, "view")
     view = None if viewed is None else viewed(whole, pool)
-    if view is not None:
-        pool = StoredPool(pool.folder, view, pool.benchmark)
+    documents = part_of(pool.benchmark, "documents")
+    told = None if documents is None else documents(whole)
+    if view is not None or told is not None:
+        pool = StoredPool(pool.folder, view, pool.benchmark, told)
     return Played(whole, pool)
 
 

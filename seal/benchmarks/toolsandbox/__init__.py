@@ -5,11 +5,25 @@ from pathlib import Path
 from seal.pools import Benchmark
 
 _HERE = "seal.benchmarks.toolsandbox"
+_DOCUMENTS = f"{_HERE}.phone.descriptions:documents"
+_ABLATIONS = (f"{_HERE}.ablation:DESCRIPTIONS",)
 
 TOOLSANDBOX = Benchmark(
     "toolsandbox",
     importer=f"{_HERE}.importer:import_toolsandbox",
+    documents=_DOCUMENTS,
+    ablations=_ABLATIONS,
     generators={"milestones": f"{_HERE}.generator:generate_milestones"},
 )
-SCENARIOS = Benchmark("scenarios", importer=f"{_HERE}.scenarios.importer:import_scenarios")
-SAMPLE = Benchmark("toolsandbox-sample", folder=Path(__file__).parent / "sample")
+SCENARIOS = Benchmark(
+    "scenarios",
+    importer=f"{_HERE}.scenarios.importer:import_scenarios",
+    documents=_DOCUMENTS,
+    ablations=_ABLATIONS,
+)
+SAMPLE = Benchmark(
+    "toolsandbox-sample",
+    folder=Path(__file__).parent / "sample",
+    documents=_DOCUMENTS,
+    ablations=_ABLATIONS,
+)

@@ -43,13 +43,13 @@ def add_contact(
     relationship: str | None = None,
     is_self: bool = False,
 ) -> str:
-    """Put a new person into the address book.
+    """Add a new person to the address book.
 
     Args:
         name: Full name of the person.
-        phone_number: Number of the person with a leading + and country code.
+        phone_number: Phone number of the person, with a leading + and the country code.
         relationship: What the person is to the owner of the phone, such as friend or boss.
-        is_self: True for the entry of the phone's owner, of which there is only one.
+        is_self: True if this person is the owner of the phone.
 
     Returns:
         The id of the new person.
@@ -80,14 +80,14 @@ def modify_contact(
     relationship: str | NotGiven = NOT_GIVEN,
     is_self: bool | NotGiven = NOT_GIVEN,
 ) -> None:
-    """Change what the address book says about a person; what is left out stays as it is.
+    """Change the entry of a person in the address book. Fields that are left out keep their values.
 
     Args:
         person_id: Id of the person.
         name: New full name.
-        phone_number: New number with a leading + and country code.
+        phone_number: New phone number, with a leading + and the country code.
         relationship: New relationship to the owner of the phone.
-        is_self: Whether this is the entry of the phone's owner.
+        is_self: True if this person is the owner of the phone.
     """
     changes = device.changes_of(locals(), "person_id")
     rows = phone.table("contacts")
@@ -117,17 +117,17 @@ def search_contacts(
     relationship: str | NotGiven = NOT_GIVEN,
     is_self: bool | NotGiven = NOT_GIVEN,
 ) -> list[Row]:
-    """Find people in the address book who meet all given criteria, of which one is needed.
+    """Search the address book for people who match all given criteria; give at least one.
 
     Args:
         person_id: Id of the person.
-        name: Name of the person, or something like it.
-        phone_number: The person's number exactly as stored, with a leading + and country code.
-        relationship: Relationship to the owner of the phone, or something like it.
-        is_self: True finds the owner of the phone, False everybody else.
+        name: Name of the person; it need not match exactly.
+        phone_number: Exact phone number, with a leading + and the country code.
+        relationship: Relationship to the owner of the phone; it need not match exactly.
+        is_self: True to find the owner of the phone, False to find everyone else.
 
     Returns:
-        The people found; an empty list where there are none.
+        The people found; an empty list if there are none.
     """
     return device.search("contacts", locals(), {"name": device.ALIKE, "relationship": device.ALIKE})
 

@@ -11,11 +11,11 @@ from seal.environments.tables import DuplicateError, Row, where
 def send_message_with_phone_number(
     phone: device.PhoneWorld, phone_number: str, content: str
 ) -> str:
-    """Send a text message to a phone number. Needs cellular service.
+    """Send a text message to a phone number.
 
     Args:
-        phone_number: Number of the recipient with a leading + and country code.
-        content: What the message says.
+        phone_number: Phone number of the recipient, with a leading + and the country code.
+        content: Text of the message.
 
     Returns:
         The id of the message.
@@ -55,19 +55,20 @@ def search_messages(
     creation_timestamp_lowerbound: float | NotGiven = NOT_GIVEN,
     creation_timestamp_upperbound: float | NotGiven = NOT_GIVEN,
 ) -> list[Row]:
-    """Find text messages that meet all given criteria, of which one is needed.
+    """Search for text messages that match all given criteria; give at least one.
 
     Args:
         message_id: Id of the message.
-        sender_person_id: Id of the person who sent it.
-        sender_phone_number: Number that it was sent from, with a leading + and country code.
-        recipient_person_id: Id of the person who got it.
-        recipient_phone_number: Number that it was sent to, with a leading + and country code.
-        content: What the message says, or something like it.
-        creation_timestamp_lowerbound: POSIX seconds of the earliest moment of sending.
-        creation_timestamp_upperbound: POSIX seconds of the latest moment of sending.
+        sender_person_id: Id of the sender in the address book.
+        sender_phone_number: Phone number of the sender, with a leading + and the country code.
+        recipient_person_id: Id of the recipient in the address book.
+        recipient_phone_number: Phone number of the recipient, with a leading + and the country
+            code.
+        content: Text of the message; it need not match exactly.
+        creation_timestamp_lowerbound: POSIX timestamp; only messages sent at this time or later.
+        creation_timestamp_upperbound: POSIX timestamp; only messages sent at this time or earlier.
 
     Returns:
-        The messages found; an empty list where there are none.
+        The messages found; an empty list if there are none.
     """
     return device.search("messages", locals(), {"content": device.HALF_ALIKE})

@@ -55,14 +55,14 @@ def _around(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
 
 @effects(checks=("wifi",))
 def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str | None:
-    """Find the address of a place. Needs wifi.
+    """Find the address at a latitude and longitude.
 
     Args:
         latitude: Latitude in degrees.
         longitude: Longitude in degrees.
 
     Returns:
-        The address; null where there is none.
+        The address; null if there is none.
     """
     check_place(latitude, longitude)
     phone.need("wifi")
@@ -80,16 +80,15 @@ def search_location_around_lat_lon(
     latitude: float | None = None,
     longitude: float | None = None,
 ) -> list[Row]:
-    """Find places by name or kind around a point. Needs wifi.
+    """Search for places by name or kind around a point.
 
     Args:
         location: Name or kind of place, such as an address, a shop or a landmark.
-        latitude: Latitude in degrees of the point; left out with the longitude, the phone's own,
-            for which location service must be on.
-        longitude: Longitude in degrees of the point.
+        latitude: Latitude in degrees of the point; that of the phone if it is left out.
+        longitude: Longitude in degrees of the point; that of the phone if it is left out.
 
     Returns:
-        The places found, each with name, address, number and coordinates; an empty list where
+        The places found, each with name, address, phone number and coordinates; an empty list if
         there are none.
     """
     latitude, longitude = _point(phone, latitude, longitude)
@@ -109,16 +108,15 @@ def search_weather_around_lat_lon(
     latitude: float | None = None,
     longitude: float | None = None,
 ) -> Row | None:
-    """Tell the weather around a point, now or on a day to come. Needs wifi.
+    """Get the weather around a point, now or on a day to come.
 
     Args:
-        days: How many days from today; 0 is now.
-        latitude: Latitude in degrees of the point; left out with the longitude, the phone's own,
-            for which location service must be on.
-        longitude: Longitude in degrees of the point.
+        days: Days from today; 0 is now.
+        latitude: Latitude in degrees of the point; that of the phone if it is left out.
+        longitude: Longitude in degrees of the point; that of the phone if it is left out.
 
     Returns:
-        Temperatures, wind, visibility and the like with their units; null where nothing is known.
+        Temperature, wind, visibility and the like with their units; null if nothing is known.
     """
     latitude, longitude = _point(phone, latitude, longitude)
     if days < 0:
@@ -133,13 +131,13 @@ def search_weather_around_lat_lon(
 
 @effects(checks=("wifi",))
 def search_stock(phone: PhoneWorld, query: str) -> Row | None:
-    """Look up a stock. Needs wifi.
+    """Look up a stock.
 
     Args:
         query: Symbol or name of the company.
 
     Returns:
-        Symbol, name, price and its change, exchange and currency; null where there is none.
+        Symbol, name, price and its change, exchange and currency; null if there is none.
     """
     phone.need("wifi")
     question = Question("search_stock", {"query": query}, "search", {"query": query})
@@ -151,15 +149,15 @@ def search_stock(phone: PhoneWorld, query: str) -> Row | None:
 def convert_currency(
     phone: PhoneWorld, amount: int | float, from_currency_code: str, to_currency_code: str
 ) -> float:
-    """Convert an amount of money into another currency. Needs wifi.
+    """Convert an amount of money to another currency.
 
     Args:
-        amount: How much.
-        from_currency_code: ISO 4217 code of three letters of the currency that it is in.
-        to_currency_code: ISO 4217 code of three letters of the currency that is wanted.
+        amount: Amount to convert.
+        from_currency_code: ISO 4217 code of the currency of the amount, such as USD.
+        to_currency_code: ISO 4217 code of the currency to convert to.
 
     Returns:
-        The amount in the wanted currency.
+        The converted amount.
     """
     check_finite("amount", amount)
     codes = [from_currency_code.upper(), to_currency_code.upper()]

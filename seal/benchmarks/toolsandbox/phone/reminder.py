@@ -22,13 +22,13 @@ def add_reminder(
     latitude: float | None = None,
     longitude: float | None = None,
 ) -> str:
-    """Set a new reminder.
+    """Add a new reminder.
 
     Args:
-        content: What to be reminded of.
-        reminder_timestamp: POSIX seconds of the moment to be reminded.
-        latitude: Latitude in degrees of the place that the reminder is about.
-        longitude: Longitude in degrees of the place that the reminder is about.
+        content: What the reminder says.
+        reminder_timestamp: POSIX timestamp at which to remind.
+        latitude: Latitude in degrees of the place of the reminder.
+        longitude: Longitude in degrees of the place of the reminder.
 
     Returns:
         The id of the reminder.
@@ -59,12 +59,12 @@ def modify_reminder(
     latitude: float | NotGiven | None = NOT_GIVEN,
     longitude: float | NotGiven | None = NOT_GIVEN,
 ) -> None:
-    """Change a reminder; what is left out stays as it is, and it counts as created now.
+    """Change a reminder. Fields that are left out keep their values.
 
     Args:
         reminder_id: Id of the reminder.
-        content: New text.
-        reminder_timestamp: POSIX seconds of the new moment to be reminded.
+        content: New text of the reminder.
+        reminder_timestamp: New POSIX timestamp at which to remind.
         latitude: New latitude in degrees; null removes it.
         longitude: New longitude in degrees; null removes it.
     """
@@ -96,19 +96,19 @@ def search_reminder(
     latitude: float | NotGiven = NOT_GIVEN,
     longitude: float | NotGiven = NOT_GIVEN,
 ) -> list[Row]:
-    """Find reminders that meet all given criteria, of which one is needed.
+    """Search for reminders that match all given criteria; give at least one.
 
     Args:
         reminder_id: Id of the reminder.
-        content: What it is about, or something like it.
-        creation_timestamp_lowerbound: POSIX seconds; it was created then or later.
-        creation_timestamp_upperbound: POSIX seconds; it was created then or earlier.
-        reminder_timestamp_lowerbound: POSIX seconds; it is due then or later.
-        reminder_timestamp_upperbound: POSIX seconds; it is due then or earlier.
+        content: What the reminder says; it need not match exactly.
+        creation_timestamp_lowerbound: POSIX timestamp; only reminders created then or later.
+        creation_timestamp_upperbound: POSIX timestamp; only reminders created then or earlier.
+        reminder_timestamp_lowerbound: POSIX timestamp; only reminders due then or later.
+        reminder_timestamp_upperbound: POSIX timestamp; only reminders due then or earlier.
         latitude: Exact latitude in degrees.
         longitude: Exact longitude in degrees.
 
     Returns:
-        The reminders found; an empty list where there are none.
+        The reminders found; an empty list if there are none.
     """
     return device.search("reminders", locals(), {"content": device.HALF_ALIKE})

@@ -28,10 +28,10 @@ def _saves(arguments: Mapping[str, JSON]) -> Iterator[Hashable]:
 
 @effects(checks=("low_battery_mode",), changes=_saves)
 def set_low_battery_mode_status(phone: PhoneWorld, on: bool) -> None:
-    """Turn the low battery mode on or off. On, it turns cellular, wifi and location service off.
+    """Turn low battery mode on or off.
 
     Args:
-        on: True turns it on, False off.
+        on: True turns it on, False turns it off.
     """
     _refuse_same(phone, "low_battery_mode", on)
     phone.set(low_battery_mode=on, **(dict.fromkeys(SERVICES, False) if on else {}))
@@ -39,61 +39,61 @@ def set_low_battery_mode_status(phone: PhoneWorld, on: bool) -> None:
 
 @effects(checks=_checks("wifi"), changes=("wifi",))
 def set_wifi_status(phone: PhoneWorld, on: bool) -> None:
-    """Turn wifi on or off. It cannot be turned on in low battery mode.
+    """Turn wifi on or off.
 
     Args:
-        on: True turns it on, False off.
+        on: True turns it on, False turns it off.
     """
     _set_service(phone, "wifi", on)
 
 
 @effects(checks=_checks("cellular"), changes=("cellular",))
 def set_cellular_service_status(phone: PhoneWorld, on: bool) -> None:
-    """Turn cellular service on or off. It cannot be turned on in low battery mode.
+    """Turn cellular service on or off.
 
     Args:
-        on: True turns it on, False off.
+        on: True turns it on, False turns it off.
     """
     _set_service(phone, "cellular", on)
 
 
 @effects(checks=_checks("location_service"), changes=("location_service",))
 def set_location_service_status(phone: PhoneWorld, on: bool) -> None:
-    """Turn location service on or off. It cannot be turned on in low battery mode.
+    """Turn location service on or off.
 
     Args:
-        on: True turns it on, False off.
+        on: True turns it on, False turns it off.
     """
     _set_service(phone, "location_service", on)
 
 
 @effects()
 def get_low_battery_mode_status(phone: PhoneWorld) -> bool:
-    """Tell whether the low battery mode is on."""
+    """Check whether low battery mode is on."""
     return bool(phone.settings["low_battery_mode"])
 
 
 @effects()
 def get_wifi_status(phone: PhoneWorld) -> bool:
-    """Tell whether wifi is on."""
+    """Check whether wifi is on."""
     return bool(phone.settings["wifi"])
 
 
 @effects()
 def get_cellular_service_status(phone: PhoneWorld) -> bool:
-    """Tell whether cellular service is on."""
+    """Check whether cellular service is on."""
     return bool(phone.settings["cellular"])
 
 
 @effects()
 def get_location_service_status(phone: PhoneWorld) -> bool:
-    """Tell whether location service is on."""
+    """Check whether location service is on."""
     return bool(phone.settings["location_service"])
 
 
 @effects(checks=("location_service",))
 def get_current_location(phone: PhoneWorld) -> dict[str, float | None]:
-    """Tell where the phone is. Needs location service.
+    """Get the current location of the phone.
 
     Returns:
         Latitude and longitude in degrees.

@@ -8,7 +8,7 @@ from seal.environments.functions import effects
 
 @effects(checks=("ended",), changes=("ended",))
 def end_conversation(phone: PhoneWorld) -> None:
-    """End the conversation: everything was done, or nothing more can be."""
+    """End the conversation, when everything was done or nothing more can be done."""
     if phone.ended:
         raise ValueError("the conversation has ended already")
     phone.ended = True

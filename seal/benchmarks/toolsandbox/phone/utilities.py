@@ -28,20 +28,20 @@ _UNITS = threading.Lock()
 
 @effects()
 def get_current_timestamp(phone: device.PhoneWorld) -> float:
-    """Tell what time it is.
+    """Get the current time.
 
     Returns:
-        POSIX seconds.
+        POSIX timestamp.
     """
     return phone.now
 
 
 @effects()
 def timestamp_to_datetime_info(phone: device.PhoneWorld, timestamp: float) -> dict[str, int]:
-    """Tell the local date and time of a moment.
+    """Convert a POSIX timestamp to the local date and time.
 
     Args:
-        timestamp: POSIX seconds.
+        timestamp: POSIX timestamp.
 
     Returns:
         Year, month, day, hour, minute, second, and isoweekday from 1 (Monday) to 7.
@@ -56,10 +56,10 @@ def timestamp_to_datetime_info(phone: device.PhoneWorld, timestamp: float) -> di
 def datetime_info_to_timestamp(
     phone: device.PhoneWorld, year: int, month: int, day: int, hour: int, minute: int, second: int
 ) -> float:
-    """Tell the moment of a local date and time.
+    """Convert a local date and time to a POSIX timestamp.
 
     Args:
-        year: Such as 2025.
+        year: Year, such as 2025.
         month: From 1 to 12.
         day: From 1.
         hour: From 0 to 23.
@@ -67,7 +67,7 @@ def datetime_info_to_timestamp(
         second: From 0 to 59.
 
     Returns:
-        POSIX seconds.
+        POSIX timestamp.
     """
     zone = ZoneInfo(phone.clock.zone)
     try:
@@ -86,18 +86,18 @@ def shift_timestamp(
     minutes: int = 0,
     seconds: int = 0,
 ) -> float:
-    """Tell the moment that lies so much later than another, by the local clock on the wall.
+    """Add an amount of time to a POSIX timestamp, by the local clock.
 
     Args:
-        timestamp: POSIX seconds.
-        weeks: Weeks later; negative: earlier.
-        days: Days later.
-        hours: Hours later.
-        minutes: Minutes later.
-        seconds: Seconds later.
+        timestamp: POSIX timestamp.
+        weeks: Weeks to add; a negative number goes back in time.
+        days: Days to add.
+        hours: Hours to add.
+        minutes: Minutes to add.
+        seconds: Seconds to add.
 
     Returns:
-        POSIX seconds.
+        POSIX timestamp.
     """
     device.check_timestamp("timestamp", timestamp)
     try:
@@ -111,14 +111,14 @@ def shift_timestamp(
 def timestamp_diff(
     phone: device.PhoneWorld, timestamp_0: float, timestamp_1: float
 ) -> dict[str, int]:
-    """Tell how long it is from one moment to another, by the local clock on the wall.
+    """Get the time from one POSIX timestamp to another, by the local clock.
 
     Args:
-        timestamp_0: POSIX seconds of the one.
-        timestamp_1: POSIX seconds of the other.
+        timestamp_0: POSIX timestamp of the start.
+        timestamp_1: POSIX timestamp of the end.
 
     Returns:
-        Days, negative where the other is earlier, and seconds from 0 to 86399 to be added.
+        Days, negative if the end is earlier, and seconds from 0 to 86399 to add to them.
     """
     device.check_timestamp("timestamp_0", timestamp_0)
     device.check_timestamp("timestamp_1", timestamp_1)
@@ -128,10 +128,10 @@ def timestamp_diff(
 
 @effects()
 def seconds_to_hours_minutes_seconds(phone: device.PhoneWorld, seconds: float) -> dict[str, int]:
-    """Split seconds into hours, minutes and seconds.
+    """Convert seconds to hours, minutes and seconds.
 
     Args:
-        seconds: How many.
+        seconds: Number of seconds.
 
     Returns:
         Hour, minute and second.
@@ -148,15 +148,15 @@ def seconds_to_hours_minutes_seconds(phone: device.PhoneWorld, seconds: float) -
 
 @effects()
 def unit_conversion(phone: device.PhoneWorld, amount: float, from_unit: str, to_unit: str) -> float:
-    """Convert an amount into another unit.
+    """Convert an amount to another unit.
 
     Args:
-        amount: How much.
-        from_unit: Unit that it is in, such as mile or celsius.
-        to_unit: Unit that is wanted.
+        amount: Amount to convert.
+        from_unit: Unit of the amount, such as mile or celsius.
+        to_unit: Unit to convert to.
 
     Returns:
-        The amount in the wanted unit.
+        The converted amount.
     """
     device.check_finite("amount", amount)
     for name, unit in (("from_unit", from_unit), ("to_unit", to_unit)):
@@ -182,16 +182,16 @@ def calculate_lat_lon_distance(
     latitude_1: float,
     longitude_1: float,
 ) -> float:
-    """Tell how far two places are from each other.
+    """Get the distance between two places.
 
     Args:
-        latitude_0: Latitude in degrees of the one.
-        longitude_0: Longitude in degrees of the one.
-        latitude_1: Latitude in degrees of the other.
-        longitude_1: Longitude in degrees of the other.
+        latitude_0: Latitude in degrees of the first place.
+        longitude_0: Longitude in degrees of the first place.
+        latitude_1: Latitude in degrees of the second place.
+        longitude_1: Longitude in degrees of the second place.
 
     Returns:
-        Kilometres along the surface of the earth.
+        Kilometres.
     """
     device.check_place(latitude_0, longitude_0, "_0")
     device.check_place(latitude_1, longitude_1, "_1")
@@ -206,14 +206,14 @@ def calculate_lat_lon_distance(
 def search_holiday(
     phone: device.PhoneWorld, holiday_name: str, year: int | None = None
 ) -> float | None:
-    """Find the date of a holiday of the United States. Needs wifi.
+    """Find the date of a holiday in the United States.
 
     Args:
-        holiday_name: Its name, or a part of it.
-        year: Of which year; this year where it is left out.
+        holiday_name: Name of the holiday, or a part of it.
+        year: Year of the holiday; this year if it is left out.
 
     Returns:
-        POSIX seconds of the midnight that it begins with; null where there is no such holiday.
+        POSIX timestamp at which the day begins; null if there is no such holiday.
     """
     phone.need("wifi")
     from rapidfuzz import fuzz, utils

@@ -13,6 +13,8 @@ from seal.benchmarks.toolsandbox.phone.answers import (
     WebAnswers,
     recorded_web,
 )
+from seal.benchmarks.toolsandbox.phone.descriptions import OPTION as DESCRIPTIONS
+from seal.benchmarks.toolsandbox.phone.descriptions import Descriptions, check_descriptions
 from seal.benchmarks.toolsandbox.phone.device import BEGINNING, COLUMNS, PhoneWorld, check_beginning
 from seal.core import JSON, DataError, OptionError, Tables, Task, Trajectory, UsageError
 from seal.environments.world import Worlds, WorldSetup, check_options
@@ -27,16 +29,17 @@ def phone(setup: WorldSetup) -> Phones:
     """Return the phones of a run.
 
     Args:
-        setup: Of which the options are `race` (`seal.environments.chat_world.Race`) and `web`: a
+        setup: Of which the options are `race` (`seal.environments.chat_world.Race`); `web`: a
             file of recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve,
-            or the shipped ones.
+            or the shipped ones; and `descriptions`, what the tools' texts tell.
 
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
         DataError: The file is not what it must be.
         UsageError: The simulator is to answer and there is none.
     """
-    check_options("phone", setup, ("race", "web"))
+    check_options("phone", setup, ("race", "web", DESCRIPTIONS))
+    check_descriptions(setup.options.get(DESCRIPTIONS), setup.tools)
     web = _web(setup)
     phones = Phones(
         name="phone",
@@ -45,8 +48,9 @@ def phone(setup: WorldSetup) -> Phones:
         columns=COLUMNS,
         make=lambda tools, given: PhoneWorld(tools, given, web()),
         web=web,
+        descriptions=setup.options.get(DESCRIPTIONS, "plain"),
     )
-    others = {name: value for name, value in setup.options.items() if name != "web"}
+    others = {n: value for n, value in setup.options.items() if n not in ("web", DESCRIPTIONS)}
     return phones.under(replace(setup, options=others))
 
 
@@ -56,6 +60,8 @@ class Phones(Worlds):
 
     web: Callable[[], WebAnswers]
     """Gives what answers the tools of one chat that ask the web."""
+    descriptions: Descriptions = "plain"
+    """What the tools' texts tell."""
 
     def beginning(self, task: Task) -> Tables:
         """Return the tables that a task's phone begins with.
@@ -86,7 +92,8 @@ class Phones(Worlds):
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
-        return {**super().identity(), "web": self.web().identity()}
+        own = {"web": self.web().identity(), "descriptions": self.descriptions}
+        return {**super().identity(), **own}
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
         """Return the keys of the simulator's stored answers that a finished chat was given."""
