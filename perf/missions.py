@@ -24,7 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seal.evaluation.missions import ANSWER, judge
+from seal.evaluation.missions import judge
+from seal.evaluation.missions.graph import ANSWER
 from seal.evaluation.missions.values import words
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

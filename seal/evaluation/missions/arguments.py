@@ -25,7 +25,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from seal.core import DataError, UnknownNameError, shortened
 from seal.core.canonical import equal
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
@@ -57,34 +56,6 @@ class ArgumentMatch:
     """Score of each argument; of a missing one 0."""
     errors: tuple[ArgumentError, ...] = ()
     accepted: bool = False
-
-
-def match_arguments(
-    prediction: Mapping[str, Any] | str | None,
-    answer: Mapping[str, Any],
-    schema: Mapping[str, Any],
-    required: Sequence[str] = (),
-    scorer: Scorer = "mmtb",
-) -> ArgumentMatch:
-    """Return how well the arguments of a call fit the gold call's.
-
-    Args:
-        prediction: The arguments, or their JSON text. What is no object is not accepted.
-        answer: The gold arguments.
-        schema: JSON Schema of the arguments, or its `properties` alone.
-        required: Names that must be given, besides those that the schema requires.
-        scorer: The rules.
-
-    Raises:
-        UnknownNameError: No such scorer.
-        DataError: Gold arguments, schema or required names are not of that form, or the gold ones
-            nest more than 50 levels deep.
-        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
-    """
-    if scorer not in SCORERS:
-        raise UnknownNameError("scorer", str(scorer), SCORERS)
-    _check(answer, schema, required)
-    return fit(parse_arguments(prediction), answer, schema, required, scorer)
 
 
 def fit(
@@ -128,24 +99,6 @@ def parse_arguments(arguments: Any) -> dict[str, Any] | None:
     if not isinstance(arguments, Mapping) or nested_deeper(arguments, MAX_DEPTH):
         return None
     return dict(arguments)
-
-
-def _check(answer: Any, schema: Any, required: Any) -> None:
-    """Refuse what a benchmark, not a model, got wrong."""
-    if not isinstance(answer, Mapping):
-        raise DataError(f"answer: expected the gold arguments, an object; got {shortened(answer)}")
-    if nested_deeper(answer, MAX_DEPTH):
-        raise DataError(f"answer: nested more than {MAX_DEPTH} levels deep; make it flatter")
-    if not isinstance(schema, Mapping):
-        raise DataError(
-            f"schema: expected a JSON Schema, got {shortened(schema)}; {{}} declares no argument"
-        )
-    names = isinstance(required, Sequence) and not isinstance(required, str)
-    if not names or not all(isinstance(name, str) for name in required):
-        raise DataError(
-            f"required: expected a list of names, got {shortened(required)}; "
-            "write one name as a list of one"
-        )
 
 
 def _declared(

@@ -130,22 +130,6 @@ class Graph:
         return Graph(self.names, self.arguments, deps, self.gold)
 
 
-def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
-    """Return the graph of gold nodes `{name, deps, arguments}`.
-
-    Raises:
-        DataError: A record is not of that form, or as of `Graph`.
-    """
-    if not isinstance(nodes, Sequence) or isinstance(nodes, str):
-        raise DataError(f"nodes: expected a list of gold calls, got {shortened(nodes)}")
-    names, arguments, deps = [], [], []
-    for position, node in enumerate(nodes):
-        names.append(_field(node, position, "name", str, "a text"))
-        arguments.append(_field(node, position, "arguments", Mapping, "an object", {}))
-        deps.append(_field(node, position, "deps", Sequence, "a list", ()))
-    return checked_graph(names, arguments, deps)
-
-
 def checked_graph(
     names: Sequence[str],
     arguments: Sequence[Mapping[str, Any]],
@@ -165,15 +149,6 @@ def checked_graph(
             )
         _check_deps(position, before, len(names))
     return Graph(names, arguments, deps, gold)
-
-
-def _field(node: Any, position: int, name: str, kind: Any, wanted: str, default: Any = None) -> Any:
-    if not isinstance(node, Mapping):
-        raise DataError(f"node {position}: expected an object, got {shortened(node)}")
-    value = node.get(name, default)
-    if not isinstance(value, kind) or (kind is Sequence and isinstance(value, str)):
-        raise DataError(f"node {position}: {name}: expected {wanted}, got {shortened(value)}")
-    return value
 
 
 def _check_deps(position: int, deps: Sequence[Any], count: int) -> None:
@@ -225,35 +200,3 @@ class Turn:
     def empty(self) -> bool:
         """Neither calls nor text, or calls that are none."""
         return self.malformed or not (self.calls or self.text)
-
-
-def read_turns(steps: Sequence[Mapping[str, Any]]) -> list[Turn]:
-    """Return the turns of records `{"tool_calls": [{name, arguments}...]}`, `{"content": text}`.
-
-    An empty record is a turn without calls and text. What a model may get wrong is an outcome, no
-    error: calls that are no list of named ones make the turn malformed.
-
-    Raises:
-        DataError: A record is no object, or there is no list of them.
-    """
-    if not isinstance(steps, Sequence) or isinstance(steps, str):
-        raise DataError(
-            f"steps: expected a list of the model's outputs, got {shortened(steps)}; "
-            "of a model that did nothing it is empty"
-        )
-    return [_turn(step, position) for position, step in enumerate(steps)]
-
-
-def _turn(step: Any, position: int) -> Turn:
-    if not isinstance(step, Mapping):
-        raise DataError(f"step {position}: expected an object, got {shortened(step)}")
-    calls, text = step.get("tool_calls"), step.get("content")
-    if not calls:
-        return Turn(text=text if isinstance(text, str) else "")
-    if not isinstance(calls, Sequence) or not all(map(_is_call, calls)):
-        return Turn(malformed=True)
-    return Turn(tuple(Call(call["name"], call.get("arguments", {})) for call in calls))
-
-
-def _is_call(call: Any) -> bool:
-    return isinstance(call, Mapping) and isinstance(call.get("name"), str)

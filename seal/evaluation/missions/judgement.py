@@ -22,19 +22,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from seal.core import DataError, UnknownNameError, shortened
+from seal.core import UnknownNameError
 from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
-from seal.evaluation.missions.graph import (
-    ANSWER,
-    ASK,
-    PSEUDO,
-    Call,
-    Graph,
-    Turn,
-    mask_of,
-    read_graph,
-    read_turns,
-)
+from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, mask_of
 from seal.evaluation.missions.pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.walk import Walk
 
@@ -207,44 +197,6 @@ class Verdict:
         return count_moves(self.graph, partial(moves, self.graph))
 
 
-def judge(
-    nodes: Sequence[Mapping[str, Any]],
-    steps: Sequence[Mapping[str, Any]],
-    match: Match = "clean",
-    *,
-    tools: Mapping[str, Mapping[str, Any]] | None = None,
-    scorer: Scorer = "mmtb",
-) -> Verdict:
-    """Return how a mission went.
-
-    Where gold calls share a name, there are many ways to tell which a call stands for. A right one
-    is sought with all turns in view; the search ends, and where it ended too soon to tell, the
-    verdict says so (`Verdict.undecided`).
-
-    Args:
-        nodes: Gold calls `{name, deps, arguments}`; `deps` are positions. A question to the user
-            and the final answer are nodes named `ask_user_for_required_parameters` and
-            `prepare_to_answer`.
-        steps: Outputs of the model, one a turn: `{"tool_calls": [{name, arguments}...]}`,
-            `{"content": text}` or `{}`; after them it says nothing. What follows the end of the
-            mission is not read.
-        match: The rules.
-        tools: JSON Schemas of the arguments by the names of the offered tools. None: types and
-            names are those of the gold calls, and all tools were offered but `not_in_list`.
-        scorer: The rules of `match_arguments`.
-
-    Raises:
-        DataError: Nodes, steps or tools are not of that form, gold arguments nest more than 50
-            levels deep, or the dependencies have a cycle.
-        UnknownNameError: No such rules.
-        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
-    """
-    if match not in MATCHES:
-        raise UnknownNameError("match", str(match), MATCHES)
-    _check_tools(tools)
-    return verdict_on(read_graph(nodes), read_turns(steps), match, tools, scorer)
-
-
 def verdict_on(
     graph: Graph,
     turns: Sequence[Turn],
@@ -271,16 +223,6 @@ def verdict_on(
     if scorer == "strict" and verdict.param_label == "error":
         return replace(verdict, is_optimal=False)
     return verdict
-
-
-def _check_tools(tools: Any) -> None:
-    if tools is None:
-        return
-    if not isinstance(tools, Mapping):
-        raise DataError(f"tools: expected JSON Schemas by name, got {shortened(tools)}")
-    for name, schema in tools.items():
-        if not isinstance(schema, Mapping):
-            raise DataError(f"tools: {name}: expected a JSON Schema, got {shortened(schema)}")
 
 
 def _judge_clean(
