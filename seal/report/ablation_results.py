@@ -16,22 +16,10 @@ from markupsafe import Markup
 
 from seal.experiments.ablation.conditions import ABSTENTION
 from seal.experiments.ablation.similarity import VARIANTS
+from seal.report.columns import DIFFERENCE, Cell, Columns, figure, grid_of, signed, with_interval
 from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker
-from seal.report.grids import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    Grid,
-    figure,
-    frequent,
-    grid_of,
-    interval,
-    number,
-    signed,
-    told,
-    with_interval,
-)
+from seal.report.grids import Grid, frequent, interval, number, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import render, table

@@ -14,6 +14,7 @@ from seal.core import UsageError
 from seal.core.records import AtomicFile
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
+from seal.report.columns import Columns, chance, figure, grid_of, holm_chance, signed
 from seal.report.comparison_results import (
     PREFERENCE,
     entries_of,
@@ -30,17 +31,7 @@ from seal.report.comparison_results import (
     preference_lines,
     title_of,
 )
-from seal.report.grids import (
-    Columns,
-    Grid,
-    chance,
-    figure,
-    grid_of,
-    holm_chance,
-    interval,
-    number,
-    signed,
-)
+from seal.report.grids import Grid, interval, number
 from seal.report.lanes import Lane, measure_differences
 from seal.report.pages import Listing, asset, cell, content_hash, link, render, table, task_link
 from seal.report.partings import Chat, Parting, partings

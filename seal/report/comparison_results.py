@@ -10,21 +10,17 @@ from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.chat_records import decisive_of
-from seal.report.grids import (
+from seal.report.columns import (
     DIFFERENCE,
     Cell,
     Columns,
-    Grid,
     chance,
     figure,
-    frequent,
     grid_of,
-    interval,
-    number,
     signed,
-    told,
     with_interval,
 )
+from seal.report.grids import Grid, frequent, interval, number, told
 from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_latex, escape_markdown, latex, markdown, write_paragraphs
 from seal.report.printable import one_line, printable

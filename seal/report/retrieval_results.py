@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.report.columns import spread
 from seal.report.figure_layout import lay_out, literal, panels, styled
 from seal.report.figures import (
     DEVIATIONS,
@@ -21,7 +22,7 @@ from seal.report.figures import (
     series_figure,
     whisker,
 )
-from seal.report.grids import COMPACT, Grid, spread, told
+from seal.report.grids import COMPACT, Grid, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.experiments.sweep.settings import RECALL_AT
+from seal.report.columns import spread
 from seal.report.figure_layout import styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure
-from seal.report.grids import COMPACT, Grid, spread, told
+from seal.report.grids import COMPACT, Grid, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

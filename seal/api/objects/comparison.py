@@ -15,11 +15,12 @@ from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
+from seal.report.columns import DIFFERENCE, figure, grid_of
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
 from seal.report.glance import Glance
-from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
+from seal.report.grids import Grid
 from seal.report.lanes import all_metrics
 
 if TYPE_CHECKING:
