@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 from seal.core import Goal, Step, Task, ToolCall, Trajectory
@@ -169,7 +170,7 @@ def _made_by_substep(steps: Sequence[Step]) -> Iterator[tuple[Step, list[ToolCal
         for n, step in enumerate(steps)
         if n > planned and step.author == ORCHESTRATOR and step.recipient == MANAGER
     ]
-    for start, end in zip(handed, [*handed[1:], len(steps)], strict=True):
+    for start, end in pairwise([*handed, len(steps)]):
         yield steps[start], made_calls(steps[start:end])
 
 

@@ -51,3 +51,10 @@ def test_a_checker_is_measured_by_the_answer_not_by_what_it_tried(tried):
     counts = {name: found.count(name) for name in found.places}
     assert counts == {name: without.count(name) for name in without.places}
     assert sum(counts.values()) == 1
+
+
+def test_a_plan_of_which_nothing_is_handed_on_counts_for_nothing():
+    plan = Step(1, "planner", "orchestrator", "Look Rome up.", turn=1)
+    answer = Step(2, "orchestrator", "user_simulator", "It is sunny.", turn=2)
+    found = worked(plan, answer).roles["planner"]
+    assert not any(map(found.count, found.places))
