@@ -10,6 +10,7 @@ from seal.lazy import loader
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team
+    from seal.api.chats import groupchat
     from seal.api.objects.frames import frames
     from seal.api.objects.run import Run
     from seal.api.plugins import register
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         ToolResult,
         Trajectory,
     )
-    from seal.core.conditions import Argument, Called
+    from seal.core.conditions import Argument
     from seal.models.specs import Model
     from seal.pools import Benchmark
     from seal.pools.own import ask, called
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "seal.agents.teams": ("Team",),
+    "seal.api.chats": ("groupchat",),
     "seal.api.objects.frames": ("frames",),
     "seal.api.objects.run": ("Run",),
     "seal.api.plugins": ("register",),
@@ -51,7 +53,7 @@ _HOMES = {
     "seal.api.results": ("compare", "explain", "report", "score"),
     "seal.api.retrieval": ("retrieve", "train_retriever"),
     "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
-    "seal.core.conditions": ("Argument", "Called"),
+    "seal.core.conditions": ("Argument",),
     "seal.core.errors": ("SealError",),
     "seal.core.protocols": (
         "Agent",
@@ -87,7 +89,6 @@ __all__ = [
     "Agent",
     "Argument",
     "Benchmark",
-    "Called",
     "Chat",
     "ChatModel",
     "Completion",
@@ -114,6 +115,7 @@ __all__ = [
     "explain",
     "frames",
     "generate",
+    "groupchat",
     "import_benchmark",
     "lint",
     "plan_run",

@@ -48,8 +48,8 @@ def groupchat(
         DataError: The pool is malformed.
 
     Example:
-        >>> from seal.api.chats import groupchat
-        >>> with groupchat("sample", model="oracle") as group:
+        >>> import seal
+        >>> with seal.groupchat("sample", model="oracle") as group:
         ...     group.hold()
         ...     group.chat.messages[0]["name"]
         'user_simulator'

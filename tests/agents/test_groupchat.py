@@ -7,7 +7,6 @@ import pytest
 
 import seal
 from seal.agents.autogen import Groups, library
-from seal.api.chats import groupchat
 from seal.api.pools import load_pool
 
 TASK = next(load_pool("sample").tasks()).id
@@ -20,7 +19,7 @@ def played(tmp_path) -> seal.Trajectory:
 
 
 def test_it_holds_the_chat_that_a_run_holds(tmp_path):
-    with groupchat("sample", TASK, **OPTIONS) as group:
+    with seal.groupchat("sample", TASK, **OPTIONS) as group:
         group.hold()
         assert group.conversation.trajectory() == played(tmp_path)
         assert [message["name"] for message in group.chat.messages][:2] == [
@@ -30,7 +29,7 @@ def test_it_holds_the_chat_that_a_run_holds(tmp_path):
 
 
 def test_somebody_may_drive_it_reply_by_reply(tmp_path):
-    with groupchat("sample", **OPTIONS) as group:
+    with seal.groupchat("sample", **OPTIONS) as group:
         group.open()
         while (role := group.conversation.next_role) is not None:
             group.agents[role].generate_reply([{"content": "go on"}], sender=group.manager)
@@ -38,12 +37,12 @@ def test_somebody_may_drive_it_reply_by_reply(tmp_path):
 
 
 def test_the_clock_of_a_chat_starts_with_its_first_word():
-    with groupchat("sample", max_seconds=1, **OPTIONS) as group:
+    with seal.groupchat("sample", max_seconds=1, **OPTIONS) as group:
         time.sleep(1.1)
         group.hold()
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["done"]
 
-    with groupchat("sample", max_seconds=0.2, **OPTIONS) as group:
+    with seal.groupchat("sample", max_seconds=0.2, **OPTIONS) as group:
         group.open()
         time.sleep(0.3)
         group.agents["orchestrator"].generate_reply([{"content": ""}], sender=group.manager)
@@ -52,7 +51,7 @@ def test_the_clock_of_a_chat_starts_with_its_first_word():
 
 def test_a_group_chat_of_somebody_elses_may_take_its_agents():
     autogen = library()
-    with groupchat("sample", team="direct", **OPTIONS) as group:
+    with seal.groupchat("sample", team="direct", **OPTIONS) as group:
         opening = group.open()
         others = autogen.GroupChat(
             list(group.agents.values()),
@@ -73,7 +72,7 @@ def test_a_group_chat_of_somebody_elses_may_take_its_agents():
 
 
 def shared(groups: Groups, task: str, **options) -> seal.Trajectory:
-    with groupchat("sample", task, **(options or OPTIONS)) as group:
+    with seal.groupchat("sample", task, **(options or OPTIONS)) as group:
         groups.play(group.conversation)
         return group.conversation.trajectory()
 
@@ -97,11 +96,11 @@ def test_chats_after_one_that_failed_are_as_if_it_had_not_been():
 def test_an_unknown_task_is_named():
     with (
         pytest.raises(seal.SealError, match="no task 'none'; known: "),
-        groupchat("sample", "none"),
+        seal.groupchat("sample", "none"),
     ):
         pass
 
 
 def test_options_are_held_to_their_types():
     with pytest.raises(seal.SealError, match="top_k: expected a whole number"):
-        groupchat("sample", top_k="ten")
+        seal.groupchat("sample", top_k="ten")
