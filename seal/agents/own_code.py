@@ -1,7 +1,7 @@
 """Where a user's functions run: what they print, how long they take, what they leave behind.
 
-Async functions of a run share one event loop, in a thread of its own, so that clients which they
-hold serve every chat. A function with a time limit gets a thread, which is given up when time is
+Async functions share one event loop, in a thread of its own, so that clients which they hold serve
+every chat of every run. A function with a time limit gets a thread, which is given up when time is
 over. What a function prints is kept apart from all others by its context, which tasks and
 `asyncio.to_thread` take along and threads that it starts itself do not.
 """
@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO, cast
+from weakref import WeakSet
 
 from seal.agents.faults import CallsSpentError, PluginError
 from seal.core import OverdueError
@@ -26,18 +27,20 @@ from seal.core.deadlines import given_up
 PRINTED = 20_000
 """Characters of what is printed within one reply that are kept."""
 _INTO: ContextVar[io.StringIO | None] = ContextVar("printed", default=None)
+_TASKS: ContextVar[WeakSet[asyncio.Task[Any]] | None] = ContextVar("tasks", default=None)
+"""Those of the run whose function begins a task."""
 _UNRESPONSIVE = 1.0
-"""Seconds after which an event loop that does nothing counts as blocked."""
+"""Seconds after which an event loop that does nothing counts as blocked, and a task that was
+cancelled as one that heeds no end."""
 
 
 class OwnCode:
-    """Runs the functions of one run. Safe in threads; `close` ends its event loop."""
+    """Runs the functions of one run. Safe in threads; `close` ends what still runs of them."""
 
     def __init__(self) -> None:
         self._folder = os.getcwd()  # noqa: PTH109 - compared as a text, once a reply
         self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
 
     @contextmanager
     def watched(self) -> Iterator[io.StringIO]:
@@ -81,7 +84,7 @@ class OwnCode:
         """Return what an awaitable comes to; meanwhile this thread does the work that it is handed.
 
         Args:
-            value: Is awaited in the event loop of the run.
+            value: Is awaited in the event loop.
             seconds: It may take; None: for ever.
             work: Is filled from the event loop.
 
@@ -89,7 +92,7 @@ class OwnCode:
             OverdueError: It takes longer.
             CallsSpentError: The work was a call beyond the budget.
         """
-        loop = self._running()
+        loop = _LOOP.running()
 
         async def outcome() -> tuple[Any, BaseException | None]:
             try:
@@ -99,13 +102,15 @@ class OwnCode:
             finally:
                 self._end_fork()
 
+        token = _TASKS.set(self._tasks)
         task = asyncio.run_coroutine_threadsafe(outcome(), loop)
+        _TASKS.reset(token)
         task.add_done_callback(lambda done: work.close())
         try:
             work.serve(seconds)
         except (OverdueError, CallsSpentError):
             task.cancel()
-            self._leave_blocked(loop)
+            _LOOP.leave_blocked(loop)
             raise
         result, failure = task.result()
         if failure is not None:
@@ -113,32 +118,14 @@ class OwnCode:
         return result
 
     def close(self) -> None:
-        """Cancel what still runs in the event loop, and end it."""
-        with self._lock:
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.call_soon_threadsafe(_end, loop)
+        """Cancel what still runs in the event loop."""
+        if self._tasks:
+            _LOOP.end(self._tasks)
 
     def _end_fork(self) -> None:
         """End a process that a function forked and that came back here."""
         if os.getpid() != self._process:
             os._exit(1)
-
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
-            return self._loop
-
-    def _leave_blocked(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let further functions have another loop where one of them blocks this one."""
-        alive = threading.Event()
-        loop.call_soon_threadsafe(alive.set)
-        if not alive.wait(_UNRESPONSIVE):
-            with self._lock:
-                if self._loop is loop:
-                    self._loop = None
 
 
 class Inbox:
@@ -189,6 +176,54 @@ class Inbox:
             work()
 
 
+class _Loop:
+    """The event loop that async functions share, in a thread of its own.
+
+    Another one replaces it where a function blocks it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._process = 0
+
+    def running(self) -> asyncio.AbstractEventLoop:
+        """Return the loop; another one in a process that was forked."""
+        with self._lock:
+            if self._loop is None or self._process != os.getpid():
+                self._loop, self._process = asyncio.new_event_loop(), os.getpid()
+                self._loop.set_task_factory(_noted)
+                threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
+            return self._loop
+
+    def leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let further functions have another loop than this one."""
+        with self._lock:
+            if self._loop is loop:
+                self._loop = None
+
+    def leave_blocked(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Leave a loop where a function blocks it."""
+        alive = threading.Event()
+        loop.call_soon_threadsafe(alive.set)
+        if not alive.wait(_UNRESPONSIVE):
+            self.leave(loop)
+
+    def end(self, tasks: WeakSet[asyncio.Task[Any]]) -> None:
+        """Cancel tasks; where one of them heeds no end, its loop ends too."""
+        loop = self.running()
+
+        async def ended() -> None:
+            left = {task for task in tasks if task.get_loop() is loop and not task.done()}
+            for task in left:
+                task.cancel()
+            if left and (await asyncio.wait(left, timeout=_UNRESPONSIVE))[1]:
+                self.leave(loop)
+                loop.stop()
+
+        asyncio.run_coroutine_threadsafe(ended(), loop)
+
+
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
@@ -198,17 +233,13 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.close()
 
 
-def _end(loop: asyncio.AbstractEventLoop) -> None:
-    """Stop a loop, from within, once what it ran has been cancelled."""
-    left = asyncio.all_tasks(loop)
-    for task in left:
-        task.cancel()
-
-    async def stop() -> None:
-        await asyncio.wait(left, timeout=_UNRESPONSIVE) if left else None
-        loop.stop()
-
-    loop.create_task(stop())
+def _noted(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+    """Return a task, which is one of the run whose function begins it."""
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **options)
+    tasks = _TASKS.get()
+    if tasks is not None:
+        tasks.add(task)
+    return task
 
 
 class _Divided:
@@ -259,3 +290,4 @@ class _Divided:
 
 
 _DIVIDED = _Divided()
+_LOOP = _Loop()

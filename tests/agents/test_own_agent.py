@@ -518,6 +518,24 @@ def test_a_generator_asks_the_user_and_is_sent_the_answers(agent, limit, tmp_pat
     assert said[:4] == ["When does it ship?", "Which order?", "7", "It ships on Monday."]
 
 
+def test_a_client_that_an_async_agent_holds_serves_all_runs_and_a_task_that_it_left_ends(tmp_path):
+    loops, left = set(), []
+
+    async def agent(request, tools):
+        loops.add(asyncio.get_running_loop())
+        left.append(asyncio.ensure_future(asyncio.sleep(60)))
+        return await at_once(request, tools)
+
+    for name in ("one", "two"):
+        assert played(agent, tmp_path / name)["call_f1"].mean == 1.0
+    (loop,) = loops
+    assert loop.is_running()
+    deadline = time.monotonic() + 5
+    while not all(task.done() for task in left) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [task.cancelled() for task in left] == [True, True]
+
+
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
     def loop(request, tools):
         while True:
