@@ -26,6 +26,8 @@ from seal.pools.named_tools import named_tools
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""
+_KEPT = 4 << 20
+"""Bytes of tasks.jsonl up to which its tasks are kept: a run reads them six times."""
 
 
 View = Callable[[Callable[[], Iterator[Task]]], Iterator[Task]]
@@ -49,7 +51,7 @@ def load_pool(folder: Path) -> StoredPool:
 
 
 class StoredPool:
-    """A pool folder: tools, tasks and recorded runs; tasks and runs are streamed.
+    """A pool folder: tools, tasks and recorded runs; many tasks, and runs, are streamed.
 
     Args:
         folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
@@ -70,6 +72,7 @@ class StoredPool:
         self.folder = folder
         self.benchmark = benchmark
         self._view = view
+        self._kept: tuple[Task, ...] | None = None
 
     @cached_property
     def report(self) -> dict[str, JSON]:
@@ -171,6 +174,11 @@ class StoredPool:
         return self._checked()
 
     def _checked(self) -> Iterator[Task]:
+        if self._kept is None and (self.folder / TASKS).stat().st_size <= _KEPT:
+            self._kept = tuple(self._read())
+        return self._read() if self._kept is None else iter(self._kept)
+
+    def _read(self) -> Iterator[Task]:
         path = self.folder / TASKS
         seen = set()
         for task in read_records(path, Task):

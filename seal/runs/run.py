@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from seal.core import OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
@@ -237,7 +237,7 @@ class _Chats:
         The first chat that ends tries the user's metrics: one that cannot work ends the run there.
         """
         folder, trials = self.folder, self.settings.trials
-        order = {task.id: position for position, task in enumerate(folder.tasks())}
+        order = {task: position for position, task in enumerate(folder.task_ids())}
         self.engine.meter.admit = self._admit
         unproven = self.engine.judges.by_model
         with ExitStack() as stack:
@@ -259,9 +259,10 @@ class _Chats:
         self._tell_outage(bool(journal.finished))
         self.stopped |= self.errors > 0 and self.budget.is_over
         journal.put_in_order(order)
-        _write_rankings(folder)
         manifest = folder.manifest()
-        manifest["cache"] = self.engine.environments.used_entries(folder.trajectories())
+        with AtomicFile(folder.path / "rankings.jsonl") as rankings:
+            played = _with_rankings(folder.trajectories(), rankings)
+            manifest["cache"] = self.engine.environments.used_entries(played)
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         folder.write_json("run.json", manifest)
 
@@ -348,12 +349,13 @@ class _Chats:
         return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead, self.engine.cast)
 
 
-def _write_rankings(folder: RunFolder) -> None:
-    with AtomicFile(folder.path / "rankings.jsonl") as out:
-        for trajectory in folder.trajectories():
-            if trajectory.trial == 0:
-                for ranking in trajectory.rankings:
-                    out.write(encode(ranking))
+def _with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
+    """Yield trajectories; write the rankings of the first trial as they go by."""
+    for trajectory in trajectories:
+        if trajectory.trial == 0:
+            for ranking in trajectory.rankings:
+                out.write(encode(ranking))
+        yield trajectory
 
 
 def _play_baselines(

@@ -134,6 +134,11 @@ class RunFolder:
         """Yield the tasks that the run plays."""
         return read_records(self.path / "tasks.jsonl", Task)
 
+    def task_ids(self) -> Iterator[str]:
+        """Yield the ids of these tasks."""
+        with (self.path / "tasks.jsonl").open("rb") as lines:
+            yield from (orjson.loads(line)["id"] for line in lines)
+
     def tools(self) -> dict[str, Tool]:
         """Return the pool by id."""
         return {tool.id: tool for tool in read_records(self.path / "tools.jsonl", Tool)}
