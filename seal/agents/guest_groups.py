@@ -76,6 +76,8 @@ class GroupGuest(Guest):
             one.register_function(known, silent_override=True)
         self._group.reset()
         for one in self._agents:
+            replies = one._reply_func_list
+            replies[:] = [each for each in replies if each["reply_func"] is not _run_together]
             one.clear_history(self._manager)
             one.reset_consecutive_auto_reply_counter(self._manager)
         super().close()

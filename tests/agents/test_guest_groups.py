@@ -159,7 +159,7 @@ def test_a_group_goes_on_where_the_user_goes_on_and_forgets_other_chats(tmp_path
     tasks = [seal.Task(name, "shop", goals) for name in ("one", "two")]
     bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
     chat = group(clerk(), clerk("other"), max_round=2)
-    before = dict(chat.agents[0].function_map)
+    before = dict(chat.agents[0].function_map), list(chat.agents[0]._reply_func_list)
     model = Script("1", "2", "3", "4")
     run = played(tmp_path, model, chat, bench, workers=1)
 
@@ -169,7 +169,7 @@ def test_a_group_goes_on_where_the_user_goes_on_and_forgets_other_chats(tmp_path
     assert heard[1][:1] == ["Hi"]
     assert heard[1][-1] == "And now?"
     assert chat.messages == []
-    assert chat.agents[0].function_map == before
+    assert (chat.agents[0].function_map, chat.agents[0]._reply_func_list) == before
 
 
 def test_calls_beyond_the_budget_end_a_group(tmp_path):
@@ -239,6 +239,7 @@ def test_an_agent_has_the_attributes_that_we_set_and_put_back():
     assert agent.client is None
     assert agent._code_execution_config is False
     assert agent._default_auto_reply == ""
+    assert all("reply_func" in each for each in agent._reply_func_list)
     wrapper = autogen.OpenAIWrapper(config_list=[{"model": "m", "model_client_cls": "Mine"}])
     assert wrapper._config_list == [{"model": "m", "model_client_cls": "Mine"}]
     assert len(wrapper._clients) == 1
