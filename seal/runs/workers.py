@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -146,20 +146,29 @@ class ThreadWorkers:
 
     def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield outcomes as they come."""
+        ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
         with Threads(self.threads, "chat") as pool:
-            running: set[Future[Outcome]] = set()
+            running = 0
             try:
                 for job in jobs:
-                    running.add(pool.submit(play_job, self.engine, job))
-                    if len(running) >= self.threads * (1 + self.ahead):
-                        done, running = wait(running, return_when=FIRST_COMPLETED)
+                    pool.submit(play_job, self.engine, job).add_done_callback(ended.put)
+                    running += 1
+                    if running >= self.threads * (1 + self.ahead):
+                        done = _taken(ended)
+                        running -= len(done)
                         yield from _results(done)
                 while running:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    done = _taken(ended)
+                    running -= len(done)
                     yield from _results(done)
             except BaseException:
                 self.engine.stop()
                 raise
+
+
+def _taken(ended: queue.SimpleQueue[Future[Outcome]]) -> list[Future[Outcome]]:
+    """Return what has ended, at least one."""
+    return [ended.get(), *(ended.get() for _ in range(ended.qsize()))]
 
 
 def _results(done: Iterable[Future[Outcome]]) -> Iterator[Outcome]:
