@@ -50,7 +50,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; the exit code is never about speed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="10 turns instead of 50")
-    turns = 10 if parser.parse_args(argv).short else 50
+    times = measured(10 if parser.parse_args(argv).short else 50)
+    for name, found in times.items():
+        print(f"{name:10}{min(found):8.3f} ms a call, median {statistics.median(found):.3f}")
+    over = [ours - sdk for ours, sdk in zip(times["ours"], times["sdk"], strict=True)]
+    least = min(times["ours"]) - min(times["sdk"])
+    print(f"{'over':10}{least:8.3f} ms, median {statistics.median(over):.3f}; budget {BUDGET_MS:g}")
+    return 0
+
+
+def measured(turns: int) -> dict[str, list[float]]:
+    """Return the milliseconds of a call in each turn: of the SDK's client, ours, replayed."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder, "answers.sqlite")) as store:
         with bare_client() as bare, environment(store, asks=True) as ours:
             ways = {"sdk": bare, "ours": ours}
@@ -61,12 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     times[name].append(milliseconds(call, turn))
         with environment(store, asks=False) as replayed:
             times["replayed"] = [milliseconds(replayed, turn) for turn in range(turns)]
-    for name, found in times.items():
-        print(f"{name:10}{min(found):8.3f} ms a call, median {statistics.median(found):.3f}")
-    over = [ours - sdk for ours, sdk in zip(times["ours"], times["sdk"], strict=True)]
-    least = min(times["ours"]) - min(times["sdk"])
-    print(f"{'over':10}{least:8.3f} ms, median {statistics.median(over):.3f}; budget {BUDGET_MS:g}")
-    return 0
+    return times
 
 
 def milliseconds(call: Callable[[str], object], turn: int) -> float:

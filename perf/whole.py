@@ -4,13 +4,12 @@
 
 A chat is four requests to one local server: three that are answered by a call of a tool, and one
 that is answered by a text. `seal run` plays, scores, gives intervals and writes the report. The
-bare client is a loop over `openai.AsyncOpenAI` that calls the tool and scores nothing. The own
-agent is that loop, as an async function that SEAL calls. inspect_ai plays and scores; it takes part
-where an interpreter that has it is named, or this one has it.
+bare client is a loop over `openai.AsyncOpenAI` that calls the tool and scores nothing. inspect_ai
+plays and scores; it takes part where an interpreter that has it is named, or this one has it.
 
 Each process plays 24 to 240 chats, eight at once. A line through the medians gives the start and
-the milliseconds of a chat. The goal is at most 1.25 times the bare client's milliseconds, and 1.3
-times for the own agent.
+the milliseconds of a chat. The goal is at most 1.25 times the bare client's milliseconds.
+`agents.py` measures agents of one's own.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ CHATS = (24, 80, 240)
 AT_ONCE = 8
 BARE = "bare AsyncOpenAI"
 GOAL = 1.25
-OWN_GOAL = 1.3
-_BENCHMARK = """
+BENCHMARK = """
 import seal
 
 def look(number: int) -> str:
@@ -44,9 +42,12 @@ def look(number: int) -> str:
     \"\"\"
     return f"entry {number}"
 
+def request(chat):
+    return f"What are the entries of chat {chat}?"
+
 def entries(chats, calls):
     wanted = [seal.called("look", number=number) for number in range(calls)]
-    tasks = [seal.ask(f"What are the entries of chat {n}?", *wanted) for n in range(chats)]
+    tasks = [seal.ask(request(chat), *wanted) for chat in range(chats)]
     return seal.Benchmark("entries", tools=[look], tasks=tasks)
 
 """
@@ -82,31 +83,6 @@ async def main(url, chats, at_once):
     await asyncio.gather(*map(one, range(chats)))
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
-"""
-_OWN = """
-import asyncio, json
-import openai
-
-client = openai.AsyncOpenAI()
-
-async def solve(request, tools):
-    messages = [{"role": "user", "content": request}]
-    functions = [
-        {"name": tool.__name__, "description": tool.__doc__, "parameters": tool.parameters}
-        for tool in tools
-    ]
-    told = [{"type": "function", "function": function} for function in functions]
-    while True:
-        answer = await client.chat.completions.create(
-            model="scripted", messages=messages, tools=told
-        )
-        said = answer.choices[0].message
-        if not said.tool_calls:
-            return said.content
-        messages.append(said.model_dump(exclude_none=True))
-        made = [tools[0](**json.loads(call.function.arguments)) for call in said.tool_calls]
-        for call, text in zip(said.tool_calls, await asyncio.gather(*made)):
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": str(text)})
 """
 _INSPECT = """
 import sys
@@ -156,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         start, slope = slopes[name]
         print(f"{name:22}" + "".join(f"{medians[n]:11.2f}" for n in CHATS), end="")
         print(f"{start:11.2f}{slope * 1000:11.1f}{slope / slopes[BARE][1]:8.2f}")
-    print(f"goal: seal at most {GOAL} times the bare client's milliseconds, own agents {OWN_GOAL}")
+    print(f"goal: seal at most {GOAL} times the bare client's milliseconds")
     return 0
 
 
@@ -168,11 +144,10 @@ def measure(inspect: str | None, repetitions: int) -> dict[str, dict[int, float]
     taken: dict[str, dict[int, list[float]]] = {}
     with tempfile.TemporaryDirectory() as name, served() as url:
         folder = Path(name)
-        made = [f"chats_{chats} = entries({chats}, {TOOL_CALLS})\n" for chats in CHATS]
-        (folder / "bench.py").write_text(_BENCHMARK + "".join(made))
+        (folder / "bench.py").write_text(BENCHMARK)
         for chats in CHATS:
-            run(["-c", f"import bench; bench.chats_{chats}.save('{chats}')"], folder, url)
-        (folder / "own.py").write_text(_OWN)
+            saved = f"bench.entries({chats}, {TOOL_CALLS}).save('{chats}')"
+            run(["-c", f"import bench; {saved}"], folder, url)
         check_requests(inspect, folder)
         for turn in range(repetitions):
             for chats in CHATS:
@@ -208,10 +183,6 @@ def commands(inspect: str | None, url: str, chats: int, turn: int) -> dict[str, 
     found = {
         BARE: ["-c", _BARE, url, count, at_once],
         "seal run": ["-m", "seal", "run", count, "--model", model, *options, *place],
-        "seal run, own agent": [
-            *["-m", "seal", "run", f"bench:chats_{chats}", "--agent", "own:solve", *options],
-            *["--workers", at_once, "--out", f"own-{chats}-{turn}"],
-        ],
     }
     if inspect is not None:
         found["inspect_ai"] = [inspect, "-c", _INSPECT, url, count, at_once, f"logs-{chats}-{turn}"]
@@ -225,16 +196,20 @@ def run(words: Sequence[str], folder: Path, url: str) -> float:
         RuntimeError: It failed.
     """
     command = [sys.executable, *words] if words[0].startswith("-") else list(words)
-    told = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
-    environment = {**os.environ, **told, "SEAL_CACHE_DIR": str(folder / "cache")}
     with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=output, stderr=output
+            command, cwd=folder, env=environment(folder, url), stdout=output, stderr=output
         )
         _, status, used = os.wait4(process.pid, 0)
     if status:
         raise RuntimeError((folder / "output").read_text(errors="replace")[-2000:])
     return used.ru_utime + used.ru_stime
+
+
+def environment(folder: str | Path, url: str) -> dict[str, str]:
+    """Return the variables of a contender that asks a server and keeps its cache in a folder."""
+    told = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
+    return {**os.environ, **told, "SEAL_CACHE_DIR": str(Path(folder) / "cache")}
 
 
 @contextmanager
