@@ -102,7 +102,7 @@ def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> st
         large: Whether whole numbers of more than 64 bits may stand as the nearest float.
         within: The `id` of each list or map that it lies in, the outermost first.
     """
-    if isinstance(value, bool):
+    if value is None or isinstance(value, (str, bool)):
         return ""
     if isinstance(value, float):
         return "" if isfinite(value) else f"the number {value}"
