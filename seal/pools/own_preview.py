@@ -39,9 +39,8 @@ def said_by(tasks: Sequence[Task]) -> list[Said]:
     ]
 
 
-def gold_of(task: Task) -> str:
-    """Return the gold of a task in a line."""
-    goal = task.goals[0]
+def gold_of(goal: Goal) -> str:
+    """Return the gold calls of a goal in a line, those of its first plan."""
     calls = [_written(call) for call in _calls(goal)]
     if goal.plans is None:
         return "not known"

@@ -23,6 +23,7 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
+from seal.pools.search import Hit, Kind, named_one, searched
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""
@@ -164,6 +165,38 @@ class StoredPool:
                 yield task
         if not found and limit != 0:
             raise _nothing_found(self, select or {}, known)
+
+    def tool(self, id: str) -> Tool:
+        """Return a tool by its id, by the one id that starts or ends so, or by its name.
+
+        Raises:
+            UnknownNameError: There is none; names the closest.
+            UsageError: Several fit.
+        """
+        of_name = [tool for tool in self.tools() if tool.name == id]
+        if id not in self._tools and len(of_name) == 1:
+            return of_name[0]
+        return self._tools[named_one("tool", id, self._tools)]
+
+    def task(self, id: str) -> Task:
+        """Return a task by its id, or by the one id that starts or ends so; as for `tool`."""
+        tasks = {task.id: task for task in self.every_task()}
+        return tasks[named_one("task", id, tasks)]
+
+    def tools_of(self, id: str) -> tuple[Tool, ...]:
+        """Return the tools that are gold of a task: relevant, or called by gold; as for `tool`."""
+        named = (tool for role, tool in named_tools(self.task(id)) if role != "offered")
+        return tuple(self._tools[tool] for tool in dict.fromkeys(named))
+
+    def search(self, words: str, k: int = 5, of: Kind = "tools") -> tuple[Hit, ...]:
+        """Return the tools, or the tasks, that BM25 ranks first for some words.
+
+        Example:
+            >>> from seal.api.pools import load_pool
+            >>> load_pool("sample").search("weather of tomorrow", 1)[0].id
+            'sample/skywatch/current'
+        """
+        return searched(self.tools(), tuple(self.every_task()), words, k, of)
 
     def every_task(self) -> Iterator[Task]:
         """Yield the tasks of the file as they stand, whatever the view is.

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core import DataError, Score, Step, Task, Trajectory, UnknownNameError, UsageError
+from seal.core import DataError, Score, Step, Task, Trajectory, UsageError
 from seal.core.folders import is_held
+from seal.pools.search import named_one
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 POLL_SECONDS = 0.3
-NAMED = 10
-"""Most task ids that an error lists."""
 
 
 def view(
@@ -107,19 +106,7 @@ def find_task(run: RunFolder, wanted: str) -> Task:
         UsageError: Several do.
     """
     tasks = {task.id: task for task in run.tasks()}
-    if wanted in tasks:
-        return tasks[wanted]
-    for fits in (
-        [id for id in tasks if id.startswith(wanted)],
-        [id for id in tasks if id.endswith(f"/{wanted}")],
-    ):
-        if len(fits) == 1:
-            return tasks[fits[0]]
-        if fits:
-            named = ", ".join(fits[:NAMED]) + (", ..." if len(fits) > NAMED else "")
-            raise UsageError(f"{wanted!r} fits {len(fits)} tasks: {named}; give more of the id")
-    closest = _closest(wanted, list(tasks))
-    raise UnknownNameError("task", wanted, closest, more=len(tasks) - len(closest))
+    return tasks[named_one("task", wanted, tasks)]
 
 
 def outcome_table(run: RunFolder) -> Table:
@@ -296,9 +283,3 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
 
 def _scores(run: RunFolder, task_id: str, trial: int) -> list[Score]:
     return [s for s in scores_so_far(run) if s.task_id == task_id and s.trial == trial]
-
-
-def _closest(wanted: str, known: list[str]) -> list[str]:
-    from rapidfuzz import fuzz, process
-
-    return [name for name, *_ in process.extract(wanted, known, scorer=fuzz.ratio, limit=NAMED)]

@@ -84,7 +84,7 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
         }
     )
     shown = [
-        [task.goals[0].text, gold_of(task), ", ".join(task.goals[0].answers) or "-"]
+        [task.goals[0].text, gold_of(task.goals[0]), ", ".join(task.goals[0].answers) or "-"]
         for task in tasks[:_SHOWN]
     ]
     values = [[one.metrics, f"{one.tasks} of {len(tasks)}", one.why] for one in said]

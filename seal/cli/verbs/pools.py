@@ -1,0 +1,80 @@
+"""Search a pool by words, show its tasks and tools, and count it."""
+
+from typing import Any, Literal
+
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import JSON, POOL, new_app
+from seal.cli.output import field_lines, output
+from seal.core import UnknownNameError
+
+app = new_app("Search a pool by words, show its tasks and tools, and count it.")
+
+
+@verb(app)
+def search(
+    pool: str = POOL,
+    words: str = argument("Looked for.", metavar="WORDS"),
+    k: int = option(5, "Most that are shown.", "-k"),
+    of: Literal["tools", "tasks"] = option("tools", "What is searched."),
+    json: bool = JSON,
+) -> int:
+    """Rank a pool's tools, or its tasks, for some words by BM25."""
+    from dataclasses import asdict
+
+    from seal.pools.lookup import open_pool
+    from seal.report.grids import Grid
+
+    with output(json) as result:
+        hits = open_pool(pool).search(words, k, of)
+        result.result({"pool": pool, "words": words, "hits": list(map(asdict, hits))})
+        rows = [[hit.id, hit.text, f"{hit.score:.2f}"] for hit in hits]
+        grid = Grid("", [of.removesuffix("s"), "text", "score"], rows, names=2)
+        result.show(grid if rows else f"none of the {of} of {pool} has any of these words")
+    return 0
+
+
+@verb(app)
+def show(
+    pool: str = POOL,
+    id: str = argument("Of a task or tool, or how the one begins or ends.", metavar="ID"),
+    json: bool = JSON,
+) -> int:
+    """Show a task with the tools that are gold of it, or a tool."""
+    from seal.core.records import to_plain
+    from seal.pools.lookup import open_pool
+    from seal.pools.own_preview import gold_of
+
+    with output(json) as result:
+        opened = open_pool(pool)
+        try:
+            task = opened.task(id)
+        except UnknownNameError:
+            tool = opened.tool(id)
+            result.result(to_plain(tool))
+            told = {"tool": tool.id, "called as": tool.name, "description": tool.description}
+            arguments = tool.parameters.get("properties", {})
+            needed = tool.parameters.get("required", [])
+            result.show(*field_lines({**told, "arguments": arguments, "required": needed}))
+            return 0
+        gold = [tool.id for tool in opened.tools_of(task.id)]
+        result.result({**to_plain(task), "tools_of": gold})
+        shown: dict[str, Any] = {"task": task.id, "tags": task.tags}
+        for number, goal in enumerate(task.goals):
+            answers = list(goal.answers) or "not known"
+            parts = {"asks": goal.text, "gold calls": gold_of(goal), "answer": answers}
+            shown |= {f"goal {number}, {part}": value for part, value in parts.items()}
+        result.show(*field_lines({**shown, "gold tools": gold}))
+    return 0
+
+
+@verb(app)
+def stats(pool: str = POOL, json: bool = JSON) -> int:
+    """Count a pool's tasks, tools and kinds of gold, as Table 1 of the SEAL paper does."""
+    from dataclasses import asdict
+
+    from seal.pools.counts import count_stored
+    from seal.pools.lookup import open_pool
+
+    with output(json) as result:
+        result.fields({"pool": pool, **asdict(count_stored(open_pool(pool)))})
+    return 0
