@@ -179,7 +179,8 @@ class HttpServer(Server):
         if not found or not isinstance(root, TimeoutError):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
             said = f"could not be reached or broke off: {error.__cause__ or cause}"
-            said = sentences(said, f"Is it running, is {self._setting} right?")
+            asked = f"Is it running, is {self._setting} right?"
+            said = sentences(said, asked if self.url else "Can this machine reach the provider?")
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
         elif spoke:
@@ -320,7 +321,7 @@ class OpenAIServer(HttpServer):
     def _repair(self, status: int, said: str) -> str:
         if status in (401, 403):
             return f"Set {self._key_variable} to a key that may use this model."
-        if status == 404 or (status in (400, 422) and _NO_MODEL.search(said)):
+        if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(said)):
             return (
                 f"Check the model's name and {self._setting} (it usually ends in /v1); "
                 "`seal models` lists the forms."

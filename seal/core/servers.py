@@ -219,14 +219,15 @@ class Server(ABC):
         """Note that a request was given up, and whether the server counts as down after it.
 
         It does where it is not there or takes no request of ours at the first, and after several in
-        a row. Time that was up says nothing of a server.
+        a row. One that has never given a usable answer may be no server of models, whatever it
+        sends. Time that was up says nothing of a server.
         """
+        counts = self.standing.counts
         passing = failure if isinstance(failure, TransientError) else None
         answered = passing is not None and passing.status and passing.status not in _UNABLE
-        if isinstance(failure, RequestError) or answered:
+        if isinstance(failure, RequestError) or (answered and counts.was_heard):
             self._heard(None)
         elif seconds_left():
-            counts = self.standing.counts
             counts.misses += 1
             at_once = not counts.was_heard and not (passing is not None and passing.found)
             if at_once or counts.misses >= _MISSES:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from seal.core import JSON, ChatModel, OpenedPerChat, Task, UnknownNameError, UsageError
+from seal.core import (
+    JSON,
+    ChatModel,
+    OpenedPerChat,
+    Task,
+    UnknownNameError,
+    UsageError,
+    nearest,
+)
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
-from seal.models.settings import OFFLINE, ModelSettings, options_of
+from seal.models.settings import OFFLINE, ModelSettings, fits, options_of
 from seal.models.specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(
@@ -54,11 +63,10 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     settings = settings_of(model, settings)
     name, rest = split_name(model)
     known = options_of(name)
-    for option in settings.options:
-        if known is not None and option not in known:
-            raise UnknownNameError(f"option -M of {name}", option, known)
+    if known is not None:
+        _check_options(name, settings.options, known)
     _check_key(model)
-    found = REGISTRY.resolve(name)
+    found = _found(name, model.name)
     factory = not isinstance(found, type) and not _is_model(found) and callable(found)
     if model.options and not factory:
         raise UsageError(f"model {model.name}: it is built already and takes no options")
@@ -67,6 +75,31 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     elif factory:
         found = found(rest, settings)
     return _checked(found, spec)
+
+
+def _check_options(name: str, given: Mapping[str, Any], known: Mapping[str, str]) -> None:
+    """Raise where `-M` says what a model cannot have; `known` gives the kind of each option."""
+    for option, value in given.items():
+        if option not in known:
+            raise UnknownNameError(f"option -M of {name}", option, known)
+        if value is not None and not fits(value, known[option]):
+            raise UsageError(f"-M {option}={value}: expected {known[option]}")
+
+
+def _found(name: str, whole: str) -> Any:
+    try:
+        return REGISTRY.resolve(name)
+    except UsageError as error:
+        if isinstance(error, UnknownNameError):
+            is_other = nearest(name, error.known) is None
+        else:
+            is_other = not name.rpartition(":")[2].isidentifier()  # llama3:8b, no module:attribute
+        if not is_other:
+            raise
+        raise UsageError(
+            f"{str(error).rstrip('.')}. A model behind a server is named with its provider: "
+            f"openai/{whole}"
+        ) from None
 
 
 def _check_key(model: Model) -> None:

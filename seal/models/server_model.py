@@ -172,7 +172,9 @@ class ServerModel(ABC):
             refusal = refusal_of(400, problem)
             if refusal is not None:
                 raise RequestError(self._server.told(f"answered {problem}"), refusal)
-            raise self._server.transient(f"{self.unusable}: {problem}")
+            known = self._server.standing.counts.was_heard
+            hint = "" if known else f". Is {self.settings.address_from} right?"
+            raise self._server.transient(f"{self.unusable}: {problem}{hint}")
 
         return self._server.answer(ask)
 

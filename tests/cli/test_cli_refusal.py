@@ -64,6 +64,9 @@ REFUSED = {
     "--role user=scripted": "team full has no role 'user'; .* Did you mean 'user_simulator'",
     "--model openai/q@": "model openai/q@: a name of \\[endpoints\\] in seal.toml must follow",
     "--history-policy forget": "'--history-policy': 'forget' is not one of 'stop', 'drop', 'summ",
+    "--model gpt-4o": "no model 'gpt-4o'; known: .* named with its provider: openai/gpt-4o",
+    "--model llama3:8b": "no module 'llama3' .* named with its provider: openai/llama3:8b",
+    "--model openai/x --base-url http://h/v1 -M max_tokens=abc": "max_tokens=abc: expected a whole",
     "--limit x": "'--limit': expected a whole number",
 }
 

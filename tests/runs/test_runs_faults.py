@@ -14,7 +14,7 @@ from contextlib import suppress
 import orjson
 import pytest
 from raw_servers import RawServer, chunked, delta, events, response, stream_head
-from servers import failure, nothing, played
+from servers import answer, failure, garbage, nothing, played
 from small_pools import by_server, contents, many, play, weather_task, write_pool
 
 import seal
@@ -307,6 +307,28 @@ def test_a_wrong_key_or_model_ends_the_run_with_its_first_request(
     with pytest.raises(OutageError, match=repair):
         one_chat(pool, tmp_path / "run", server.url)
     assert len(server.received) == 1
+
+
+NO_MODELS = {
+    "a page": (garbage(), "answered what is no JSON.*Is --base-url right"),
+    "a list": (answer([1]), "no JSON object but .*Is --base-url right"),
+    "words of LM Studio": (answer({"error": "Unexpected endpoint"}), "Is --base-url right"),
+    "405": (answer({"detail": "Method Not Allowed"}, 405), "Check the model's name and --base-url"),
+    "402": (failure(402, "Insufficient Balance"), "OPENAI_API_KEY has no credit left"),
+    "500 for ever": (failure(500, "boom"), "HTTP 500: boom"),
+}
+
+
+@pytest.mark.parametrize("name", NO_MODELS)
+def test_what_never_answers_as_a_model_ends_the_run_after_three_requests(
+    model_server, tmp_path, name
+):
+    said, told = NO_MODELS[name]
+    pool = write_pool(tmp_path / "pool", many(20))
+    server = model_server(lambda request: said)
+    with pytest.raises(OutageError, match=f"no chat was played: .*{told}"):
+        one_chat(pool, tmp_path / "run", server.url)
+    assert len(server.received) <= 3 * 2
 
 
 @pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.slow)])
