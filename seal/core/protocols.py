@@ -46,6 +46,8 @@ class Message:
     """Of a tool's message: the call that it answers."""
     reasoning: str = ""
     """What the assistant thought before its calls; only models that want it back read it."""
+    signed: tuple[Mapping[str, JSON], ...] = field(default=(), compare=False)
+    """Of an assistant's message with calls: `Completion.signed`. A run puts it there itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Completion:
     """What the model thought before it answered."""
     left_out: int = 0
     """Results of tools that were left out of the prompt, whole or but for a summary."""
+    signed: tuple[Mapping[str, JSON], ...] = field(default=(), compare=False)
+    """Thinking in the form in which its server wants it back with the calls that it led to."""
 
     def __post_init__(self) -> None:
         """Take thinking out of the content, whoever made the answer: no role ever reads it."""

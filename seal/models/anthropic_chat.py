@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from seal.core import ModelError, Request
@@ -25,7 +24,6 @@ _LONGEST = 4096
 _CACHED = {"type": "ephemeral"}
 _SILENT = "(nothing)"
 """Stands for an empty text, which Anthropic refuses."""
-_KEPT_THOUGHTS = 4096
 _NEITHER_WAY = {"seed", "response_format", "parallel_tool_calls"}
 """Fields of a chat completion that have no place in a message."""
 
@@ -102,11 +100,6 @@ class AnthropicModel(ServerModel):
     _server: _AnthropicServer
     unusable = "answered what is no message"
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
-        super().__init__(name, settings)
-        self._thoughts: dict[str, list[dict[str, Any]]] = {}
-        """By what was said and called: the signed thinking before it, of this process."""
-
     def _served(self, who: str) -> _AnthropicServer:
         return _AnthropicServer(who, self.settings)
 
@@ -117,20 +110,7 @@ class AnthropicModel(ServerModel):
         return body
 
     def _asked(self, body: dict[str, Any]) -> Any:
-        answer = self._server.post(as_message(body, self._thoughts))
-        chat = as_chat(answer)
-        if isinstance(chat, dict) and "choices" in chat:
-            message = chat["choices"][0]["message"]
-            thoughts = [
-                block
-                for block in objects_in(answer["content"])
-                if "thinking" in str(block.get("type"))
-            ]
-            if thoughts and message["tool_calls"]:
-                if len(self._thoughts) >= _KEPT_THOUGHTS:
-                    self._thoughts.clear()
-                self._thoughts[_said(message)] = thoughts
-        return chat
+        return as_chat(self._server.post(as_message(body)))
 
 
 def build(name: str, settings: ModelSettings) -> AnthropicModel:
@@ -138,15 +118,11 @@ def build(name: str, settings: ModelSettings) -> AnthropicModel:
     return AnthropicModel(name, settings)
 
 
-def as_message(
-    body: Mapping[str, Any], thoughts: Mapping[str, list[dict[str, Any]]] | None = None
-) -> dict[str, Any]:
+def as_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request of a chat completion as one of a message.
 
-    Args:
-        body: Of the chat completion.
-        thoughts: Signed thinking by what was said after it. Where a call of the turn in progress
-            has none, as after a kept answer, this request is sent without thinking.
+    Where a call of the turn in progress lacks the thinking before it, as in a chat that another
+    model began, this request is sent without thinking.
     """
     sent = {name: value for name, value in body.items() if name not in _NEITHER_WAY}
     given: Sequence[Mapping[str, Any]] = sent.pop("messages")
@@ -156,12 +132,11 @@ def as_message(
     if sent.get("thinking", {}).get("type", "disabled") != "disabled":
         turn = next((n for n, m in enumerate(reversed(talk)) if m["role"] == "user"), len(talk))
         asked = [m for m in talk[len(talk) - turn :] if m.get("tool_calls")]
-        if all(_said(message) in (thoughts or {}) for message in asked):
+        if all(message.get("thinking_blocks") for message in asked):
             sent.pop("temperature", None)
         else:
             del sent["thinking"]
-    kept = thoughts if "thinking" in sent else None
-    sent["messages"] = _merged(talk, kept or {})
+    sent["messages"] = _merged(talk, "thinking" in sent)
     sent.setdefault("max_tokens", _LONGEST)
     if stop := sent.pop("stop", None):
         sent["stop_sequences"] = [stop] if isinstance(stop, str) else stop
@@ -177,16 +152,15 @@ def as_message(
     return sent
 
 
-def _merged(
-    talk: Sequence[Mapping[str, Any]], thoughts: Mapping[str, list[dict[str, Any]]]
-) -> list[dict[str, Any]]:
+def _merged(talk: Sequence[Mapping[str, Any]], thinks: bool) -> list[dict[str, Any]]:
     """Return messages that begin with the user and take turns; results are the user's."""
     messages: list[dict[str, Any]] = []
     if not talk or talk[0]["role"] == "assistant":
         messages.append({"role": "user", "content": [{"type": "text", "text": _SILENT}]})
     for message in talk:
         role = "assistant" if message["role"] == "assistant" else "user"
-        blocks = [*thoughts.get(_said(message), ()), *_blocks(message)]
+        thoughts = message.get("thinking_blocks", ()) if thinks else ()
+        blocks = [*thoughts, *_blocks(message)]
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
@@ -212,17 +186,6 @@ def _use(call: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "tool_use", "id": call["id"], "name": function["name"], "input": given}
 
 
-def _said(message: Mapping[str, Any]) -> str:
-    """Return by what an answer is known again: its words and its calls."""
-    calls = []
-    for call in message.get("tool_calls", ()):
-        given = call["function"]["arguments"]
-        with suppress(ValueError):  # what cannot be read stands for itself
-            given = json.loads(given) if isinstance(given, str) else given
-        calls.append([call["function"]["name"], given])
-    return json.dumps([(message.get("content") or "").strip(), calls], sort_keys=True)
-
-
 def as_chat(answer: Any) -> Any:
     """Return a message as a chat completion; what is none, as it is."""
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
@@ -235,6 +198,7 @@ def as_chat(answer: Any) -> Any:
     message = {
         "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
         "reasoning_content": texts_in(blocks, "thinking"),
+        "thinking_blocks": [b for b in blocks if "thinking" in str(b.get("type"))],
         "tool_calls": calls,
     }
     told = answer.get("usage")

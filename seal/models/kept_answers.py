@@ -69,6 +69,8 @@ class CachedModel:
         rules = identity.get("profile")
         self._rules = of_fields(rules, "profile", "kept") if isinstance(rules, Mapping) else None
         self._asked: Counter[str] = Counter()
+        self._signed: dict[str, tuple[Mapping[str, JSON], ...]] = {}
+        """By what was said and called in this chat: what the server wants back with it."""
         self._lock = threading.Lock()
         self._tools: tuple[tuple[Tool, ...], str] = ((), digest([]))
 
@@ -79,8 +81,14 @@ class CachedModel:
             CacheMissError: Nothing is kept, under replay.
             ModelError: The model failed; of this only its own outcomes are kept.
         """
+        completion = self._completed(request)
+        if completion.signed:
+            self._signed[_said(completion)] = completion.signed
+        return completion
+
+    def _completed(self, request: Request) -> Completion:
         if self.mode == "off":
-            return self.inner.complete(request)
+            return self.inner.complete(self._with_signed(request))
         key, number = self._key(request)
         entry = self._store.get(key)
         if entry is None:
@@ -88,6 +96,16 @@ class CachedModel:
                 raise CacheMissError(self._miss(request, number))
             return decode_completion(self._store.put(key, self._answer(request)))
         return replace(decode_completion(entry), kept=True)
+
+    def _with_signed(self, request: Request) -> Request:
+        """Return a request with what the server wants back, whether it was asked for it or not."""
+        if not self._signed:
+            return request
+        messages = (
+            replace(m, signed=self._signed.get(_said(m), ())) if m.calls else m
+            for m in request.messages
+        )
+        return replace(request, messages=tuple(messages))
 
     def _key(self, request: Request) -> tuple[str, int]:
         ruled = self._rules is None or changes(request, self._rules)
@@ -121,7 +139,7 @@ class CachedModel:
     def _answer(self, request: Request) -> dict[str, Any]:
         """Return what is kept of the model's answer, or of its own outcome that there is none."""
         try:
-            answer = encode_completion(self.inner.complete(request))
+            answer = encode_completion(self.inner.complete(self._with_signed(request)))
         except RequestError as error:
             if error.refusal is None:
                 raise
@@ -155,6 +173,11 @@ def plain_messages(messages: Sequence[Message]) -> list[list[JSON]]:
     return plain
 
 
+def _said(answer: Message | Completion) -> str:
+    """Return by what an answer is known again as a message of its chat: its words and calls."""
+    return digest(plain_messages([Message("assistant", answer.content.strip(), answer.calls)]))
+
+
 def encode_completion(completion: Completion) -> dict[str, JSON]:
     """Return an answer as plain JSON."""
     return {
@@ -167,6 +190,7 @@ def encode_completion(completion: Completion) -> dict[str, JSON]:
         "truncated": completion.truncated,
         "finish_reason": completion.finish_reason,
         "reasoning": completion.reasoning,
+        **({"signed": list(completion.signed)} if completion.signed else {}),
     }
 
 
@@ -190,6 +214,7 @@ def decode_completion(entry: Mapping[str, Any]) -> Completion:
             entry["truncated"],
             finish_reason=entry.get("finish_reason", ""),
             reasoning=entry.get("reasoning", ""),
+            signed=tuple(entry.get("signed", ())),
         )
     except (KeyError, TypeError) as error:
         raise InfrastructureError(

@@ -83,6 +83,8 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
         ]
     elif message.role == "tool":
         wired["tool_call_id"] = message.call_id
+    if message.signed:
+        wired["thinking_blocks"] = list(message.signed)
     return wired
 
 
@@ -178,13 +180,15 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
     if finish in FAULTY:
         raise MalformedAnswerError(f"it broke off: {_excerpt(choices[0].get('error') or finish)}")
     usage = _usage(answer.get("usage"))
+    calls = tuple(_calls(message, tools))
     completion = Completion(
         _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
-        tuple(_calls(message, tools)),
+        calls,
         usage or Usage(),
         finish == "length",
         finish_reason=finish,
         reasoning=next(filter(None, _thoughts(message)), ""),
+        signed=tuple(objects_in(message.get("thinking_blocks"))) if calls else (),
     )
     return completion, usage is not None
 

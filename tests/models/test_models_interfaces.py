@@ -17,7 +17,9 @@ from seal.core import (
     ToolCall,
     Usage,
 )
+from seal.core.store import Store
 from seal.models import build_model, model_identity
+from seal.models.kept_answers import CachedModel
 
 WEATHER = Tool(
     "demo/weather/now",
@@ -291,27 +293,49 @@ def test_a_chat_is_sent_as_a_message_of_anthropic(claude, stream):
     assert (found.usage.tokens_in, found.usage.tokens_out) == (31, 12)
 
 
-def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude):
-    said = {"type": "text", "text": "7 degrees."}
-    model, server = claude(
-        [streamed(SIGNED, USED, stop="tool_use"), streamed(said), streamed(said)],
-        thinking={"type": "enabled", "budget_tokens": 2048},
-        max_tokens=4096,
-    )
-    question = Request((Message("user", "Weather in Oslo?"),), (WEATHER,))
-    (call,) = model.complete(question).calls
-    told = (
-        *question.messages,
-        Message("assistant", "", (replace(call, id="call_0"),)),
-        Message("tool", "7", call_id="call_0"),
-    )
-    model.complete(Request(told, (WEATHER,)))
-    other = (*told[:1], replace(told[1], content="Well:"), told[2])  # not of this process
-    model.complete(Request(other, (WEATHER,)))
+THINKS = {"thinking": {"type": "enabled", "budget_tokens": 2048}, "max_tokens": 4096}
+QUESTION = Request((Message("user", "Weather in Oslo?"),), (WEATHER,))
+
+
+def after(completion):
+    """Return the request that follows on the call of a completion."""
+    call = replace(completion.calls[0], id="call_0")
+    said = Message("assistant", completion.content, (call,))
+    told = (*QUESTION.messages, said, Message("tool", "7", call_id="call_0"))
+    return Request(told, (WEATHER,))
+
+
+def fine():
+    return streamed({"type": "text", "text": "7 degrees."})
+
+
+@pytest.mark.parametrize("mode", ["record", "off"])
+def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude, tmp_path, mode):
+    model, server = claude([streamed(SIGNED, USED, stop="tool_use"), fine(), fine()], **THINKS)
+    with Store(tmp_path / "kept") as store:
+        chat = CachedModel(model, store, model.identity, mode)
+        second = after(chat.complete(QUESTION))
+        chat.complete(second)
+        said = replace(second.messages[1], content="Well:")  # by nobody of this chat
+        chat.complete(replace(second, messages=(QUESTION.messages[0], said, second.messages[2])))
     first, second, third = (received.body for received in server.received)
     assert "temperature" not in first and "temperature" not in second
     assert second["messages"][1]["content"][0] == SIGNED
     assert "thinking" not in third and third["temperature"] == 0.0
+
+
+def test_thinking_of_a_kept_answer_is_handed_back_by_another_process(claude, tmp_path):
+    first, _ = claude([streamed(SIGNED, USED, stop="tool_use")], **THINKS)
+    with Store(tmp_path / "kept") as store:
+        CachedModel(first, store, {"model": "claude"}).complete(QUESTION)
+        again, server = claude([fine()], **THINKS)
+        chat = CachedModel(again, store, {"model": "claude"})
+        called = chat.complete(QUESTION)
+        assert called.kept and called.reasoning == "Look it up."
+        assert chat.complete(after(called)).content == "7 degrees."
+    (received,) = server.received
+    assert received.body["thinking"] == THINKS["thinking"]
+    assert received.body["messages"][1]["content"][0] == SIGNED
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")
