@@ -97,9 +97,12 @@ def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
 
 
 def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
-    """Return the names of what the runs measured differently; empty where they can be compared."""
+    """Return the names of what the runs measured differently; empty where they can be compared.
+
+    How often each task was played is none of it: a mean is one over all trials.
+    """
     measures = [run.manifest().get("measure") or {} for run in runs]
-    names = sorted({name for measure in measures for name in measure})
+    names = sorted({name for measure in measures for name in measure} - {"trials"})
     return [name for name in names if any(m.get(name) != measures[0].get(name) for m in measures)]
 
 
@@ -282,7 +285,8 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     shares = {
         label: Estimate(entry.get("share", 0.0), n=calls[label]) for label, entry in found.items()
     }
-    return {f"unrecorded ({', '.join(answered)})": shares}
+    told = ", ".join(answered).replace("empty", "empty, as published")
+    return {f"unrecorded ({told})": shares}
 
 
 def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:

@@ -116,6 +116,12 @@ def test_runs_that_measured_different_things_are_marked(make_run, tmp_path):
     assert "did not measure the same: seed differ" in page(runs, tmp_path)
 
 
+def test_runs_that_were_played_more_often_measured_the_same(make_run, tmp_path):
+    runs = [make_run(f"run{n}", metrics={}, measure={"trials": n}) for n in (1, 4)]
+
+    assert "did not measure the same" not in page(runs, tmp_path)
+
+
 def test_conversations_beyond_the_budget_are_left_out_and_counted(scored_run, tmp_path):
     text = page([scored_run], tmp_path, max_bytes=3000)
 
