@@ -73,17 +73,11 @@ def verdicts_of(
     held = [np.bincount(place, rows >= 0, len(chats)) > 0 for rows in (pairs.rows, pairs.others)]
     has = [np.bincount(place, ~np.isnan(values), len(chats)) for values in (mine, its)]
     if averaged:
-        most = np.zeros(count)
-        np.maximum.at(most, task, np.maximum(*has))
-        sure = [(goals > 0) & (goals == most[task]) for goals in has]
-        shared = np.all([np.bincount(task[here], minlength=count) for here in held], axis=0)
-        unsure = (held[0] & ~sure[0]).astype(int) + (held[1] & ~sure[1])
-        undecided = int((unsure * shared[task]).sum())
+        decided, other_decided, undecided = _each_decided(task, count, held, has)
     else:
         uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(chats)) > 0
-        sure = [(has[0] > 0) & (has[1] > 0) & ~uneven] * 2
-        undecided = int((held[0] & held[1] & ~sure[0]).sum())
-    decided, other_decided = sure
+        decided = other_decided = (has[0] > 0) & (has[1] > 0) & ~uneven
+        undecided = int((held[0] & held[1] & ~decided).sum())
     both = decided & other_decided
     clusters = np.zeros(count, dtype=np.int64)
     clusters[pairs.tasks] = pairs.clusters
@@ -108,6 +102,30 @@ def verdicts_of(
         lost=told(both & (ours < theirs)),
         undecided=undecided,
     )
+
+
+def _each_decided(
+    task: NDArray[np.int64],
+    count: int,
+    held: Sequence[NDArray[np.bool_]],
+    has: Sequence[NDArray[np.int64]],
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
+    """Return which chats of either run have a verdict, and how many of shared tasks lack one.
+
+    Args:
+        task: Place of the task of each chat, below `count`.
+        count: Tasks.
+        held: Of either run, whether it has the chat.
+        has: Likewise, goals of the chat with a value.
+    """
+    import numpy as np
+
+    most = np.zeros(count)
+    np.maximum.at(most, task, np.maximum(*has))
+    ours, theirs = ((goals > 0) & (goals == most[task]) for goals in has)
+    shared = np.all([np.bincount(task[here], minlength=count) for here in held], axis=0)[task]
+    lacking = (held[0] & ~ours & shared).sum() + (held[1] & ~theirs & shared).sum()
+    return ours, theirs, int(lacking)
 
 
 def _solved(
