@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from seal.core.conditions import Called, Condition
-from seal.core.personas import check_persona
 from seal.core.signatures import checked_fields, checked_names
 
 JSON = Any
@@ -335,6 +334,8 @@ class Task:
     def __post_init__(self) -> None:
         """Check the persona."""
         if self.persona is not None:
+            from seal.core.personas import check_persona
+
             check_persona(self.persona)
 
 
