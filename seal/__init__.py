@@ -9,37 +9,46 @@ from typing import TYPE_CHECKING, Any
 from seal.lazy import loader
 
 if TYPE_CHECKING:
-    from seal.agents.teams import Team
-    from seal.api.chats import groupchat
-    from seal.api.objects.frames import frames
-    from seal.api.objects.run import Run
-    from seal.api.plugins import register
-    from seal.api.pools import augment, generate, import_benchmark, lint
-    from seal.api.results import compare, explain, report, score
-    from seal.api.retrieval import retrieve, train_retriever
-    from seal.api.runs import ablate, plan_run, run, sweep
-    from seal.core import (
-        Agent,
-        Chat,
-        ChatModel,
-        Completion,
-        Goal,
-        Metric,
-        Plan,
-        Reply,
-        Retriever,
-        Score,
-        SealError,
-        Task,
-        Tool,
-        ToolCall,
-        ToolResult,
-        Trajectory,
-    )
-    from seal.core.conditions import Argument
-    from seal.models.specs import Model
-    from seal.pools import Benchmark
-    from seal.pools.own import ask, called
+    from seal.agents.teams import Team as Team
+    from seal.api.chats import groupchat as groupchat
+    from seal.api.objects.frames import frames as frames
+    from seal.api.objects.run import Run as Run
+    from seal.api.plugins import register as register
+    from seal.api.pools import augment as augment
+    from seal.api.pools import generate as generate
+    from seal.api.pools import import_benchmark as import_benchmark
+    from seal.api.pools import lint as lint
+    from seal.api.results import compare as compare
+    from seal.api.results import explain as explain
+    from seal.api.results import report as report
+    from seal.api.results import score as score
+    from seal.api.retrieval import retrieve as retrieve
+    from seal.api.retrieval import train_retriever as train_retriever
+    from seal.api.runs import ablate as ablate
+    from seal.api.runs import plan_run as plan_run
+    from seal.api.runs import run as run
+    from seal.api.runs import sweep as sweep
+    from seal.core import Agent as Agent
+    from seal.core import Chat as Chat
+    from seal.core import ChatModel as ChatModel
+    from seal.core import Completion as Completion
+    from seal.core import Goal as Goal
+    from seal.core import Metric as Metric
+    from seal.core import Plan as Plan
+    from seal.core import Reply as Reply
+    from seal.core import Retriever as Retriever
+    from seal.core import Score as Score
+    from seal.core import SealError as SealError
+    from seal.core import Task as Task
+    from seal.core import Tool as Tool
+    from seal.core import ToolCall as ToolCall
+    from seal.core import ToolResult as ToolResult
+    from seal.core import Trajectory as Trajectory
+    from seal.core.conditions import Argument as Argument
+    from seal.models.specs import Model as Model
+    from seal.pools import Benchmark as Benchmark
+    from seal.pools.own import ask as ask
+    from seal.pools.own import called as called
 
     __version__: str
 
@@ -78,6 +87,7 @@ _HOMES = {
     "seal.pools": ("Benchmark",),
     "seal.pools.own": ("ask", "called"),
 }
+__all__ = sorted(name for names in _HOMES.values() for name in names)
 _LOAD = loader(
     __name__,
     _HOMES,
@@ -85,48 +95,6 @@ _LOAD = loader(
     "seal.core.conditions",
 )
 
-__all__ = [
-    "Agent",
-    "Argument",
-    "Benchmark",
-    "Chat",
-    "ChatModel",
-    "Completion",
-    "Goal",
-    "Metric",
-    "Model",
-    "Plan",
-    "Reply",
-    "Retriever",
-    "Run",
-    "Score",
-    "SealError",
-    "Task",
-    "Team",
-    "Tool",
-    "ToolCall",
-    "ToolResult",
-    "Trajectory",
-    "ablate",
-    "ask",
-    "augment",
-    "called",
-    "compare",
-    "explain",
-    "frames",
-    "generate",
-    "groupchat",
-    "import_benchmark",
-    "lint",
-    "plan_run",
-    "register",
-    "report",
-    "retrieve",
-    "run",
-    "score",
-    "sweep",
-    "train_retriever",
-]
 
 # `report` is a package too. Its first import binds it here, where it would hide the function of
 # that name; so it is imported now, and unbound.

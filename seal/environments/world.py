@@ -31,7 +31,9 @@ from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.records import to_plain
 from seal.core.store import Store
-from seal.environments.chat_world import Circumstances, Race, World, clock_of
+from seal.environments.chat_world import Circumstances as Circumstances
+from seal.environments.chat_world import Race, clock_of
+from seal.environments.chat_world import World as World
 from seal.environments.functions import WorldTool, fits, world_tool
 from seal.environments.tables import Row
 
@@ -258,14 +260,3 @@ def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> Environ
         )
     factory: EnvironmentFactory = made
     return factory
-
-
-__all__ = [
-    "Circumstances",
-    "World",
-    "WorldSetup",
-    "Worlds",
-    "build_worlds",
-    "check_options",
-    "toolbox",
-]

@@ -1,31 +1,16 @@
 """Chat models: OpenAI-compatible servers, Gemini, and those that need no server at all."""
 
-from seal.models.build import (
-    REGISTRY,
-    build_model,
-    is_cached,
-    is_free,
-    is_offline,
-    model_identity,
-    open_model,
-    split_name,
-)
-from seal.models.settings import ModelSettings
-from seal.models.specs import Flagged, Model, account_of, bare_name, shown_at
-
-__all__ = [
-    "REGISTRY",
-    "Flagged",
-    "Model",
-    "ModelSettings",
-    "account_of",
-    "bare_name",
-    "build_model",
-    "is_cached",
-    "is_free",
-    "is_offline",
-    "model_identity",
-    "open_model",
-    "shown_at",
-    "split_name",
-]
+from seal.models.build import REGISTRY as REGISTRY
+from seal.models.build import build_model as build_model
+from seal.models.build import is_cached as is_cached
+from seal.models.build import is_free as is_free
+from seal.models.build import is_offline as is_offline
+from seal.models.build import model_identity as model_identity
+from seal.models.build import open_model as open_model
+from seal.models.build import split_name as split_name
+from seal.models.settings import ModelSettings as ModelSettings
+from seal.models.specs import Flagged as Flagged
+from seal.models.specs import Model as Model
+from seal.models.specs import account_of as account_of
+from seal.models.specs import bare_name as bare_name
+from seal.models.specs import shown_at as shown_at

@@ -3,23 +3,17 @@
 from typing import TYPE_CHECKING
 
 from seal.lazy import loader
-from seal.pools.benchmark import Benchmark
-from seal.pools.importer import REGISTRY, Importer, Notes, Recorded
-from seal.pools.pool import StoredPool, load_pool
+from seal.pools.benchmark import Benchmark as Benchmark
+from seal.pools.importer import REGISTRY as REGISTRY
+from seal.pools.importer import Importer as Importer
+from seal.pools.importer import Notes as Notes
+from seal.pools.importer import Recorded as Recorded
+from seal.pools.pool import StoredPool as StoredPool
+from seal.pools.pool import load_pool as load_pool
 
 if TYPE_CHECKING:
-    from seal.pools.imports import ImportReport, import_benchmark
+    from seal.pools.imports import ImportReport as ImportReport
+    from seal.pools.imports import import_benchmark as import_benchmark
 
-__all__ = [
-    "REGISTRY",
-    "Benchmark",
-    "ImportReport",
-    "Importer",
-    "Notes",
-    "Recorded",
-    "StoredPool",
-    "import_benchmark",
-    "load_pool",
-]
 
 __getattr__ = loader(__name__, {".imports": ["ImportReport", "import_benchmark"]})

@@ -12,19 +12,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core import DataError, OptionError, Pool, Query, Ranking, Retriever, UsageError, shortened
+from seal.core import DataError, OptionError, Pool, Query, Ranking, UsageError, shortened
+from seal.core import Retriever as Retriever
 from seal.core.registry import Registry
 from seal.core.specs import name_of
 from seal.retrievers.contract import (
     Hits,
-    RetrieverSpec,
     by_score,
     check_k,
     finite,
-    parse_spec,
     refuse_unknown_options,
     spec_of,
 )
+from seal.retrievers.contract import RetrieverSpec as RetrieverSpec
+from seal.retrievers.contract import parse_spec as parse_spec
 
 REGISTRY = Registry(
     "retriever",
@@ -187,14 +188,3 @@ def _no_ranking(name: str, got: Any) -> DataError:
     return DataError(
         f"retriever {name}: expected one list of (tool id, score) per query, got {shortened(got)}"
     )
-
-
-__all__ = [
-    "REGISTRY",
-    "Retriever",
-    "RetrieverSpec",
-    "build_retriever",
-    "known_options",
-    "parse_spec",
-    "rank",
-]

@@ -10,47 +10,30 @@ What is asked of a world is imported when it is first named: most pools have non
 
 from typing import TYPE_CHECKING
 
-from seal.core.conditions.condition import FIRST, LAST, Condition, Match
-from seal.core.conditions.messages import (
-    MESSAGE,
-    Argument,
-    Asked,
-    Called,
-    Replied,
-    Told,
-    message_row,
-    parts,
-    party,
-)
+from seal.core.conditions.condition import FIRST as FIRST
+from seal.core.conditions.condition import LAST as LAST
+from seal.core.conditions.condition import Condition as Condition
+from seal.core.conditions.condition import Match as Match
+from seal.core.conditions.messages import MESSAGE as MESSAGE
+from seal.core.conditions.messages import Argument as Argument
+from seal.core.conditions.messages import Asked as Asked
+from seal.core.conditions.messages import Called as Called
+from seal.core.conditions.messages import Replied as Replied
+from seal.core.conditions.messages import Told as Told
+from seal.core.conditions.messages import message_row as message_row
+from seal.core.conditions.messages import parts as parts
+from seal.core.conditions.messages import party as party
 from seal.lazy import loader
 
 if TYPE_CHECKING:
-    from seal.core.conditions.cells import Column
-    from seal.core.conditions.state import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
-    from seal.core.conditions.unconfirmed import Unconfirmed
+    from seal.core.conditions.cells import Column as Column
+    from seal.core.conditions.state import EXTRACTORS as EXTRACTORS
+    from seal.core.conditions.state import AllOf as AllOf
+    from seal.core.conditions.state import DependsOn as DependsOn
+    from seal.core.conditions.state import StateHas as StateHas
+    from seal.core.conditions.state import StateUnchanged as StateUnchanged
+    from seal.core.conditions.unconfirmed import Unconfirmed as Unconfirmed
 
-__all__ = [
-    "EXTRACTORS",
-    "FIRST",
-    "LAST",
-    "MESSAGE",
-    "AllOf",
-    "Argument",
-    "Asked",
-    "Called",
-    "Column",
-    "Condition",
-    "DependsOn",
-    "Match",
-    "Replied",
-    "StateHas",
-    "StateUnchanged",
-    "Told",
-    "Unconfirmed",
-    "message_row",
-    "parts",
-    "party",
-]
 
 __getattr__ = loader(
     __name__,

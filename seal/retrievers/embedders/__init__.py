@@ -16,13 +16,13 @@ from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
 from seal.retrievers.embedders.vectors import (
     CachedEmbedder,
-    Embedder,
     Matrix,
     Purpose,
-    Vectors,
     ask_in_batches,
     scale_to_unit,
 )
+from seal.retrievers.embedders.vectors import Embedder as Embedder
+from seal.retrievers.embedders.vectors import Vectors as Vectors
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -153,15 +153,3 @@ def _rows(
         matrix.put(slice(done, done + len(batch)), rows, what)
         done += len(batch)
     return matrix.rows
-
-
-__all__ = [
-    "DEFAULT_MODEL",
-    "EMBEDDERS",
-    "Embedder",
-    "Vectors",
-    "build_embedder",
-    "embed_documents",
-    "embed_queries",
-    "name_of",
-]
