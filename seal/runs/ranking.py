@@ -13,6 +13,7 @@ from seal.core import (
     CacheMissError,
     CacheMode,
     InfrastructureError,
+    ModelError,
     Pool,
     Query,
     Ranking,
@@ -33,6 +34,8 @@ class Retrieved:
     """Task id to the rankings of its goals."""
     failures: Mapping[str, str] = field(default_factory=dict)
     """Task id to why nothing could be retrieved for it."""
+    outage: str = ""
+    """What the retriever's server said that failed for all or a half of them; empty: it did not."""
 
 
 def rank_tasks(
@@ -59,9 +62,14 @@ def rank_tasks(
             return Retrieved(failures=dict.fromkeys(queries, str(error)))
         items, middle = list(queries.items()), len(queries) // 2
         one, two = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
-        return Retrieved({**one.rankings, **two.rankings}, {**one.failures, **two.failures})
+        return Retrieved(
+            {**one.rankings, **two.rankings},
+            {**one.failures, **two.failures},
+            one.outage or two.outage,
+        )
     except InfrastructureError as error:
-        return Retrieved(failures=dict.fromkeys(queries, str(error)))
+        outage = str(error) if isinstance(error, ModelError) else ""
+        return Retrieved(failures=dict.fromkeys(queries, str(error)), outage=outage)
     except SealError:
         raise
     except (Exception, SystemExit) as error:  # what a plug-in may do

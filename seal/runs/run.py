@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-from seal.core import OutageError, Trajectory, UsageError
+from seal.core import ModelError, OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
@@ -40,6 +40,8 @@ from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
+_MISSES = 3
+"""Batches in a row for which the retriever's server fails before it counts as down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,10 @@ def _run(
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():
-            engine.check()
+            try:
+                engine.check()
+            except ModelError as error:
+                raise OutageError(f"no chat was played: {error}") from error
         if budget.max_dollars is not None:
             from seal.runs.spending.prices import check_priced
 
@@ -326,10 +331,14 @@ class _Chats:
         self.report(Progress("play", self.done, self.total, self.errors))
 
     def _jobs(self, done: Set[tuple[str, int]]) -> Iterator[Job]:
+        missed = 0
         for trial in range(self.settings.trials):
             waiting = (task for task in self.folder.tasks() if (task.id, trial) not in done)
             while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
                 found = self.engine.rank(batch)
+                missed = missed + 1 if found.outage else 0  # one batch may have a text to blame
+                if missed == _MISSES:
+                    self.budget.outage = self.budget.outage or found.outage
                 for task in batch:
                     self.stopped = self.budget.spent
                     if self.stopped:

@@ -8,7 +8,7 @@ import pytest
 from servers import Answer, Received, failure, openai_embeddings
 from small_pools import CITIES, contents, many, play, weather_task, write_pool
 
-from seal.core import CacheMissError, InfrastructureError, ModelError, Query, Ranking, RequestError
+from seal.core import CacheMissError, ModelError, OutageError, Query, Ranking, RequestError
 from seal.runs.ranking import rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}
@@ -113,9 +113,25 @@ def test_a_batch_that_fails_costs_its_tasks_and_not_the_run(tmp_path, model_serv
 
 def test_tools_that_cannot_be_embedded_start_no_run(pool, tmp_path, model_server):
     server = model_server(EmbeddingServer(failure(500, "down"), "Weather of a city"))
-    with pytest.raises(InfrastructureError, match="HTTP 500: down"):
+    with pytest.raises(OutageError, match=r"no chat was played: .*HTTP 500: down"):
         play(pool, tmp_path / "run", **dense(server))
     assert not (tmp_path / "run").exists()
+
+
+def test_a_retrievers_server_that_goes_down_stops_the_run(tmp_path, model_server, monkeypatch):
+    monkeypatch.setattr("seal.runs.run._RANKED_AT_ONCE", 2)
+    tasks = [weather_task(f"City{n:02}", n) for n in range(20)]
+    pool = write_pool(tmp_path / "pool", tasks)
+    script = EmbeddingServer(failure(500, "down"), "weather in City0")
+    settings = dense(model_server(script))
+    with pytest.raises(OutageError, match=r"no chat was played: .*HTTP 500: down"):
+        play(pool, tmp_path / "run", **settings)
+    script.word = "weather in City1"
+    run = play(pool, tmp_path / "run", **settings)
+    assert (run.exit_code, run.summary["errors"], run.summary["unfinished"]) == (3, 4, 6)
+    script.mended = True
+    run = play(pool, tmp_path / "run", resume=True, **settings)
+    assert (run.exit_code, run.summary["errors"], run.summary["unfinished"]) == (0, 0, 0)
 
 
 def test_a_run_is_replayed_without_its_server(pool, tmp_path, model_server, own_cache):
