@@ -149,6 +149,30 @@ def test_its_calls_are_calls_of_the_chat_and_its_answer_is_judged(body, command,
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
 
 
+AT_ONCE = """
+import openai, time
+from concurrent.futures import ThreadPoolExecutor
+client, task = openai.OpenAI(), ask("/task")
+messages = [{"role": "user", "content": task["request"]}]
+said = client.chat.completions.create(model="any", messages=messages, tools=task["tools"])
+
+def make(call):
+    time.sleep(0.05 if "7" in call.function.arguments else 0)
+    return ask("/tools/" + call.function.name, json.loads(call.function.arguments))["value"]
+
+with ThreadPoolExecutor() as pool:
+    ask("/answer", {"answer": str(list(pool.map(make, said.choices[0].message.tool_calls)))})
+"""
+
+
+def test_calls_that_it_makes_at_once_are_one_reply_in_the_order_of_the_models_answer(
+    command, tmp_path
+):
+    run = played(Bridge(command(AT_ONCE)), tmp_path, model="oracle")
+    assert list(run.calls["turn"]) == [1, 1]
+    assert [json.loads(given)["order_id"] for given in run.calls["arguments"]] == ["7", "8"]
+
+
 def test_an_agent_has_request_and_tools_by_mcp_and_may_answer_by_its_output(command, tmp_path):
     pytest.importorskip("mcp")
     run = played(Bridge(command(BY_MCP) + " lost printed"), tmp_path, trials=2, workers=2)

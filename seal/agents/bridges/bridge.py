@@ -19,7 +19,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seal.agents.bridges.http import ChatServer, told_of
+from seal.agents.bridges.http import ChatServer
 from seal.agents.bridges.line import LeftError, Line
 from seal.core import Chat, InfrastructureError, Reply, UsageError, shortened
 from seal.core.canonical import digest
@@ -140,7 +140,7 @@ class BridgedAgent:
             self._place.line.close()
             self._place.line = Line()
         line = self._place.line
-        told = {**told_of(chat), **self._place.told()}
+        told = {**self._place.task(chat), **self._place.told()}
         one = (
             _Command(self._bridge.command, told)
             if self._bridge.command

@@ -20,7 +20,7 @@ import json
 import secrets
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,7 +37,7 @@ from seal.agents.bridges.chat_wire import (
 from seal.agents.bridges.line import Line, OverError
 from seal.agents.bridges.mcp import McpPosts
 from seal.agents.own import asked_of, earlier_of
-from seal.core import Chat, ToolCall, UsageError
+from seal.core import Chat, Tool, ToolCall, UsageError
 from seal.core.plain import json_bytes, well_formed
 
 MOST_BYTES = 64 << 20
@@ -54,10 +54,22 @@ class _Place:
         self.line = Line()
         self.answers = 0
         """Of the model, so far."""
+        self.names: dict[str, str] = {}
+        """What the agent was told last: its name of a tool to the tool's own."""
 
     def told(self) -> dict[str, str]:
         """Return address and token, as an agent is told them."""
         return {"base_url": self.address, "api_key": self.token}
+
+    def offer(self, tools: Sequence[Tool]) -> None:
+        """Take note of the tools that the agent may call now."""
+        self.names = {wire: tool.name for wire, tool in by_wire_name(tools).items()}
+
+    def task(self, chat: Chat) -> dict[str, Any]:
+        """Return what is asked now, what was said before, and the tools as OpenAI's functions."""
+        self.offer(chat.tools)
+        tools = offered_functions(chat.tools)
+        return {"request": asked_of(chat), "messages": earlier_of(chat), "tools": tools}
 
 
 class ChatServer(ThreadingHTTPServer):
@@ -212,12 +224,12 @@ def _routed(place: _Place, what: str, body: Any) -> _Answer:
         model = {"id": "seal", "object": "model", "created": 0, "owned_by": "seal"}
         return _Answer({"object": "list", "data": [model]})
     if what == "GET task":
-        return _Answer(place.line.ask(told_of).result())
+        return _Answer(place.line.ask(place.task).result())
     if method == "POST" and path in _FORMS:
         completed: _Answer = place.line.ask(partial(_completed, place, _FORMS[path], body)).result()
         return completed
     if method == "POST" and path.startswith("tools/"):
-        return _called(place.line, path.removeprefix("tools/"), body)
+        return _called(place, path.removeprefix("tools/"), body)
     if what == "POST answer":
         said = body.get("answer") if isinstance(body, dict) else None
         if not isinstance(said, str):
@@ -233,28 +245,20 @@ def _completed(place: _Place, form: Form, body: Any, chat: Chat) -> _Answer:
     except UsageError as error:
         return _refused(400, str(error))
     completion = chat.complete(asked.messages, asked.tools, asked.json_object)
+    place.offer(chat.tools)
+    offered = set(place.names.values())
+    place.line.expect([call for call in completion.calls if call.name in offered])
     number, place.answers = place.answers, place.answers + 1
     answer = written(form, completion, asked, number)
     return _Answer(events(form, answer) if asked.stream else answer)
 
 
-def _called(line: Line, wire: str, arguments: Any) -> _Answer:
+def _called(place: _Place, wire: str, arguments: Any) -> _Answer:
     """Make a call of the chat; one of no offered tool is made too, and refused there."""
     if not isinstance(arguments, dict):
         raise UsageError("expected the arguments as a JSON object")
-    tools = line.ask(lambda chat: by_wire_name(chat.tools)).result()
-    name = tools[wire].name if wire in tools else wire
-    result = line.ask(ToolCall("", name, arguments)).result()
+    result = place.line.ask(ToolCall("", place.names.get(wire, wire), arguments)).result()
     return _Answer({"content": result.content, "error": result.error, "value": result.value})
-
-
-def told_of(chat: Chat) -> dict[str, Any]:
-    """Return what is asked now, what was said before, and the tools as OpenAI's functions."""
-    return {
-        "request": asked_of(chat),
-        "messages": earlier_of(chat),
-        "tools": offered_functions(chat.tools),
-    }
 
 
 def _refused(status: int, message: str) -> _Answer:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ from seal.agents.own import asked_of
 from seal.core import Chat, OverdueError, Reply, ToolCall
 
 FINISHED = "The task is finished. End the session."
+_TOGETHER = 0.2
+"""Seconds in which calls of one answer arrive from an agent that makes them at once."""
 
 
 class LeftError(Exception):
@@ -47,6 +50,10 @@ class Line:
         self._submitted: Future[Any] | None = None
         self._over = False
         self._lock = threading.Lock()
+        self._answer: list[Any] = []
+        """Name and arguments of each call of the model's last answer that is not made yet."""
+        self._one_by_one = False
+        """Whether the agent was seen to wait for each result before it makes the next call."""
 
     @property
     def is_over(self) -> bool:
@@ -72,6 +79,10 @@ class Line:
                 self._inbox.put(asked)
         return asked.answered
 
+    def expect(self, calls: Sequence[ToolCall]) -> None:
+        """Take note of the calls of the model's answer: made at once they are made in its order."""
+        self._answer = [(call.name, call.arguments) for call in calls]
+
     def leave(self) -> None:
         """Take note that the agent has ended."""
         self._inbox.put(None)
@@ -94,7 +105,7 @@ class Line:
                 self._submitted = asked.answered
                 return Reply(asked.what)
             if isinstance(asked.what, ToolCall):
-                self._run(chat, asked, asked.what)
+                self._run(chat, asked)
             else:
                 self._do(chat, asked.answered, asked.what)
 
@@ -137,21 +148,42 @@ class Line:
             answered.set_exception(OverError(str(error)))
             raise
 
-    def _run(self, chat: Chat, first: _Asked, call: ToolCall) -> None:
-        """Run a call, and at once with it the calls that came meanwhile."""
-        calls, answered = [call], [first.answered]
-        while not self._inbox.empty():
-            self._next.append(self._inbox.get())
-        while self._next and (asked := self._next[0]) and isinstance(asked.what, ToolCall):
-            self._next.popleft()
-            if asked.answered.set_running_or_notify_cancel():
-                calls.append(asked.what)
-                answered.append(asked.answered)
+    def _run(self, chat: Chat, first: _Asked) -> None:
+        """Run a call, and at once with it those that come meanwhile, in the order of the answer."""
+        made, order = [first, *self._beside(first)], self._answer
+        made.sort(key=lambda one: [*order, _called(one)].index(_called(one)))
+        self._answer = [called for called in order if called not in map(_called, made)]
         try:
-            results = chat.execute(calls)
+            results = chat.execute([each.what for each in made])  # type: ignore[misc]
         except BaseException as error:  # also that the budget of calls is spent
-            for each in answered:
-                each.set_exception(OverError(str(error)))
+            for each in made:
+                each.answered.set_exception(OverError(str(error)))
             raise
-        for each, result in zip(answered, results, strict=True):
-            each.set_result(result)
+        for each, result in zip(made, results, strict=True):
+            each.answered.set_result(result)
+
+    def _beside(self, first: _Asked) -> list[_Asked]:
+        """Return the calls that came beside the first; others of its answer are waited for."""
+        waits = _called(first) in self._answer and not self._one_by_one
+        others = len(self._answer) - 1 if waits else 0
+        until = time.monotonic() + _TOGETHER
+        made: list[_Asked] = []
+        while True:
+            while not self._inbox.empty():
+                self._next.append(self._inbox.get())
+            while self._next and (each := self._next[0]) and isinstance(each.what, ToolCall):
+                self._next.popleft()
+                if each.answered.set_running_or_notify_cancel():
+                    made.append(each)
+            if self._next or len(made) >= others:
+                return made
+            try:
+                self._next.append(self._inbox.get(timeout=max(0.0, until - time.monotonic())))
+            except queue.Empty:
+                self._one_by_one = True
+                return made
+
+
+def _called(asked: _Asked) -> Any:
+    call = asked.what
+    return (call.name, call.arguments) if isinstance(call, ToolCall) else None
