@@ -23,24 +23,27 @@ def openapi_tools(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         for method in _METHODS:
             if method in expect(item, dict, path):
                 operation = expect(item[method], dict, f"{path}: {method}")
-                shared = item.get("parameters") or []
-                yield _tool(whole, f"{method}_{path}", operation, shared)
+                given = [
+                    _resolved(whole, parameter)
+                    for part in (item, operation)
+                    for parameter in expect(part.get("parameters") or [], list, path)
+                ]
+                yield _tool(whole, f"{method}_{path}", operation, given)
 
 
 def _tool(
-    whole: dict[str, Any], place: str, operation: dict[str, Any], shared: list[Any]
+    whole: dict[str, Any], place: str, operation: dict[str, Any], given: list[dict[str, Any]]
 ) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required: list[str] = []
-    for given in [*shared, *(operation.get("parameters") or [])]:
-        parameter = _resolved(whole, given)
+    for parameter in given:
         name, where = parameter.get("name"), parameter.get("in")
         if where == "body":
             _add_body(parameter.get("schema"), properties, required)
         elif isinstance(name, str) and where in ("query", "path", "formData"):
-            schema = parameter.get("schema") or {
-                key: parameter[key] for key in ("type", "enum", "items") if key in parameter
-            }
+            schema = parameter.get("schema")
+            if not isinstance(schema, dict):
+                schema = {k: parameter[k] for k in ("type", "enum", "items") if k in parameter}
             told = {"description": parameter["description"]} if parameter.get("description") else {}
             properties[name] = {**schema, **told}
             required += [name] * bool(parameter.get("required"))
@@ -66,7 +69,9 @@ def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> N
         return
     if isinstance(schema.get("properties"), dict):
         properties |= schema["properties"]
-        required += schema.get("required") or []
+        needed = schema.get("required")
+        listed = needed if isinstance(needed, list) else []
+        required += [name for name in listed if isinstance(name, str)]
     else:
         properties["body"] = schema
         required.append("body")

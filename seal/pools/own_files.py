@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, MissingExtraError, SealError, Task, UsageError, shortened
+from seal.core import DataError, MissingExtraError, SealError, Task, UsageError, fault, shortened
 from seal.core.conditions import Called
 from seal.core.plain import exact_json
 from seal.core.registry import load_dotted
@@ -24,13 +24,21 @@ from seal.pools.openapi import openapi_tools
 from seal.pools.own import ask, called, check_gold, own_tasks
 from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.reading.calls import given_arguments, parsed_call
-from seal.pools.reading.records import Placed, expect, json_file, json_of_text, utf8_text
-from seal.pools.reading.rows import rows
+from seal.pools.reading.records import (
+    Placed,
+    expect,
+    json_file,
+    json_of_text,
+    parse_json,
+    utf8_text,
+)
+from seal.pools.reading.rows import FORMATS, rows
 from seal.pools.reading.tolerance import Reader, listed, usable
 from seal.pools.reading.types import literal, parameters_schema, python_type
 
 HUB = "hf:"
 """Before the name of a data set on Hugging Face's hub: `hf:org/name:split`."""
+_FILES = (".yaml", ".yml")
 _TAG = 60
 """Characters of a value that makes a tag; what is longer groups nothing."""
 
@@ -85,7 +93,10 @@ def tools_of(source: str | Path) -> Iterator[OwnTool]:
     path, kind = Path(source), Path(source).suffix.lower()
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name the file of the tools")
-    if kind == ".py" or not path.exists():
+    is_file = kind in _FILES or kind in FORMATS
+    if is_file and not path.is_file():
+        raise UsageError(f"{path}: no such file; give one of tools, or a Python module")
+    if kind == ".py" or not is_file:
         yield from _functions(_module(path, str(source)))
     elif kind == ".csv":
         for place, row in rows(path):
@@ -208,7 +219,10 @@ def _of_hub(tasks: str) -> Iterable[Any]:
     except ImportError as error:
         raise MissingExtraError("datasets", "training") from error
     name, _, split = tasks.removeprefix(HUB).partition(":")
-    found: Iterable[Any] = load_dataset(name, split=split or "test")
+    try:
+        found: Iterable[Any] = load_dataset(name, split=split or "test")
+    except Exception as error:  # of whatever the hub, the network and the data set raise
+        raise DataError(f"{tasks}: it cannot be loaded: {fault(error)}") from error
     return found
 
 
@@ -295,7 +309,8 @@ class _Rows:
         inner = expect(one, dict, what="a call").get("function", one)
         name = inner if isinstance(inner, str) else expect(inner, dict).get("name")
         given: Any = inner.get("arguments") if isinstance(inner, dict) else one.get("arguments")
-        given = json_of_text(given) if isinstance(given, str) else given
+        if isinstance(given, str):
+            given = parse_json(given.encode("utf-8", "replace"), f"arguments of {name}")
         if not isinstance(name, str) or not isinstance(given, dict | None):
             raise DataError(f"expected a call with name and arguments, got {shortened(one)}")
         return called(name, **(given or {}))

@@ -170,6 +170,56 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
 }
 """Case to the name of its importer, and what writes its source and returns it."""
 
+GET = {
+    "name": "get",
+    "description": "Gets it.",
+    "parameters": {
+        "type": "object",
+        "properties": {"id": {"type": "string"}},
+        "required": ["id"],
+    },
+}
+_ORDER = {
+    "type": "object",
+    "properties": {"note": {"type": "string"}, "parent": {"$ref": "#/components/schemas/Order"}},
+    "required": ["note"],
+}
+_BODY = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Order"}}}}
+_FULL = {"name": "full", "in": "query", "schema": {"type": "boolean"}, "description": "All of it"}
+OPENAPI = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/orders/{id}": {
+            "parameters": [{"$ref": "#/components/parameters/Id"}],
+            "get": {"operationId": "getOrder", "summary": "Look it up", "parameters": [_FULL]},
+            "post": {"requestBody": _BODY},
+        }
+    },
+    "components": {
+        "parameters": {
+            "Id": {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
+        },
+        "schemas": {"Order": _ORDER},
+    },
+}
+OWN_TOOLS = {
+    "list.json": [GET, {"type": "function", "function": {"name": "put"}}],
+    "mcp.json": {"result": {"tools": [GET]}},
+    "openapi.json": OPENAPI,
+    "tools.csv": 'name,description,parameters\nget,Gets.,"id: str, days: int = 3"\nput,Puts.,',
+    "tools.jsonl": (GET,),
+}
+"""Files of one's own tools."""
+OWN_TASKS = {
+    "asked.csv": 'query,calls,answer,kind\nWhen?,"get(id=""7"")",Monday,a\nHi,[],,b\nX,get,"[1]",',
+    "asked.jsonl": (
+        {"query": "a", "calls": [{"name": "get", "arguments": {"id": "7"}}], "answer": ["x"]},
+        {"query": "b", "calls": [{"function": {"name": "get", "arguments": '{"id": "7"}'}}]},
+        {"query": "c", "tools": ["get"], "id": 3, "share": 1.5},
+    ),
+}
+"""Files of one's own tasks."""
+
 VALUES: Sequence[Any] = (
     *(None, True, False, 0, -1, 2**70, 1e308, 0.5, float("nan")),
     *("", " ", "x", "0", "\0", "\ud800", "../../x", "{", "[1,", "x" * 5000, "é" * 300),

@@ -4,10 +4,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from mutants import SOURCES, mutant
+from mutants import GET, OWN_TASKS, OWN_TOOLS, SOURCES, mutant, write
 
 from seal.core import SealError
 from seal.pools import import_benchmark, load_pool
+from seal.pools.own_files import benchmark_of
 
 TRIED = 150
 """Mutants of each source."""
@@ -62,4 +63,26 @@ def test_a_spoilt_source_is_told(case: str, tmp_path: Path) -> None:
         file.write_bytes(content)
         if fault:
             faults[seed, file.name] = fault
+    assert faults == {}
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", [*OWN_TOOLS, *OWN_TASKS])
+def test_a_spoilt_file_of_ones_own_is_told(name: str, tmp_path: Path) -> None:
+    write(tmp_path, {name: {**OWN_TOOLS, **OWN_TASKS}[name]})
+    file = tmp_path / name
+    content = file.read_bytes()
+    faults = {}
+    for seed in range(TRIED):
+        file.write_bytes(mutant(content, Random(f"{name} {seed}")))
+        tools, tasks = (file, [{"query": "x"}]) if name in OWN_TOOLS else ([GET], file)
+        try:
+            benchmark_of("own", tools, tasks)[0].save(tmp_path / "pool")
+        except SealError:
+            continue
+        except Exception as error:  # what is looked for
+            faults[seed] = f"{type(error).__name__}: {error}"
+            continue
+        assert load_pool(tmp_path / "pool").tools()
     assert faults == {}

@@ -217,6 +217,7 @@ def test_rows_that_cannot_be_are_left_out_with_what_is_wrong() -> None:
     ("tools", "tasks", "columns", "told"),
     [
         ("nope.py", [], {}, "no such file"),
+        ("nope.json", [], {}, "nope.json: no such file"),
         ("no file", [], {}, "no such file, and no name of a Python module"),
         ("own", [], {}, "no module 'own' is installed"),
         (".", [], {}, "is a folder"),
