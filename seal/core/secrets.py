@@ -171,6 +171,23 @@ def check_url(url: str, setting: str = BASE_URL) -> str:
     return url
 
 
+def server_url(
+    given: str | None, setting: str = BASE_URL, variable: str = OPENAI_URL
+) -> str | None:
+    """Return the address of a server: the given one, else the variable's; None: the provider's own.
+
+    Args:
+        given: The address; None or empty: none.
+        setting: Where it is given, for the message.
+        variable: Environment variable that may hold it.
+
+    Raises:
+        UsageError: It is no address.
+    """
+    url = given or os.environ.get(variable, "").strip() or None
+    return check_url(url, setting if given else variable) if url else None
+
+
 def public_url(url: str) -> str:
     """Return the address without user, password, query and fragment, which may hold secrets."""
     try:

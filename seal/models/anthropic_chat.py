@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.core import ModelError, Request
-from seal.core.providers import server_url
-from seal.core.secrets import ANTHROPIC_URL
+from seal.core.secrets import ANTHROPIC_URL, server_url
 from seal.models.profiles import Profile
 from seal.models.sdk_server import SdkServer
 from seal.models.server_model import ServerModel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,8 +10,8 @@ from typing import Any, ClassVar
 
 from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
-from seal.core.providers import GeminiServer, OpenAIServer, server_url
-from seal.core.secrets import ServerSettings, check_url, public_url
+from seal.core.providers import GeminiServer, OpenAIServer
+from seal.core.secrets import ServerSettings, check_url, public_url, server_url
 from seal.retrievers.embedders.vectors import Purpose
 
 _NUMBERS: Mapping[str, type[int] | type[float]] = {
@@ -107,7 +108,7 @@ def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float
     return number
 
 
-class ServerEmbedder:
+class ServerEmbedder(ABC):
     """Embeds texts on a server.
 
     Busy servers are tried again with growing pauses (Retry-After holds), and long ones are told;
@@ -151,9 +152,9 @@ class ServerEmbedder:
     def _read(self, options: RemoteOptions) -> RemoteOptions:
         return options
 
+    @abstractmethod
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         """Return the rows of one request."""
-        raise NotImplementedError
 
 
 class OpenAIEmbedder(ServerEmbedder):
