@@ -165,7 +165,7 @@ def test_calls_at_once_race(tmp_path):
     raced = [("call_1", "ConnectionError"), ("call_0", None)]
     assert errors("dependency") == raced
     assert errors("exhaustive", race="exhaustive") == raced
-    assert errors("none", race="none") == [("call_0", None), ("call_1", None)]
+    assert errors("none", race="none") == [("call_0", None), ("call_1", "not_recorded")]
 
 
 def test_worlds_and_options_that_cannot_be_end_the_run_before_it_begins(phones, pool, tmp_path):
