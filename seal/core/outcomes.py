@@ -105,7 +105,6 @@ _OVERFLOW = re.compile(
     r"|exceeds? the (?:maximum (?:number of tokens|allowed input)|limit of \d+)"
     r"|exceeded model token limit|configured context size|range of input length should be"
     r"|when (?:the )?context (?:the )?overflows|n_keep \(\d+\) >= n_ctx"  # LM Studio
-    r"|max_tokens must be at least 1, got -"  # vLLM, where the prompt alone is too long
     r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
     re.IGNORECASE | re.DOTALL,
 )

@@ -10,7 +10,7 @@ from small_pools import Weatherman, many, play, write_pool
 
 import seal
 from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
-from seal.core import DataError, UsageError
+from seal.core import DataError, OutageError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.report.judging import judging_notes
@@ -135,17 +135,24 @@ def test_unusable_votes_are_counted_and_the_others_decide(played, model_server):
 
 
 def test_a_judge_that_is_down_is_an_error_and_never_a_score(played, model_server):
-    server = model_server(lambda request: failure(500))
-    summary = rescore(
-        played,
-        ScoreSettings(
-            judge="sopr,fac", judge_model="openai/j", base_url=server.url, model_options=NAMED
-        ),
-    )
+    asked = []
+
+    def script(request):
+        asked.append(request)
+        return text("Hm.") if len(asked) == 1 else failure(500)
+
+    server = model_server(script)
+    how = {"judge": "sopr,fac", "judge_model": "openai/j", "model_options": NAMED, "workers": 1}
+    summary = rescore(played, ScoreSettings(base_url=server.url, **how))
 
     assert summary["errors"] == 4
     assert summary["metrics"]["sopr"]["mean"] is None
     assert set(summary["metrics"]["fac"]["reasons"]) == {"infrastructure"}
+    away = model_server(lambda request: failure(500))  # which has never answered
+    before = (played / "scores.jsonl").read_bytes()
+    with pytest.raises(OutageError, match=r"the scores are left as they are: .*HTTP 500"):
+        rescore(played, ScoreSettings(base_url=away.url, **how))
+    assert (played / "scores.jsonl").read_bytes() == before
 
 
 @pytest.mark.parametrize(
