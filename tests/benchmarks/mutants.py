@@ -76,6 +76,16 @@ def beir(folder: Path) -> Path:
     return write(folder, files)
 
 
+def judged_in_lines(folder: Path) -> Path:
+    judged = (
+        {"query-id": "q1", "corpus-id": "d1", "score": 1},
+        {"query-id": "q2", "corpus-id": "d2", "score": 2},
+    )
+    source = write(beir(folder), {"qrels/test.jsonl": judged})
+    (source / "qrels" / "test.tsv").unlink()
+    return source
+
+
 def toolret(folder: Path) -> Path:
     tool = {"name": "tides", "description": "Tides", "parameters": {"at": {"type": "str"}}}
     labels = json.dumps([{"id": "d1", "doc": tool, "relevance": 1}])
@@ -158,6 +168,7 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "apibench": ("apibench", apibench),
     "apigen": ("apigen", apigen),
     "beir": ("beir", beir),
+    "beir in lines": ("beir", judged_in_lines),
     "bfcl": ("bfcl", bfcl),
     "dialogtool": ("dialogtool", dialogtool),
     "metatool": ("metatool", metatool),

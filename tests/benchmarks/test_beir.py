@@ -1,5 +1,6 @@
 """Retrieval benchmarks in BEIR's layout and in ToolRet's: files of both, and bad ones."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -293,6 +294,47 @@ def test_a_set_of_which_no_query_is_judged_is_told(beir: Path) -> None:
     (beir / "qrels" / "test.tsv").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match=r"holds no task of beir \(left out: 4 not_judged_in_split"):
         imported(beir)
+
+
+def in_jsonl(folder: Path) -> None:
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        (folder / name).unlink()
+    header, *judged = (line.split("\t") for line in QRELS.splitlines())
+    records = [dict(zip(header, [*line[:2], int(line[2])], strict=True)) for line in judged]
+    (folder / "qrels" / "test.jsonl").write_text(lines(*records), encoding="utf-8")
+    (folder / "qrels" / "test.tsv").unlink()
+
+
+def in_shards(folder: Path) -> None:
+    header, *judged = (line.split("\t") for line in QRELS.splitlines())
+    records = [dict(zip(header, [*line[:2], int(line[2])], strict=True)) for line in judged]
+    for name, content in (("corpus", DOCUMENTS), ("queries", QUERIES), ("qrels", records)):
+        (folder / f"{name}.jsonl").unlink(missing_ok=True)
+        (folder / name).mkdir(exist_ok=True)
+        table = pa.Table.from_pylist(content)
+        parquet.write_table(table, folder / name / "test-00000-of-00001.parquet")
+    (folder / "qrels" / "test.tsv").unlink()
+
+
+def packed(folder: Path) -> None:
+    tsv = folder / "qrels" / "test.tsv"
+    (folder / "qrels" / "test.tsv.gz").write_bytes(gzip.compress(tsv.read_bytes()))
+    tsv.unlink()
+
+
+@pytest.mark.parametrize("change", [in_jsonl, in_shards, packed])
+def test_every_shape_of_a_set_gives_equal_tasks(beir: Path, change: Any) -> None:
+    whole = imported(beir)
+    before = tasks(beir)
+    change(beir)
+    report = imported(beir)
+    assert (report.tasks, report.tools, report.dropped) == (2, 3, whole.dropped)
+    found = tasks(beir)
+    assert {id: task.goals for id, task in found.items()} == {
+        id: task.goals for id, task in before.items()
+    }
+    assert {task.split for task in found.values()} == {"test"}
 
 
 def test_queries_without_labels_need_judgements(beir: Path) -> None:

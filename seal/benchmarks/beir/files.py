@@ -4,12 +4,13 @@
 |---|---|---|
 | corpus | `corpus*`, or records with `documentation` or `doc` | `_id` or `id`; `title`, `text` |
 | queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
-| relevance | `qrels/SPLIT.tsv`, `qrels.tsv`, `.trec` | query, document, score; TREC: `0` second |
+| relevance | `qrels/SPLIT.tsv`, `.jsonl`, `.trec` | query, document, score; TREC: `0` second |
 
 A header of judgements that names query, document and score says where they stand, in any order and
 beside other columns.
 
-The first two are JSON Lines, one JSON array, or Parquet. ToolRet has no third: its queries carry
+The first two are JSON Lines, one JSON array, or Parquet, which may stand in folders of these names.
+Lines may be packed with gzip (`.jsonl.gz`, `.tsv.gz`). ToolRet has no third: its queries carry
 `labels`, a JSON text of `{id, doc, relevance}`.
 
 A document is a text with a title, or the JSON of a tool, as ToolRet has it. The tools that ToolRet
@@ -20,12 +21,14 @@ name that a document has counts.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Tool, shortened
 from seal.core.plain import json_text
+from seal.pools.reading.packed import PACKED, lines_of
 from seal.pools.reading.records import (
     Placed,
     Torn,
@@ -39,7 +42,11 @@ from seal.pools.reading.rows import CARDS, rows
 from seal.pools.reading.types import literal, parameters_schema
 
 _RECORDS = ("*.jsonl", "*.jsonl.gz", "*.json", "*.parquet")
-_JUDGEMENTS = ("*.tsv", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")
+_JUDGEMENTS = (
+    *("*.tsv", "*.tsv.gz", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt"),
+    *("qrels/*.jsonl", "qrels/*.jsonl.gz", "qrels/*.parquet", "qrels.jsonl", "qrels.parquet"),
+)
+_SHARD = re.compile(r"-\d+-of-\d+$")
 
 
 class Judgement(NamedTuple):
@@ -104,8 +111,10 @@ def find_files(source: Path, split: str) -> Files:
             only.
     """
     kinds: dict[str, list[Path]] = {"corpus": [], "queries": [], "": []}
+    judged = set(_matching(source, _JUDGEMENTS))
     for path in _matching(source, _RECORDS):
-        kinds[_kind(path)].append(path)
+        if path not in judged:
+            kinds[_kind(path)].append(path)
     corpus, queries, ignored = kinds.values()
     judgements = _judgements(source, split)
     if not queries or (judgements is not None and not corpus):
@@ -134,7 +143,7 @@ def _matching(source: Path, names: tuple[str, ...]) -> list[Path]:
 def _kind(path: Path) -> str:
     """Tell what a file of records holds: by its name, else by the fields of its first record."""
     for kind in ("corpus", "queries"):
-        if path.name.startswith(kind):
+        if path.name.startswith(kind) or (path.suffix, path.parent.name) == (".parquet", kind):
             return kind
     try:
         first = next(rows(path), None)
@@ -148,17 +157,22 @@ def _kind(path: Path) -> str:
 
 def _judgements(source: Path, split: str) -> Path | None:
     found = _matching(source, _JUDGEMENTS)
-    of_split = [path for path in found if path.stem == split]
-    general = [path for path in found if path.stem == "qrels"]
+    of_split = [path for path in found if split_of(path) == split]
+    general = [path for path in found if split_of(path) == "qrels"]
     if len(of_split) > 1:
         raise DataError(
             f"{source} holds judgements of {split!r} twice: {of_split[0]} and {of_split[1]}; "
             "name one folder"
         )
     if found and not of_split and not general:
-        splits = ", ".join(path.stem for path in found)
+        splits = ", ".join(map(split_of, found))
         raise DataError(f"{source} has no judgements of the split {split!r}; it has: {splits}")
     return next(iter(of_split + general), None)
+
+
+def split_of(path: Path) -> str:
+    """Return the split that a file of judgements is named for: of `test-00000-of-00001` test."""
+    return _SHARD.sub("", Path(path.name.removesuffix(PACKED)).stem)
 
 
 def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:
@@ -168,19 +182,24 @@ def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:
         path: The file.
         torn: Told a line that is not UTF-8, which is passed over.
     """
+    if ".jsonl" in path.suffixes or path.suffix == ".parquet":
+        for place, row in rows(path, torn):
+            told = row if isinstance(row, dict) else {}
+            columns = _columns("\t".join(map(str, told)))
+            yield Placed(place, Line("\t".join(map(str, told.values())), columns))
+        return
     columns = Columns()
-    with path.open("rb") as lines:
-        for number, raw in enumerate(lines, 1):
-            place = f"{path}, line {number}"
-            try:
-                line = utf8_text(raw, place).strip("\r\n")
-            except DataError as error:
-                torn(error)
-                continue
-            if number == 1 and _is_header(line):
-                columns = _columns(line)
-            elif line.strip():
-                yield Placed(place, Line(line, columns))
+    for number, raw in enumerate(lines_of(path), 1):
+        place = f"{path}, line {number}"
+        try:
+            line = utf8_text(raw, place).strip("\r\n")
+        except DataError as error:
+            torn(error)
+            continue
+        if number == 1 and _is_header(line):
+            columns = _columns(line)
+        elif line.strip():
+            yield Placed(place, Line(line, columns))
 
 
 def _columns(header: str) -> Columns:

@@ -31,6 +31,7 @@ from seal.benchmarks.beir.files import (
     identifier,
     judgement_lines,
     judgement_of,
+    split_of,
     tool_of_document,
     tool_of_record,
 )
@@ -74,7 +75,7 @@ class _Import:
     def __init__(self, files: Files, split: str, min_score: float, notes: Notes) -> None:
         self._files = files
         judged = files.judgements
-        self._split = split if judged is not None and judged.stem == split else ""
+        self._split = split if judged is not None and split_of(judged) == split else ""
         self._min_score = min_score
         self._notes = notes
         self._tools = ToolTable()
