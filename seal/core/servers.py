@@ -20,8 +20,8 @@ from urllib.parse import quote
 
 from seal.core.deadlines import seconds_left, within
 from seal.core.errors import ModelError, OverdueError, RequestError, UsageError
-from seal.core.outcomes import refusal_of, unread
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
+from seal.core.server_words import refusal_of, unread
 
 Answer = TypeVar("Answer")
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, Completion, ModelError, Request, RequestError, Tool, UsageError
-from seal.core.outcomes import refusal_of, unread
 from seal.core.secrets import public_url
+from seal.core.server_words import refusal_of, unread
 from seal.models.normal_form import presentation_of
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
 from seal.models.settings import ModelSettings

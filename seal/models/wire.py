@@ -14,8 +14,8 @@ import orjson
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.function_calls import parse_call, wire_name, wire_names
-from seal.core.outcomes import FAULTY, finish_of
 from seal.core.plain import well_formed
+from seal.core.server_words import FAULTY, finish_of
 from seal.models.normal_form import closed, normalised
 from seal.models.profiles import HINTS, Profile
 from seal.models.settings import ModelSettings

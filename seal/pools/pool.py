@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -23,7 +23,9 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
-from seal.pools.search import Hit, Kind, named_one, searched
+
+if TYPE_CHECKING:
+    from seal.pools.search import Hit, Kind
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""
@@ -176,10 +178,14 @@ class StoredPool:
         of_name = [tool for tool in self.tools() if tool.name == id]
         if id not in self._tools and len(of_name) == 1:
             return of_name[0]
+        from seal.pools.search import named_one
+
         return self._tools[named_one("tool", id, self._tools)]
 
     def task(self, id: str) -> Task:
         """Return a task by its id, or by the one id that starts or ends so; as for `tool`."""
+        from seal.pools.search import named_one
+
         tasks = {task.id: task for task in self.every_task()}
         return tasks[named_one("task", id, tasks)]
 
@@ -196,6 +202,8 @@ class StoredPool:
             >>> load_pool("sample").search("weather of tomorrow", 1)[0].id
             'sample/skywatch/current'
         """
+        from seal.pools.search import searched
+
         return searched(self.tools(), tuple(self.every_task()), words, k, of)
 
     def every_task(self) -> Iterator[Task]:

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Completion
-from seal.core.outcomes import finish_of, refusal_of, without_thinking
+from seal.core.outcomes import without_thinking
+from seal.core.server_words import finish_of, refusal_of
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
 THOUGHTS = {
