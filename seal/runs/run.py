@@ -308,7 +308,8 @@ class _Chats:
         Returns:
             Whether still no judge was asked, as for a chat that needs none.
         """
-        more = self.scorer.score_ahead(self.folder, decode(line, Trajectory))
+        trajectory = decode(line, Trajectory)
+        more = self.scorer.score_ahead(self.folder, trajectory, self.engine.tools)
         self.budget.outage = self.budget.outage or self.engine.cast.outage
         judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
         return more and not judged and not self.budget.outage

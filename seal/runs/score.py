@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -15,6 +15,7 @@ from seal.core import (
     Metric,
     Score,
     Task,
+    Tool,
     ToolCall,
     ToolResult,
     Trajectory,
@@ -56,6 +57,9 @@ _QUESTIONS = 50
 """Most questions that a summary lists, the most frequent first."""
 _LONGEST = 200
 """Characters of one."""
+
+_AHEAD = 16
+"""Chats that are scored at most while others are played."""
 
 _Scored = tuple[Trajectory, list[Score], set[str]]
 """A chat, its scores, and the names of those that the short table shows as one's own."""
@@ -191,7 +195,7 @@ class Scorer:
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
-        scored = _mapped(self._measure(folder), _pairs(folder), self.threads)
+        scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
             for number, (trajectory, scores, own) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
@@ -231,19 +235,21 @@ class Scorer:
     def _ahead(self) -> dict[tuple[str, int], _Scored]:
         return {}
 
-    def score_ahead(self, folder: RunFolder, trajectory: Trajectory) -> bool:
+    def score_ahead(
+        self, folder: RunFolder, trajectory: Trajectory, tools: Mapping[str, Tool]
+    ) -> bool:
         """Score one chat before the others end; `score` takes what came of it.
 
         Returns:
-            Whether there may be more: at most 64 are kept.
+            Whether there may be more: at most 16 are scored so.
         """
         task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
         pair = task, _with_turns(task, trajectory, *_turns_given(folder))
-        self._ahead[task.id, trajectory.trial] = self._measure(folder)(pair)
-        return len(self._ahead) < _AT_ONCE
+        self._ahead[task.id, trajectory.trial] = self._measure(tools)(pair)
+        return len(self._ahead) < _AHEAD
 
-    def _measure(self, folder: RunFolder) -> Callable[[tuple[Task, Trajectory]], _Scored]:
-        tools, bench, usual = folder.tools(), self.benchmark, self.usual
+    def _measure(self, tools: Mapping[str, Tool]) -> Callable[[tuple[Task, Trajectory]], _Scored]:
+        bench, usual = self.benchmark, self.usual
         declared = () if bench is None else build_metrics(bench.metrics, METRICS)
         hidden = declared if bench is not None and bench.headline else ()
         shown = self.extra if hidden else (*self.extra, *declared)
