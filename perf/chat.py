@@ -1,11 +1,11 @@
 """What a chat costs above its model calls.
 
-Prints, each a ratio within one run:
+Prints three ratios, each measured in one run:
 
-- CPU of whole chats (full team, 6 model calls, 3 tool calls) through a local zero-latency server,
-  over the CPU of a loop over one shared sync `openai.OpenAI` client that sends the same requests;
-- resident memory after all chats, over that after the first tenth;
-- chats a second of two processes, over those of one, with a scripted model in process.
+- CPU of whole chats over that of a bare loop. A chat has the full team, 6 model calls and 3 tool
+  calls; a local server answers at once. The loop sends the same requests by one `openai.OpenAI`.
+- Memory after all chats over that after the first tenth.
+- Chats a second of two processes over those of one. A script in the process stands for the model.
 
     python perf/chat.py [--chats 1000] [--short]
 """

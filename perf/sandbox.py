@@ -96,7 +96,7 @@ def run(sandbox: MontySandbox | BubblewrapSandbox, source: str, cases: Sequence[
 def in_process(source: str, cases: Sequence[Case]) -> None:
     """Run all cases here: only for text of our own."""
     space: dict[str, Any] = {}
-    exec(source, space)
+    exec(source, space)  # the reference is the same text without a sandbox
     function = space[function_name(TOOL)]
     for case in cases:
         if not same_rows(

@@ -14,8 +14,9 @@ the user allows the module `autogen`.
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -58,21 +59,19 @@ class GuestAgent:
 
     def for_chat(self) -> OwnRole:
         """Return what plays the role in one chat; an object of the user plays one at a time."""
-        shared = not self._makes
-        if shared:
-            _ONE_AT_A_TIME.acquire()
-        try:
-            made = self.made()
-            from seal.agents.guest_groups import GroupGuest
+        from seal.agents.guest_groups import GroupGuest
 
-            kind = GroupGuest if is_group(made) else GuestRole
-            return kind(self.code, made, _ONE_AT_A_TIME.release if shared else lambda: None)
-        except BaseException as error:
-            if shared:
-                _ONE_AT_A_TIME.release()
-            if isinstance(error, UsageError):
+        with ExitStack() as held:
+            if not self._makes:
+                held.enter_context(_ONE_AT_A_TIME)
+            try:
+                made = self.made()
+                kind = GroupGuest if is_group(made) else GuestRole
+                role = kind(self.code, made, lambda: kept.close())
+            except UsageError as error:
                 return Unmade(self.code, error)
-            raise
+            kept = held.pop_all()
+            return role
 
     def made(self) -> Any:
         """Return the agent, or the group chat; of a class or a function a new one.
@@ -207,9 +206,9 @@ class Guest(OwnRole):
         """Return what the guest says, in the time that is left."""
         return self.code.call(lambda: self.answer(chat), chat.seconds_left)
 
+    @abstractmethod
     def answer(self, chat: Chat) -> Any:
         """Return what the guest says."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Forget the chat, and leave the agents as they were."""

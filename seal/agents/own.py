@@ -19,6 +19,7 @@ what it returns or, of an async one, what it yielded last. When it has ended, it
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
@@ -87,7 +88,7 @@ def identity_of(function: Callable[..., Any]) -> str:
     return f"{name_of(function)}#{digest(source_of(function))[:8]}"
 
 
-class OwnRole:
+class OwnRole(ABC):
     """What a user's own code needs to speak in one chat.
 
     Args:
@@ -123,11 +124,11 @@ class OwnRole:
             finally:
                 chat.note(printed.getvalue())
 
+    @abstractmethod
     def said(self, chat: Chat) -> Any:
         """Return a text, or a reply."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most roles leave nothing behind
         """Leave the chat."""
 
 
@@ -176,20 +177,18 @@ class FunctionRole(OwnRole):
 
     def _resumed(self, heard: str | None) -> tuple[bool, Any]:
         """Return whether the generator has ended, and what it says."""
-        paused = self._paused
+        paused, self._paused = self._paused, None
         try:
             if hasattr(paused, "asend"):
-                return False, self._awaited(paused.asend(heard))
-            return False, self._called(lambda: _sent(paused, heard))
+                said = self._awaited(paused.asend(heard))
+            else:
+                said = self._called(lambda: _sent(paused, heard))
         except StopAsyncIteration:
-            said = None
+            return True, None
         except _EndedError as error:
-            said = error.said
-        except BaseException:
-            self._paused = None
-            raise
-        self._paused = None
-        return True, said
+            return True, error.said
+        self._paused = paused
+        return False, said
 
     def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
         now: Any = self._now
@@ -250,17 +249,12 @@ class ObjectRole(OwnRole):
         super().__init__(code)
         self._role = role
 
-    def reply(self, chat: Chat) -> Reply:
-        """Return what the object replies.
-
-        Raises:
-            OverdueError: It takes longer than the chat may last.
-        """
-        with self.heeded(chat):
-            said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
-            if inspect.isawaitable(said):
-                said = self.code.wait(said, chat.seconds_left, Inbox(chat.role))
-        return said  # type: ignore[no-any-return]
+    def said(self, chat: Chat) -> Any:
+        """Return what the object replies."""
+        said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
+        if inspect.isawaitable(said):
+            said = self.code.wait(said, chat.seconds_left, Inbox(chat.role))
+        return said
 
 
 class _Now:

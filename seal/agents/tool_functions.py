@@ -8,7 +8,7 @@ import keyword
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
-from seal.agents.faults import CallsSpentError
+from seal.agents.faults import CallsSpentError, PluginError
 from seal.core import JSON, Chat, Tool, ToolCall, ToolResult
 from seal.core.records import to_plain
 
@@ -110,13 +110,13 @@ class Together:
             except CallsSpentError:  # ends the reply here: the function may catch every error
                 self._over = True
                 raise
-            except Exception as error:
+            except Exception as error:  # whatever it is, the function gets it where it awaits
                 failure = error
             loop.call_soon_threadsafe(settle, results, failure)
 
         try:
             self._hand_over(make)
-        except Exception as error:  # the reply has ended
+        except PluginError as error:  # the reply has ended
             loop.call_later(_PAUSE, settle, (), error)
 
 

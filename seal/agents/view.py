@@ -250,7 +250,7 @@ class View:
         try:
             with self._blameless():
                 return [_copy(result) for result in self._run_own(calls)]
-        except Exception as error:
+        except Exception as error:  # `close` raises it again: the role may keep it
             self._failure = error
             raise
 

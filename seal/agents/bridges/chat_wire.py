@@ -97,7 +97,6 @@ def written(form: Form, completion: Completion, asked: Asked, number: int) -> di
         asked: The request.
         number: Of the answer in its chat, from 0; ids derive from it.
     """
-    usage = completion.usage
     calls = [
         {
             "id": f"call_{number}_{place}",
@@ -107,30 +106,42 @@ def written(form: Form, completion: Completion, asked: Asked, number: int) -> di
         for place, call in enumerate(completion.calls)
     ]
     if form == "responses":
-        return {
-            "id": f"resp_{number}",
-            "object": "response",
-            "created_at": 0,
-            "model": "seal",
-            "status": "incomplete" if completion.truncated else "completed",
-            "error": None,
-            "incomplete_details": (
-                {"reason": "max_output_tokens"} if completion.truncated else None
-            ),
-            "instructions": None,
-            "metadata": {},
-            "output": list(_output(completion.content, calls, number)),
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": [],
-            "usage": {
-                "input_tokens": usage.tokens_in,
-                "input_tokens_details": {"cached_tokens": 0},
-                "output_tokens": usage.tokens_out,
-                "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": usage.tokens_in + usage.tokens_out,
-            },
-        }
+        return _response(completion, calls, number)
+    return _chat_completion(completion, calls, number)
+
+
+def _response(
+    completion: Completion, calls: Sequence[Mapping[str, str]], number: int
+) -> dict[str, Any]:
+    usage, cut = completion.usage, completion.truncated
+    return {
+        "id": f"resp_{number}",
+        "object": "response",
+        "created_at": 0,
+        "model": "seal",
+        "status": "incomplete" if cut else "completed",
+        "error": None,
+        "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+        "instructions": None,
+        "metadata": {},
+        "output": list(_output(completion.content, calls, number)),
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": usage.tokens_in,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": usage.tokens_out,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": usage.tokens_in + usage.tokens_out,
+        },
+    }
+
+
+def _chat_completion(
+    completion: Completion, calls: Sequence[Mapping[str, str]], number: int
+) -> dict[str, Any]:
+    usage = completion.usage
     message: dict[str, Any] = {"role": "assistant", "content": completion.content or None}
     if calls:
         message["tool_calls"] = [
