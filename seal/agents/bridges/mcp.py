@@ -8,18 +8,15 @@ that come by themselves, `McpPosts` to agents that are bridged.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from seal.agents.bridges.line import FINISHED, Line, OverError
-from seal.agents.own import asked_of
-from seal.core import Chat, MissingExtraError, Reply, Tool, ToolCall, ToolResult
+from seal.agents.bridges.line import Line
+from seal.core import Chat, MissingExtraError, Reply
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -32,11 +29,6 @@ _HOW = (
     f"Get the request by the prompt `{PROMPT}`. Solve it with the tools, and give the final answer "
     f"by the tool `{SUBMIT}`."
 )
-_ANSWER = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "description": "What the user is told."}},
-    "required": ["answer"],
-}
 
 
 class McpClients:
@@ -105,83 +97,21 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
         MissingExtraError: The SDK is not installed.
     """
     try:
-        import mcp_types as types
-        from mcp import MCPError
         from mcp.server.lowlevel import Server
+
+        from seal.agents.bridges.mcp_answers import Answers
     except ModuleNotFoundError as error:
         raise MissingExtraError("mcp", "mcp") from error
 
-    told: WeakKeyDictionary[Line, dict[Any, Any]] = WeakKeyDictionary()
-
-    def named_line(ctx: Any) -> Line:
-        try:
-            return line_of(ctx)
-        except OverError as error:
-            raise MCPError(types.INVALID_REQUEST, str(error)) from error
-
-    async def asked(ctx: Any, what: Any) -> Any:
-        try:
-            return await asyncio.wrap_future(named_line(ctx).ask(what))
-        except OverError as error:
-            raise MCPError(types.INVALID_REQUEST, str(error)) from error
-
-    async def last(ctx: Any, what: Callable[[Chat], Any], missing: Any) -> Any:
-        line = named_line(ctx)
-        known = told.setdefault(line, {})
-        try:
-            known[what] = await asked(ctx, what)
-        except MCPError:
-            if not line.is_over:
-                raise
-        return known.get(what, missing)
-
-    async def list_tools(ctx: Any, params: Any) -> Any:
-        offered: list[Tool] = await last(ctx, _offered, [])
-        submit = types.Tool(
-            name=_submit(offered), description="Give the final answer.", input_schema=_ANSWER
-        )
-        tools = [
-            types.Tool(name=tool.name, description=tool.description, input_schema=tool.parameters)
-            for tool in offered
-        ]
-        return types.ListToolsResult(tools=[*tools, submit])
-
-    async def call_tool(ctx: Any, params: Any) -> Any:
-        arguments = params.arguments or {}
-        if params.name in (SUBMIT, f"{SUBMIT}_answer") and params.name == _submit(
-            await last(ctx, _offered, [])
-        ):
-            said = await asked(ctx, str(arguments.get("answer", "")))
-            return types.CallToolResult(
-                content=[types.TextContent(type="text", text=said or FINISHED)]
-            )
-        result: ToolResult = await asked(ctx, ToolCall("", params.name, arguments))
-        brought = types.CallToolResult(
-            content=[types.TextContent(type="text", text=result.content)],
-            is_error=result.error is not None,
-        )
-        if isinstance(result.value, dict):  # what earlier versions of the protocol take
-            brought.structured_content = result.value
-        return brought
-
-    async def list_prompts(ctx: Any, params: Any) -> Any:
-        prompt = types.Prompt(name=PROMPT, description="What the user asks for.")
-        return types.ListPromptsResult(prompts=[prompt])
-
-    async def get_prompt(ctx: Any, params: Any) -> Any:
-        if params.name != PROMPT:
-            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}; known: {PROMPT}")
-        text = types.TextContent(type="text", text=await last(ctx, asked_of, FINISHED))
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
-
+    answers = Answers(line_of)
     return Server(
         "seal",
         version=version("seal-api-llms"),
         instructions=_HOW,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+        on_list_tools=answers.list_tools,
+        on_call_tool=answers.call_tool,
+        on_list_prompts=answers.list_prompts,
+        on_get_prompt=answers.get_prompt,
     )
 
 
@@ -244,13 +174,3 @@ class McpPosts:
         await self._manager.handle_request(scope, receive, send)
         content = b"".join(one.get("body", b"") for one in said[1:])
         return PostAnswer(content, said[0]["status"])
-
-
-def _submit(offered: list[Tool]) -> str:
-    """Return the name of the tool that takes the answer."""
-    taken = any(tool.name == SUBMIT for tool in offered)
-    return f"{SUBMIT}_answer" if taken else SUBMIT
-
-
-def _offered(chat: Chat) -> list[Tool]:
-    return list(chat.tools)
