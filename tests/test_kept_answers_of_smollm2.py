@@ -19,7 +19,7 @@ def kept(tmp_path, monkeypatch):
 
 
 def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp_path):
-    model = seal.Model("local/smollm2", max_tokens=64, n_threads=1)
+    model = seal.Model("local/smollm2", max_tokens=64)
     common = OPTIONS | {"model": model, "cache": "replay", "cache_dir": kept, "baselines": False}
     runs = [seal.run("sample", out=tmp_path / name, **common) for name in ("first", "second")]
 

@@ -102,12 +102,15 @@ class LocalModel(ServerModel):
 
     @cached_property
     def identity(self) -> dict[str, JSON]:
-        """What shapes this model's answers, besides the request: what is in the file."""
+        """What shapes this model's answers, besides the request: what is in the file.
+
+        The number of threads is always named, for sums of parts depend on it.
+        """
         return {
             "model": f"local/{self._weights.label}",
             "sha256": self._weights.sha256,
             "temperature": self.settings.temperature,
-            "options": dict(self.settings.options),
+            "options": {**self.settings.options, "n_threads": self._loaded["n_threads"]},
             **self._rules,
         }
 

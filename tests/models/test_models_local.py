@@ -104,7 +104,7 @@ def test_a_file_is_loaded_alike_on_every_machine_unless_told(played, monkeypatch
         return asked[0], model.identity
 
     usual, plain = loaded()
-    assert usual == {"n_parallel": 1, "n_threads": 1} and plain["options"] == {}
+    assert usual == {"n_parallel": 1, "n_threads": 1} and plain["options"] == {"n_threads": 1}
     threads, other = loaded(n_threads=8, n_ctx=512, n_parallel=None)
     assert threads == {"n_parallel": 1, "n_threads": 8, "n_ctx": 512} and other != plain
     for wrong in (0, -1, "many"):
@@ -257,7 +257,7 @@ def test_what_a_model_is_depends_on_its_file_and_not_on_its_place(tmp_path):
     assert said[0] == said[1] and str(tmp_path) not in json.dumps(said)
     assert (said[0]["sha256"], said[0]["options"]) == (
         hashlib.sha256(CONTENT).hexdigest(),
-        {"max_tokens": 9},
+        {"max_tokens": 9, "n_threads": 1},
     )
 
 
