@@ -21,12 +21,13 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
+from raw_servers import delta, events
 from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.sample import SAMPLE
@@ -41,14 +42,41 @@ TOOL_CALLS = 3
 
 
 def answer(request: Received) -> Answer:
+    """Answer as `said` does: whole, or as a stream where the request asks for one."""
+    whole = said(request.body)
+    return streamed(json.loads(whole.body)) if request.body.get("stream") else whole
+
+
+def said(body: Mapping[str, Any]) -> Answer:
     """Call the first tool three times, then speak; a request without tools gets words."""
-    body = request.body
     told = sum(message["role"] == "tool" for message in body["messages"])
     if body.get("response_format"):
         return text(json.dumps({"verdict": "solved", "reason": "as asked"}))
     if body.get("tools") and told < TOOL_CALLS:
         return calls((body["tools"][0]["function"]["name"], {"number": told}))
     return text(f"Found after {told} calls.")
+
+
+def streamed(completion: Mapping[str, Any]) -> Answer:
+    """Return a completion as servers of models stream it: an event for every few letters."""
+    choice = completion["choices"][0]
+    message = choice["message"]
+    chunks = [delta(content=piece) for piece in pieces(message["content"] or "")]
+    for index, call in enumerate(message.get("tool_calls") or ()):
+        named = {**call["function"], "arguments": ""}
+        chunks.append(delta(tool_calls=[{**call, "index": index, "function": named}]))
+        for piece in pieces(call["function"]["arguments"]):
+            chunks.append(delta(tool_calls=[{"index": index, "function": {"arguments": piece}}]))
+    usage = {"id": "c", "choices": [], "usage": completion["usage"]}
+    first, last = delta(role="assistant"), delta(choice["finish_reason"])
+    body = events(first, *chunks, last, usage)
+    return Answer(body, headers={"Content-Type": "text/event-stream"})
+
+
+def pieces(whole: str) -> Iterator[str]:
+    """Yield a text in pieces of the length of a token."""
+    for start in range(0, len(whole), 4):
+        yield whole[start : start + 4]
 
 
 def serve(port: Any, record: bool, bodies: Any) -> None:

@@ -4,8 +4,9 @@
 
 A chat is four requests to one local server: three that are answered by a call of a tool, and one
 that is answered by a text. `seal run` plays, scores, gives intervals and writes the report. The
-bare client is a loop over `openai.AsyncOpenAI` that calls the tool and scores nothing. inspect_ai
-plays and scores; it takes part where an interpreter that has it is named, or this one has it.
+bare client is a loop over `openai.AsyncOpenAI` that calls the tool and scores nothing. SEAL has its
+answers streamed, the bare client has them whole. inspect_ai plays and scores; it takes part where
+an interpreter that has it is named, or this one has it.
 
 Each process plays 24 to 240 chats, eight at once. A line through the medians gives the start and
 the milliseconds of a chat. The goal is at most 1.25 times the bare client's milliseconds.
