@@ -30,14 +30,14 @@ _LONG_S = 2.0
 """Seconds that may pass between two requests before the user is told why."""
 _RETRIED = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may still succeed."""
-
-
 _UNABLE = frozenset({429, 502, 503, 504, 529})
 """Statuses of a server that takes no request at all, whatever it holds."""
 _BUSY = frozenset({429, 529})
 """Statuses after which fewer requests are sent at once; the second is Anthropic's."""
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
+LONGEST_OUTAGE = 999
+"""Characters of what is kept of an outage, for memory that processes share has no more room."""
 
 
 class TransientError(ModelError):
@@ -94,6 +94,21 @@ class Standing:
     """Or what has the same attributes."""
     free: threading.Condition = field(default_factory=threading.Condition)
     down: threading.Event = field(default_factory=threading.Event)
+
+    def alone(self) -> Standing:
+        """Return what is known here for this process alone: no process that has ended holds it."""
+        known = self.counts
+        counts = Counts(
+            known.most,
+            cut_at=known.cut_at,
+            misses=known.misses,
+            was_heard=known.was_heard,
+            outage=known.outage,
+        )
+        own = Standing(counts)
+        if counts.outage:
+            own.down.set()
+        return own
 
     @contextmanager
     def place(self) -> Iterator[None]:
@@ -209,10 +224,12 @@ class Server(ABC):
 
     def _heard(self, answer: Answer) -> Answer:
         """Note that the server takes requests."""
-        counts = self.standing.counts
+        standing = self.standing
+        counts = standing.counts
         if counts.misses or not counts.was_heard:
-            counts.was_heard, counts.misses, counts.outage = True, 0, ""
-            self.standing.down.clear()
+            with standing.free:  # else `down` might stay set, and no try would wait
+                counts.was_heard, counts.misses, counts.outage = True, 0, ""
+                standing.down.clear()
         return answer
 
     def _noted(self, failure: ModelError) -> None:
@@ -222,17 +239,19 @@ class Server(ABC):
         a row. One that has never given a usable answer may be no server of models, whatever it
         sends. Time that was up says nothing of a server.
         """
-        counts = self.standing.counts
+        standing = self.standing
+        counts = standing.counts
         passing = failure if isinstance(failure, TransientError) else None
         answered = passing is not None and passing.status and passing.status not in _UNABLE
         if isinstance(failure, RequestError) or (answered and counts.was_heard):
             self._heard(None)
         elif seconds_left():
-            counts.misses += 1
-            at_once = not counts.was_heard and not (passing is not None and passing.found)
-            if at_once or counts.misses >= _MISSES:
-                counts.outage = str(failure)
-                self.standing.down.set()
+            with standing.free:
+                counts.misses += 1
+                at_once = not counts.was_heard and not (passing is not None and passing.found)
+                if at_once or counts.misses >= _MISSES:
+                    counts.outage = str(failure)[:LONGEST_OUTAGE]
+                    standing.down.set()
 
     def transient(
         self, said: str, wait_s: float | None = None, status: int = 200, found: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,9 +111,10 @@ class ServerModel(ABC):
         """Why its server counts as down; empty while it does not."""
         return self._server.standing.counts.outage
 
-    def share(self, standing: Standing) -> None:
-        """Let its server be known as it is to other processes."""
-        self._server.standing = standing
+    def share(self, known: Callable[[Standing], Standing]) -> Standing:
+        """Replace what is known of its server, such as by what processes share, and return it."""
+        self._server.standing = known(self._server.standing)
+        return self._server.standing
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

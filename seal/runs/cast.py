@@ -92,21 +92,17 @@ class Cast:
         told = (getattr(model.model, "outage", "") for _, model in self._models)
         return next((outage for outage in told if isinstance(outage, str) and outage), "")
 
-    def share(self, standing: Callable[[], Standing]) -> list[Standing]:
-        """Let other processes know how each server does; the same of them in the same order.
+    def share(self, known: Callable[[Standing], Standing]) -> list[Standing]:
+        """Replace what is known of each server, such as by what processes share.
 
         Args:
-            standing: Gives the next server's.
+            known: Returns what replaces it; called for the servers in the same order each time.
 
         Returns:
-            One for each server.
+            What is known of each server now.
         """
-        given = []
-        for _, model in self._models:
-            if hasattr(model.model, "share"):
-                given.append(standing())
-                model.model.share(given[-1])
-        return given
+        models = (model.model for _, model in self._models)
+        return [model.share(known) for model in models if hasattr(model, "share")]
 
     def _by_role(self) -> list[tuple[str, RunModel]]:
         """Return every model, the main one first, with the role that it is named for."""

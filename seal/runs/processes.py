@@ -11,12 +11,12 @@ import signal
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from multiprocessing.sharedctypes import RawValue
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core import BudgetError, DataError, InfrastructureError, SealError, UsageError
-from seal.core.servers import Counts, Standing
+from seal.core.servers import LONGEST_OUTAGE, Counts, Standing
 from seal.runs.run_folder import RunFolder
 from seal.runs.workers import Job, Outcome, play_job
 
@@ -55,7 +55,7 @@ class ProcessWorkers:
         context = multiprocessing.get_context("spawn")
         todo: Any = context.Queue()
         done: Any = context.Queue()
-        standings = self.cast.share(lambda: _standing(context)) if self.cast else []
+        standings = self.cast.share(lambda own: _shared(own, context)) if self.cast else []
         arguments = (self.settings, self.folder, self.threads, todo, done, standings)
         crew = [
             context.Process(target=_serve, args=arguments, daemon=True)
@@ -76,6 +76,8 @@ class ProcessWorkers:
                 if process.pid is not None:
                     process.terminate()
                     process.join()
+            if self.cast:
+                self.cast.share(Standing.alone)  # one that was killed may hold a lock for ever
 
     def _check_portable(self) -> None:
         try:
@@ -147,16 +149,20 @@ class _SharedCounts(ctypes.Structure):
         ("cut_at", ctypes.c_double),
         ("misses", ctypes.c_int),
         ("was_heard", ctypes.c_bool),
-        ("outage", ctypes.c_wchar * 1000),
+        ("outage", ctypes.c_wchar * (LONGEST_OUTAGE + 1)),
     ]
 
 
-def _standing(context: Any) -> Standing:
+def _shared(own: Standing, context: Any) -> Standing:
     """Return what is known of a server, for this process and those that get it when they begin."""
     counts: Any = RawValue(_SharedCounts)
-    for name, value in asdict(Counts()).items():
-        setattr(counts, name, value)
-    return Standing(counts, context.Condition(), context.Event())
+    known = own.alone()
+    for part in fields(Counts):
+        setattr(counts, part.name, getattr(known.counts, part.name))
+    shared = Standing(counts, context.Condition(), context.Event())
+    if known.down.is_set():
+        shared.down.set()
+    return shared
 
 
 def _serve(
@@ -177,7 +183,7 @@ def _serve(
         opened = played(settings)
         with Engine(opened.settings, folder, opened.pool) as engine:
             known = iter(standings)
-            engine.cast.share(lambda: next(known))
+            engine.cast.share(lambda own: next(known, own))
             crew = [
                 threading.Thread(target=_work, args=(engine, todo, done), daemon=True)
                 for _ in range(threads)

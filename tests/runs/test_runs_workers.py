@@ -12,7 +12,10 @@ from small_pools import Weatherman, many, play, weather_task, write_pool
 
 from seal.core import ModelError, NotRecordedError, Stop, Trajectory, UsageError
 from seal.core.records import decode
+from seal.core.servers import Counts
+from seal.core.store import Store
 from seal.models.known_answers import ScriptedModel
+from seal.runs.cast import Cast
 from seal.runs.processes import ProcessWorkers
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
@@ -196,6 +199,22 @@ def test_settings_that_cannot_cross_to_a_process_are_refused_with_the_repair(poo
 
     with pytest.raises(UsageError, match=r"--processes 2: the settings cannot.*dotted path"):
         next(workers.outcomes(iter(jobs(2))))
+
+
+def test_what_is_known_of_a_server_outlives_the_processes_that_shared_it(pool, tmp_path):
+    settings = RunSettings(pool=pool, model="openai/x", base_url="http://127.0.0.1:9/v1")
+    with Store(tmp_path / "answers.sqlite") as store:
+        cast = Cast(settings, store, None)
+        (known,) = cast.share(lambda own: own)
+        known.counts.most, known.counts.taken, known.counts.outage = 3.0, 2, "it is down"
+        known.counts.was_heard = True
+
+        workers = ProcessWorkers(settings, RunFolder(tmp_path), 1, 1, cast=cast)
+        assert list(workers.outcomes(iter([]))) == []
+
+        (after,) = cast.share(lambda own: own)
+        assert after.counts == Counts(3.0, outage="it is down", was_heard=True)
+        assert after.down.is_set()
 
 
 @pytest.mark.slow
