@@ -39,6 +39,12 @@ _OBJECTS = {
 """File to its parts that are objects wherever they are there."""
 _NEEDED = {_RUN: ("measure",), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
+_FIGURES = frozenset(
+    {"mean", "low", "high", "n", "undefined", "micro", "with_errors", "unsure", "deviation"}
+)
+"""Parts of a metric's entry that are numbers or null."""
+_OBJECT, _NUMBER = (dict,), (int, float, type(None))
+_SAID = {_OBJECT: "an object", _NUMBER: "a number"}
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
 
@@ -185,10 +191,10 @@ class RunFolder:
             value = json.loads(file.read_bytes())
         except (ValueError, RecursionError) as error:
             raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
-        for place, part in _objects(name, value):
-            if not isinstance(part, dict):
+        for place, part, kinds in _typed(name, value):
+            if type(part) not in kinds:
                 raise DataError(
-                    f"{file}: expected an object{place}, got {type(part).__name__}; "
+                    f"{file}: expected {_SAID[kinds]}{place}, got {type(part).__name__}; "
                     + self._repair(name)
                 )
         for part in _NEEDED[name]:
@@ -208,15 +214,28 @@ def _lines_of(path: Path) -> int:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
-def _objects(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what has to be an object, the file first, with its place; each is checked in turn."""
-    yield "", value
+def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
+    """Yield each part of known type, the file first, with its place; each is checked in turn."""
+    yield "", value, _OBJECT
     for part in _OBJECTS[name]:
         if part in value:
-            yield f" `{part}`", value[part]
+            yield f" `{part}`", value[part], _OBJECT
     if name == _SUMMARY:
-        for metric, entry in value.get("metrics", {}).items():
-            yield f" `metrics.{metric}`", entry
+        yield from _typed_entries("metrics", value.get("metrics", {}))
+
+
+def _typed_entries(
+    place: str, entries: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
+    """Yield the entries of metrics, or of the groups of one, and their parts of known type."""
+    for name, entry in entries.items():
+        here = f"{place}.{name}"
+        yield f" `{here}`", entry, _OBJECT
+        for part in sorted(entry.keys() & _FIGURES):
+            yield f" `{here}.{part}`", entry[part], _NUMBER
+        if groups := entry.get("by"):
+            yield f" `{here}.by`", groups, _OBJECT
+            yield from _typed_entries(f"{here}.by", groups)
 
 
 class LiveFile:

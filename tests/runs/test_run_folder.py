@@ -48,6 +48,15 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
     [
         ({"metrics": [1]}, "expected an object `metrics`, got list"),
         ({"metrics": {"calls": 3}}, "expected an object `metrics.calls`, got int"),
+        (
+            {"metrics": {"calls": {"mean": "high"}}},
+            "expected a number `metrics.calls.mean`, got str; write it anew: `seal score",
+        ),
+        (
+            {"metrics": {"calls": {"by": {"group=a": {"mean": 1, "n": []}}}}},
+            "expected a number `metrics.calls.by.group=a.n`, got list",
+        ),
+        ({"metrics": {"calls": {"by": {"a": 3}}}}, "expected an object `metrics.calls.by.a`"),
         ({"usage": None}, "expected an object `usage`, got NoneType"),
         ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
     ],
