@@ -249,6 +249,12 @@ class ObjectRole(OwnRole):
         super().__init__(code)
         self._role = role
 
+    def reply(self, chat: Chat) -> Reply:
+        """Return what the object replies, of whatever type: the chat refuses what is no reply."""
+        with self.heeded(chat):
+            said: Reply = self.said(chat)
+        return said
+
     def said(self, chat: Chat) -> Any:
         """Return what the object replies."""
         said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)

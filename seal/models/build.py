@@ -9,6 +9,7 @@ from seal.core import (
     JSON,
     ChatModel,
     OpenedPerChat,
+    OptionError,
     Task,
     UnknownNameError,
     UsageError,
@@ -83,7 +84,7 @@ def _check_options(name: str, given: Mapping[str, Any], known: Mapping[str, str]
         if option not in known:
             raise UnknownNameError(f"option -M of {name}", option, known)
         if value is not None and not fits(value, known[option]):
-            raise UsageError(f"-M {option}={value}: expected {known[option]}")
+            raise OptionError(f"-M {option}={value}: expected {known[option]}")
 
 
 def _found(name: str, whole: str) -> Any:

@@ -97,6 +97,7 @@ def _number(name: str, value: Any) -> float | int:
 _TYPES: dict[str, tuple[type, ...]] = {
     "a whole number": (int,),
     "a number": (int, float),
+    "a number from 0 to 1, such as 0.3": (int, float),
     "true or false": (bool,),
     "a text": (str,),
     "an object": (dict,),
@@ -163,7 +164,7 @@ _ANTHROPIC = _by_name(
     }
 )
 OFFLINE: Mapping[str, Mapping[str, str]] = {
-    "lexical": {"slips": "a number"},
+    "lexical": {"slips": "a number from 0 to 1, such as 0.3"},
     **{
         name: {}
         for name in ("oracle", "gold_calls", "random", "scripted", "recorded", "replay", "human")

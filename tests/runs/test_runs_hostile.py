@@ -92,7 +92,14 @@ def test_trouble_that_passes_leaves_no_trace(model_server, tmp_path, trouble):
     ids=["500", "garbage", "list"],
 )
 def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_path, trouble):
-    server = model_server(lambda request: trouble)
+    """A server that has answered once is one of models: its trouble is about the requests."""
+    answered: list[bytes] = []
+
+    def script(request: Received) -> Answer:
+        answered.append(request.raw)
+        return by_server(request) if len(answered) == 1 else trouble
+
+    server = model_server(script)
     settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
     result = play(pool, tmp_path / "run", **settings)
 
@@ -105,8 +112,8 @@ def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_pat
 
 @pytest.mark.parametrize(
     "trouble",
-    [failure(401), failure(404), half(), nothing()],
-    ids=["401", "404", "half", "nothing"],
+    [failure(401), failure(404), failure(500), half(), nothing(), garbage(), Answer(b"[]")],
+    ids=["401", "404", "500", "half", "nothing", "garbage", "list"],
 )
 def test_a_server_that_takes_nobody_plays_no_chat(model_server, pool, tmp_path, trouble):
     server = model_server(lambda request: trouble)
