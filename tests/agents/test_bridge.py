@@ -344,12 +344,12 @@ def test_a_service_is_told_of_each_chat(tmp_path):
     class Service(BaseHTTPRequestHandler):
         def do_POST(self):
             told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            client = openai.OpenAI(base_url=told["base_url"], api_key=told["api_key"])
-            first = client.chat.completions.create(
-                model="m",
-                messages=[{"role": "user", "content": told["request"]}],
-                tools=told["tools"],
-            )
+            with openai.OpenAI(base_url=told["base_url"], api_key=told["api_key"]) as client:
+                first = client.chat.completions.create(
+                    model="m",
+                    messages=[{"role": "user", "content": told["request"]}],
+                    tools=told["tools"],
+                )
             found = []
             for call in first.choices[0].message.tool_calls:
                 brought = pool.request(
@@ -371,6 +371,7 @@ def test_a_service_is_told_of_each_chat(tmp_path):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     run = played(Bridge(url=f"http://127.0.0.1:{server.server_port}/"), tmp_path, model="oracle")
+    pool.clear()
     server.shutdown()
     server.server_close()
     assert list(run.messages["content"])[-1].startswith("It ships on ['Monday'")
