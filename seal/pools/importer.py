@@ -34,7 +34,7 @@ TRAJECTORIES = "trajectories.jsonl"
 WEB = "web.json"
 MOBILE = "mobile.json"
 _PLACES = 5
-"""Malformed records that are told with their place."""
+"""Malformed records that are told with their place, where an importer does not say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,12 @@ class Notes:
     facts: dict[str, JSON] = field(default_factory=dict)
     """Further counts under a name of their own."""
     malformed: list[str] = field(default_factory=list)
-    """Place and fault of the first malformed records that were left out, at most `_PLACES`."""
+    """Place and fault of the first malformed records that were left out."""
 
     remarks: list[str] = field(default_factory=list)
     """Place of what was taken and may be meant otherwise, and why."""
+    places: float = _PLACES
+    """Most entries of `malformed`."""
 
     def leave_out(self, reason: str, fault: str) -> None:
         """Count a malformed record that is left out.
@@ -90,7 +92,7 @@ class Notes:
             fault: Its file, its place there, and what is wrong with it.
         """
         self.dropped[reason] += 1
-        if len(self.malformed) < _PLACES:
+        if len(self.malformed) < self.places:
             self.malformed.append(fault)
 
 

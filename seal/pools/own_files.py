@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, MissingExtraError, SealError, Task, UsageError, fault, shortened
+from seal.core import (
+    DataError,
+    MissingExtraError,
+    SealError,
+    Task,
+    Tool,
+    UsageError,
+    fault,
+    shortened,
+)
 from seal.core.conditions import Called
 from seal.core.plain import exact_json
 from seal.core.registry import load_dotted
@@ -35,6 +45,7 @@ from seal.pools.reading.records import (
 from seal.pools.reading.rows import FORMATS, rows
 from seal.pools.reading.tolerance import Reader, listed, usable
 from seal.pools.reading.types import literal, parameters_schema, python_type
+from seal.pools.writing import write_pool
 
 HUB = "hf:"
 """Before the name of a data set on Hugging Face's hub: `hf:org/name:split`."""
@@ -73,7 +84,7 @@ def benchmark_of(
             raise UsageError(f"--map {part}: expected one of {', '.join(COLUMNS)}")
     own = list(tools_of(tools) if isinstance(tools, str | Path) else tools)
     bench = Benchmark(name, tools=own)
-    notes = Notes()
+    notes = Notes(places=math.inf)
     reader = _Rows(bench._own, given)
     path, records = _table(tasks)
     read = list(usable(path, reader.task, notes, records))
@@ -81,6 +92,21 @@ def benchmark_of(
         raise DataError(f"{path} holds no row; give a table with a column 'query'")
     reader.check_columns(path)
     return Benchmark(name, tools=own, tasks=read), notes
+
+
+def save(bench: Benchmark, read: Notes, folder: Path) -> None:
+    """Write a benchmark of files to a pool folder, whose import.json says what was left out.
+
+    Raises:
+        UsageError: The folder exists and is no pool.
+    """
+
+    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task]:
+        notes.dropped.update(read.dropped)
+        notes.malformed += read.malformed
+        yield from bench._records(source, notes)
+
+    write_pool(bench.name, records, None, folder)
 
 
 def tools_of(source: str | Path) -> Iterator[OwnTool]:
@@ -238,12 +264,13 @@ class _Rows:
         self._tools = tools
         self._mapped = columns
         self._seen: dict[str, None] = {}
+        self._ids: set[str] = set()
 
     def task(self, row: Any) -> Task:
         """Return the task of a row.
 
         Raises:
-            DataError: It is no map, has no query, or its gold cannot be.
+            DataError: It is no map, has no query or an id of an earlier one, or its gold cannot be.
         """
         values = {str(key): value for key, value in expect(row, dict).items() if _is_there(value)}
         self._seen |= dict.fromkeys(map(str, row))
@@ -275,6 +302,9 @@ class _Rows:
             raise
         except SealError as error:
             raise DataError(str(error).removeprefix("task 'row-001'").lstrip(": ")) from error
+        if task.id in self._ids:
+            raise DataError(f"an earlier row has the id {task.id!r}; give this one its own")
+        self._ids |= {task.id} - {""}
         return task
 
     def check_columns(self, path: Path) -> None:
@@ -353,4 +383,4 @@ def _is_tag(value: Any) -> bool:
     return bool(exact_json(value) == value)
 
 
-__all__ = ["COLUMNS", "HUB", "Placed", "benchmark_of", "tools_of"]
+__all__ = ["COLUMNS", "HUB", "Placed", "benchmark_of", "save", "tools_of"]

@@ -29,3 +29,23 @@ def test_files_are_asked_for(seal) -> None:
 
     assert done.returncode == 2
     assert "give --tools FILE and --tasks FILE" in done.stderr
+
+
+def test_all_rows_that_are_left_out_are_recorded_and_five_are_shown(seal, tmp_path) -> None:
+    (tmp_path / "tools.csv").write_text("name\nship\n")
+    rows = ["query,calls", *["Send it.,shipp"] * 8, "Send it.,ship"]
+    (tmp_path / "tasks.csv").write_text("\n".join(rows))
+    files = ("--tools", "tools.csv", "--tasks", "tasks.csv", "--out", "pool")
+
+    shown = seal("new", "shop", *files).stdout
+    told = json.loads(seal("new", "shop", *files, "--json").stdout)
+
+    assert (shown.count("left out: tasks.csv"), "and 3 more: see pool/import.json" in shown) == (
+        5,
+        True,
+    )
+    assert (told["left_out"], len(told["faults"])) == (8, 8)
+    assert told["faults"][7].startswith("tasks.csv, line 9: names the tool 'shipp'")
+    assert (
+        json.loads((tmp_path / "pool" / "import.json").read_text())["malformed"] == told["faults"]
+    )

@@ -213,6 +213,17 @@ def test_rows_that_cannot_be_are_left_out_with_what_is_wrong() -> None:
     assert "record 3: no text in the column 'query'" in notes.malformed[2]
 
 
+def test_a_row_with_the_id_of_an_earlier_row_is_left_out() -> None:
+    rows = [{"id": "a", "query": "Send it."}, {"id": "a", "query": "Look."}, {"query": "Wait."}]
+
+    tasks, notes = made(*rows, {"query": "Go."})
+
+    assert [task.goals[0].text for task in tasks] == ["Send it.", "Wait.", "Go."]
+    assert notes.malformed == [
+        "tasks, record 1: an earlier row has the id 'a'; give this one its own"
+    ]
+
+
 @pytest.mark.parametrize(
     ("tools", "tasks", "columns", "told"),
     [

@@ -18,6 +18,8 @@ app = new_app()
 
 _SHOWN = 3
 """Tasks of the preview."""
+_FAULTS = 5
+"""Rows left out that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,15 +56,16 @@ def command(
                 "give --tools FILE and --tasks FILE; `seal new NAME --template --out DIR` writes "
                 "examples of both"
             )
-        from seal.pools.own_files import benchmark_of
+        from seal.pools.own_files import benchmark_of, save
 
         bench, notes = benchmark_of(name, asked.tools, asked.tasks, asked.map)
-        bench.save(asked.out)
+        save(bench, notes, asked.out)
         _show(bench, notes, asked.out, result)
     return 0
 
 
 def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None:
+    from seal.pools.importer import REPORT
     from seal.pools.own_parts import FUNCTION
     from seal.pools.own_preview import gold_of, said_by
     from seal.pools.pool import load_pool
@@ -92,7 +95,8 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
     allow = "".join(f" --allow-code {module}" for module in sorted(modules))
     result.show(
         f"{bench.name}: {len(tools)} tools, {len(tasks)} tasks, rows left out: {dropped}",
-        *(f"left out: {fault}" for fault in notes.malformed),
+        *(f"left out: {fault}" for fault in notes.malformed[:_FAULTS]),
+        *([f"and {dropped - _FAULTS} more: see {out / REPORT}"] if dropped > _FAULTS else []),
         Grid("", ["the first tasks", "gold calls", "answer"], shown, names=3),
         Grid("", ["metric", "has a value of", "by"], values, names=3),
         f"written to {out}; play it: seal run {out}{allow}",
