@@ -7,6 +7,7 @@ A role holds nothing between replies: all it needs is in the `Chat` that it is g
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from typing import Any, Protocol, runtime_checkable
 
@@ -132,6 +133,14 @@ def identity_of(what: Any) -> Any:
     from seal.agents import own
 
     return own.identity_of(found)
+
+
+def agent_name(what: Any) -> str:
+    """Return what people call an agent: its class and name, or its path, without a digest."""
+    found = REGISTRY.resolve(what)
+    if is_guest(found) and not isinstance(found, type):
+        return f"{type(found).__name__} {getattr(found, 'name', '')}".rstrip()
+    return re.sub("#[0-9a-f]{8}$", "", str(name_of(what)))
 
 
 def source_digest(what: Any) -> str | None:

@@ -324,7 +324,7 @@ def earlier_of(chat: Chat) -> list[dict[str, str]]:
 
 
 class OwnModel:
-    """Stands for the models that an agent asks by itself; nobody else can ask them.
+    """Stands for the model of a run that names none, as an agent of one's own may ask its own.
 
     Args:
         name: Of the agent.
@@ -344,6 +344,11 @@ class OwnModel:
         Raises:
             UsageError: Always; names the repair.
         """
+        if request.role == MANAGER:
+            raise UsageError(
+                f"{self.identity} asks the run's model, and none is named; name one: "
+                "--model PROVIDER/MODEL, in Python model=; lexical is one that plays by rules"
+            )
         raise UsageError(
             f"the role {request.role!r} needs a model, and {self.identity} asks its own; "
             f"name one: --role-model {request.role}=PROVIDER/MODEL"

@@ -107,10 +107,11 @@ def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def model_name(run: RunFolder) -> str:
-    """Return the model that a run was played with, as its run.json names it."""
-    model = (run.manifest().get("system") or {}).get("model")
-    named = model.get("model") if isinstance(model, dict) else model
-    return str(named or run.path.name)
+    """Return the model that a run was played with, after the agent of one's own that asked it."""
+    told = run.manifest()
+    model, agent = (told.get("system") or {}).get("model"), told.get("agent")
+    named = str((model.get("model") if isinstance(model, dict) else model) or run.path.name)
+    return named if agent in (None, named) else f"{agent} with {named}"
 
 
 def _baseline(kind: Literal["floor", "ceiling"], run: RunFolder) -> Lane:
@@ -323,7 +324,8 @@ def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table
     table.add_column("metric", no_wrap=True)
     played = {"model": run, **run.baselines()}
     for column in next(iter(rows.values()), ()):
-        name = f"{column}: {model_name(played[column])}"
+        own = column == "model" and run.manifest().get("agent")
+        name = f"{'agent' if own else column}: {model_name(played[column])}"
         table.add_column(Text(printable(name)), justify="right")
     for metric, cells in _valued(rows).items():
         table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))

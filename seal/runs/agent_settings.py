@@ -6,11 +6,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias
 
-from seal.agents import is_guest, makes_guest
+from seal.agents import agent_name, is_guest, makes_guest
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core import UnknownNameError, UsageError, shortened
 from seal.core.registry import load_dotted
-from seal.core.specs import name_of
 from seal.models.build import REGISTRY, split_name
 from seal.runs.settings import AgentChoice, ModelChoice, TeamChoice
 
@@ -71,13 +70,10 @@ def settings_of(agent: Any) -> dict[str, Any]:
         return {"team": agent}
     if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
         return {"model": agent}
-    if callable(getattr(agent, "reply", None)) or is_guest(agent) or makes_guest(agent):
-        return {"team": "direct", "roles": {_CALLER: agent}}
-    if isinstance(agent, type) or not callable(agent):
-        raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
     from seal.agents.own import FunctionAgent, OwnModel
 
-    seated = {"team": "direct", "roles": {_CALLER: agent}}
-    if FunctionAgent(agent).takes_chat:  # it asks the run's model by its chat
-        return seated
-    return {"model": OwnModel(str(name_of(agent))), **seated}
+    if not (callable(getattr(agent, "reply", None)) or is_guest(agent) or makes_guest(agent)):
+        if isinstance(agent, type) or not callable(agent):
+            raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
+        FunctionAgent(agent)  # raises where it takes other arguments
+    return {"model": OwnModel(agent_name(agent)), "team": "direct", "roles": {_CALLER: agent}}

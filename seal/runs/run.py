@@ -152,8 +152,8 @@ def _run(
             chats = _Chats(settings, folder, engine, report, budget)
             try:
                 chats.play(metrics)
-            except OutageError:
-                if is_new:
+            except (OutageError, UsageError):
+                if is_new and not folder.trajectories_path.stat().st_size:
                     shutil.rmtree(folder.path, ignore_errors=True)
                 raise
             summary = chats.score()

@@ -18,6 +18,7 @@ import seal
 from seal.agents.bridges import Bridge
 from seal.cli import main
 from seal.core import UsageError
+from seal.report.lanes import model_name
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 
@@ -147,6 +148,16 @@ def test_its_calls_are_calls_of_the_chat_and_its_answer_is_judged(body, command,
 
     assert list(run.calls["author"]) == ["execution_manager"] * 2
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+
+
+def test_table_and_record_name_the_agent_beside_the_model_that_it_asked(command, tmp_path):
+    agent = Bridge(command(BOTH))
+    named = f"bridge:{agent.command}"
+
+    asked = played(agent, tmp_path, model="lexical")
+    alone = played(agent, tmp_path, out="alone")
+
+    assert [model_name(run.folder) for run in (asked, alone)] == [f"{named} with lexical", named]
 
 
 AT_ONCE = """

@@ -11,7 +11,7 @@ from servers import ModelServer, calls, text
 import seal
 from seal.agents.autogen import library
 from seal.cli import main
-from seal.core import Completion, OutageError, Request, ToolCall, Usage
+from seal.core import Completion, OutageError, Request, ToolCall, Usage, UsageError
 from seal.report.run_results import result_tables
 from seal.runs.run_folder import RunFolder
 
@@ -109,6 +109,23 @@ def test_an_unmodified_agent_is_the_agent(agent, tmp_path):
 def test_a_wrong_call_of_an_agent_is_scored_as_wrong(calls, right, accuracy, tmp_path):
     run = played(tmp_path, Script(calls), agent=autogen.AssistantAgent("a"))
     assert (run["call_recall"].mean, run["param_acc_gold"].mean) == (right, accuracy)
+
+
+def test_an_agent_whose_run_names_no_model_is_refused_and_none_plays_for_it(tmp_path):
+    clerk = autogen.AssistantAgent("clerk", llm_config=CONFIG)
+
+    with pytest.raises(UsageError, match="AssistantAgent clerk asks the run's model, and none is"):
+        seal.run(SHOP, agent=clerk, baselines=False, out=tmp_path / "run")
+
+    assert not (tmp_path / "run").exists()  # the run can begin there again, with a model
+
+
+def test_table_and_repr_name_the_agent_and_the_model_that_it_asked(tmp_path):
+    run = played(tmp_path, "lexical", agent=autogen.AssistantAgent("clerk"))
+
+    assert "shop: AssistantAgent clerk with lexical" in repr(run)
+    (_, heading), *_ = [table.columns for table in result_tables(run.folder)[:1]]
+    assert str(heading.header) == "agent: AssistantAgent clerk with lexical"
 
 
 def test_a_call_that_cannot_be_read_is_a_step_that_says_so(tmp_path):

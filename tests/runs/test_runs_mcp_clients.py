@@ -195,6 +195,21 @@ def test_a_tool_that_is_called_submit_stays_a_tool(tmp_path: Path) -> None:
     assert [call.call.name for call, _ in chat.calls()] == ["submit"]
 
 
+@pytest.mark.parametrize(
+    ("given", "got"), [({}, "nothing"), ({"answer": 5}, "5"), ({"answer": None}, "None")]
+)
+def test_what_is_no_answer_is_refused_and_the_chat_goes_on(given, got, pool, tmp_path) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"]) as client:
+            refused = await client.call_tool("submit", given)
+            assert refused.is_error
+            assert said(refused) == f"the argument 'answer' must be a text, got {got}; submit again"
+            await client.call_tool("submit", {"answer": "sunny"})
+
+    (chat,) = chats(served(play, pool, tmp_path / "run", limit=1))
+    assert chat.answers == ("sunny",)
+
+
 def test_budgets_hold_and_what_comes_after_is_refused(pool: Path, tmp_path: Path) -> None:
     async def play(tasks: list[dict[str, Any]]) -> None:
         async with Client(tasks[0]["url"]) as client:

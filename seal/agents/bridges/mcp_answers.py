@@ -13,7 +13,7 @@ from mcp import MCPError
 from seal.agents.bridges.line import FINISHED, Line, OverError
 from seal.agents.bridges.mcp import PROMPT, SUBMIT
 from seal.agents.own import asked_of
-from seal.core import Chat, Tool, ToolCall, ToolResult
+from seal.core import Chat, Tool, ToolCall, ToolResult, shortened
 
 _ANSWER = {
     "type": "object",
@@ -54,15 +54,13 @@ class Answers:
         if params.name in (SUBMIT, f"{SUBMIT}_answer") and params.name == _submit(
             await self._last(ctx, _offered, [])
         ):
-            said = await self._asked(ctx, str(arguments.get("answer", "")))
-            return types.CallToolResult(
-                content=[types.TextContent(type="text", text=said or FINISHED)]
-            )
+            answer = arguments.get("answer")
+            if not isinstance(answer, str):
+                got = shortened(answer) if "answer" in arguments else "nothing"
+                return _told(f"the argument 'answer' must be a text, got {got}; submit again", True)
+            return _told(await self._asked(ctx, answer) or FINISHED)
         result: ToolResult = await self._asked(ctx, ToolCall("", params.name, arguments))
-        brought = types.CallToolResult(
-            content=[types.TextContent(type="text", text=result.content)],
-            is_error=result.error is not None,
-        )
+        brought = _told(result.content, result.error is not None)
         if isinstance(result.value, dict):  # what earlier versions of the protocol take
             brought.structured_content = result.value
         return brought
@@ -100,6 +98,12 @@ class Answers:
             if not line.is_over:
                 raise
         return known.get(what, missing)
+
+
+def _told(text: str, is_error: bool = False) -> Any:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=is_error
+    )
 
 
 def _submit(offered: list[Tool]) -> str:
