@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from seal.agents.limits import REPEATS, Limits
 from seal.agents.teams import MANAGER, USER
-from seal.core import JSON, Goal, Step, Task, Trajectory
+from seal.core import JSON, Goal, Plan, Step, Task, Trajectory
 from seal.runs.settings import RunSettings
 
 
@@ -25,32 +26,41 @@ def turns_of(task: Task, given: int | None, messages: int | None = None) -> int:
     """Return the model turns that each goal of a task may take.
 
     Args:
-        task: May need more than the default: `metadata["max_turns"]`, or its own messages.
+        task: May need more than the default: `metadata["max_turns"]`, its own messages, or one for
+            each gold step and the report.
         given: The run's; None: it says nothing.
         messages: The run's limit of messages; None: the task's own counts.
     """
     if given is not None:
         return given
     spoken = messages_of(task, None) if messages is None else None
-    return max(Limits().max_turns, _own(task, "max_turns") or 0, spoken or 0)
+    gold = max((len(plan.milestones) for plan in _plans(task)), default=0)
+    return max(Limits().max_turns, _own(task, "max_turns") or 0, spoken or 0, gold + 1)
 
 
 def limits_of(task: Task, settings: RunSettings) -> Limits:
-    """Return how far a chat may go: as the run says, else as its task does.
+    """Return how far a chat may go: as the run says, else as its task does, and as far as its gold.
 
     Repeats do not end a recording: what it repeated is part of what is played. Nor do they end a
     task that has a limit of messages of its own.
     """
     messages = messages_of(task, settings.max_messages)
     recorded = isinstance(settings.model, str) and settings.model.startswith("recorded:")
+    gold = [[repr(step.condition) for step in plan.milestones] for plan in _plans(task)]
+    said = "max_calls" in settings.origins or settings.max_calls != Limits().max_calls
+    equal = max((count for steps in gold for count in Counter(steps).values()), default=0)
     return Limits(
         turns_of(task, settings.max_turns, settings.max_messages),
-        settings.max_calls,
+        max([settings.max_calls, *(0 if said else len(steps) for steps in gold)]),
         settings.max_tokens,
         settings.max_seconds,
-        None if recorded or messages != settings.max_messages else REPEATS,
+        None if recorded or messages != settings.max_messages else max(REPEATS, equal + 1),
         messages,
     )
+
+
+def _plans(task: Task) -> Iterator[Plan]:
+    return (plan for goal in task.goals for plan in goal.plans or ())
 
 
 def _own(task: Task, name: str) -> int | None:

@@ -179,7 +179,7 @@ class RunSettings:
     """Model turns of the execution manager for each goal; None: 10, or as many more as the task
     says (`seal.runs.goals.turns_of`)."""
     max_calls: Count = 50
-    """Calls for each goal."""
+    """Calls for each goal; where nobody says otherwise, at least as many as gold has."""
     max_messages: Count | None = None
     """Messages to or from the user or the executor for each goal; None: as the task says."""
     max_tokens: Count | None = None

@@ -19,7 +19,7 @@ from toolbench_sources import (
     tree,
 )
 
-from seal.core import DataError
+from seal.core import DataError, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
@@ -109,15 +109,32 @@ def test_a_training_answer_gives_its_query_gold_calls(workshop: Workshop) -> Non
     assert report.recordings == {}
 
 
-def test_a_drop_concerns_the_gold_calls_and_the_task_stays(workshop: Workshop) -> None:
-    workshop.queries()
+def test_an_unsolved_task_is_dropped_with_its_runs_or_kept_with_a_tag(workshop: Workshop) -> None:
+    workshop.queries(query(), query(8, "Another?"))
     workshop.gold(tree(said("Finish", GIVE_UP), final_answer=GIVE_UP, finish_type="give_up"))
+    workshop.run(good_tree())
     report = workshop.imported()
-    (task,) = load_pool(workshop.out).tasks()
-    assert report.dropped == {"give_up": 1}
+    assert [task.id for task in load_pool(workshop.out).tasks()] == ["G1_tool/8"]
+    assert report.dropped == {"give_up": 1, "runs_of_dropped_tasks": 1}
+    report = workshop.imported(keep="unsolved")
+    task = next(load_pool(workshop.out).tasks())
+    assert (report.tasks, report.dropped, report.recordings) == (2, {}, {"sketch-1": 1})
     assert task.goals[0].relevant == (HIGH,)
     assert task.goals[0].plans is None
-    assert task.metadata == {"gold_dropped": "give_up"}
+    assert task.tags["unsolved"] == "give_up"
+
+
+def test_the_preset_of_the_paper_takes_tasks_of_several_calls_of_several_tools(
+    workshop: Workshop,
+) -> None:
+    several = {"relevant APIs": [["Tide Tables", "High Water"], ["Tide Tables", "Low Water"]]}
+    workshop.queries(query(), query(8, "Twice?"), query(9, "Both?", **several))
+    workshop.gold(tree(said(CALL, "{}"), said(CALL, "{}"), text="Twice?"), query_id=8)
+    report = workshop.imported(paper="seal")
+    assert [task.id for task in load_pool(workshop.out).tasks()] == ["G1_tool/9"]
+    assert report.dropped == {"not_multi_step": 1, "not_multi_tool": 1}
+    with pytest.raises(UnknownNameError, match="no value of -T paper 'seals'; known: seal"):
+        workshop.imported(paper="seals")
 
 
 def test_a_training_answer_to_another_text_becomes_a_task_of_its_own(workshop: Workshop) -> None:
@@ -386,12 +403,12 @@ def test_tooleval_results_give_500_tasks_with_their_cuts_marked(
     assert runs["truncated_responses"] == 1901
 
 
-def test_data_example_gives_ten_queries_and_fifteen_answers(
+def test_data_example_gives_ten_queries_and_the_eight_solved_of_fifteen_answers(
     seal_data: Path, tmp_path: Path
 ) -> None:
     source = seal_data / "toolbench" / "data_example"
     report = import_benchmark("toolbench", source, tmp_path / "pool")
-    assert report.tasks == 25
+    assert report.tasks == 18
     assert report.facts["counts"]["training_answers"] == 15
     assert report.facts["counts"]["tasks_with_gold_calls"] == 8
     assert report.dropped == {

@@ -172,5 +172,5 @@ class Workshop:
     def gold(self, content: Any, query_id: int = 7, name: str = "DFS_w2") -> Path:
         return self.write(f"answer/G1_tool/{query_id}_{name}.json", content)
 
-    def imported(self, source: Path | None = None) -> ImportReport:
-        return import_benchmark("toolbench", source or self.source, self.out)
+    def imported(self, source: Path | None = None, **options: str) -> ImportReport:
+        return import_benchmark("toolbench", source or self.source, self.out, **options)

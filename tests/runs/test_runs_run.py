@@ -22,6 +22,7 @@ from small_pools import (
     write_pool,
 )
 
+import seal
 from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
 from seal.models.known_answers import ScriptedModel
 from seal.runs.run import Progress, run
@@ -250,6 +251,25 @@ def test_repetition_reaches_the_summary(pool: Path, tmp_path: Path):
     result = play(pool, tmp_path / "run", model=ScriptedModel([again] * 9), limit=1)
 
     assert result.summary["stop_reasons"] == {"repeated": 1}
+
+
+@pytest.mark.parametrize(
+    ("buttons", "ordered"),
+    [("aaa", True), ("aaaa", True), ("abcdefghijkl", True), ("ab" * 30, False)],
+)
+def test_limits_follow_gold(tmp_path: Path, buttons: str, ordered: bool):
+    def press(button: str) -> str:
+        """Press a button."""
+        return "pressed"
+
+    steps = [seal.called("press", button=button) for button in buttons]
+    task = seal.ask("Press.", *steps, in_order=ordered)
+    panel = seal.Benchmark("panel", tools=[press], tasks=[task])
+    run = seal.run(panel, model="oracle", baselines=False, out=tmp_path / "run")
+    short = seal.run(panel, model="oracle", baselines=False, max_calls=2, out=tmp_path / "short")
+
+    assert (list(run.tasks["outcome"]), list(run.tasks["stop"])) == (["solved"], ["done"])
+    assert list(short.tasks["stop"]) == ["max_calls"]
 
 
 def test_budget_of_the_run_stops_with_3_and_goes_on_when_raised(tmp_path: Path):

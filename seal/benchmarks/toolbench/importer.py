@@ -6,6 +6,10 @@ gold calls to the task of their group, id and text, or become tasks of their own
 joins its task in the same way; without one it is counted and listed as `runs_without_task`, unless
 the source has no queries at all: then the runs themselves say what the tasks are.
 
+Tasks are dropped as in Appendix A.1 of the SEAL paper, counted by reason: those that their training
+answer leaves unsolved and, under the preset `paper=seal`, those that are not multi-step and
+multi-tool. A recorded run of a dropped task is counted as `runs_of_dropped_tasks`.
+
 One malformed record ends the import, and nothing is written: a pool that silently lacks tasks would
 give other figures. What is well-formed and cannot be used is left out and counted instead.
 """
@@ -29,6 +33,7 @@ from seal.benchmarks.toolbench.files import (
 )
 from seal.benchmarks.toolbench.runs import trajectory_of, truncations
 from seal.benchmarks.toolbench.tasks import (
+    UNSOLVED,
     Gold,
     TaskEntry,
     TaskIndex,
@@ -38,25 +43,34 @@ from seal.benchmarks.toolbench.tasks import (
     split_of,
 )
 from seal.benchmarks.toolbench.tools import ApiTable
-from seal.core import JSON, DataError, Task, Tool, located, shortened
+from seal.core import JSON, DataError, Task, Tool, check_name, located, shortened
 from seal.core.text import normalised
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.records import expect, refuse_deep
 
 
-def import_toolbench(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
+def import_toolbench(
+    source: Path, notes: Notes, *, keep: str = "", paper: str = ""
+) -> Iterator[Tool | Task | Recorded]:
     """Yield the tasks, recorded runs and tools of ToolBench's files.
 
     Args:
         source: A file or folder; what its files are is told by their shape
             (`seal.benchmarks.toolbench.files`).
         notes: Gets the counts.
+        keep: "unsolved": tasks that their training answer leaves unsolved stay, with the reason as
+            the tag `unsolved`.
+        paper: "seal": of the tasks, only those with several calls of several tools.
 
     Raises:
+        UnknownNameError: No such preset.
         DataError: A file is malformed or a record lacks a field; the text names file and place.
             The import ends there.
     """
-    return _Import(source, notes).records()
+    for option, value, known in (("keep", keep, UNSOLVED), ("paper", paper, "seal")):
+        if value:
+            check_name(f"value of -T {option}", value, [known])
+    return _Import(source, notes, bool(keep), bool(paper)).records()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +87,12 @@ class _Origin:
 class _Import:
     """One import: what was met so far."""
 
-    def __init__(self, source: Path, notes: Notes) -> None:
+    def __init__(self, source: Path, notes: Notes, keeps_unsolved: bool, several: bool) -> None:
         self._source = find_files(source)
         self._notes = notes
+        self._keeps_unsolved = keeps_unsolved
+        self._several = several
+        self._dropped: set[str] = set()
         self._tools = ApiTable()
         self._index = TaskIndex()
         self._gold_files = self._index_gold()
@@ -119,7 +136,20 @@ class _Import:
             with located(f"{file.path}, record {number}"):
                 task = self._task_of_query(record, group, file)
             if task is not None:
-                yield task
+                yield from self._kept(task)
+
+    def _kept(self, task: Task) -> Iterator[Task]:
+        """Yield a task, unless it is dropped: then count why."""
+        reasons = [] if self._keeps_unsolved else [task.tags.get(UNSOLVED)]
+        if self._several:
+            tags = ("multi_step", "multi_tool")
+            reasons += [f"not_{tag}" for tag in tags if task.tags.get(tag) is not True]
+        reason = next(filter(None, reasons), None)
+        if reason is None:
+            yield task
+            return
+        self._dropped.add(task.id)
+        self._notes.dropped[str(reason)] += 1
 
     def _task_of_query(self, record: Any, group: str, file: SourceFile) -> Task | None:
         """Return a query record's task; None where it is dropped or known."""
@@ -170,9 +200,7 @@ class _Import:
     def _gold(self, run: Run, text: str, tools: Mapping[str, Tool]) -> Gold | str:
         self._counts["training_answers"] += 1
         gold = gold_of(run, text, tools)
-        if isinstance(gold, str):
-            self._notes.dropped[gold] += 1
-        else:
+        if isinstance(gold, Gold):
             self._counts["gold_calls"] += len(gold.plan.milestones)
             self._counts["tasks_with_gold_calls"] += 1
         return gold
@@ -194,9 +222,10 @@ class _Import:
         gold = self._gold(run, run.query, self._tools.by_rule_name(entry.offered))
         called = () if isinstance(gold, str) else (call.tool for call in gold.plan.calls())
         relevant = tuple(dict.fromkeys(called)) or None
-        yield make_task(
+        task = make_task(
             entry.id, run.query, place.group, entry.offered, relevant, gold, split_of(file)
         )
+        yield from self._kept(task)
 
     def _entry_of_run(self, run: Run, group: str, query_id: str, origin: _Origin) -> TaskEntry:
         offered = []
@@ -239,7 +268,11 @@ class _Import:
         if entry is None:
             entry = self._entry_of_run(run, group, query_id, origin)
             split = split_of(origin.file)
-            yield make_task(entry.id, run.query, group, entry.offered, None, None, split)
+            task = make_task(entry.id, run.query, group, entry.offered, None, None, split)
+            yield from self._kept(task)
+        if entry.id in self._dropped:
+            self._notes.dropped["runs_of_dropped_tasks"] += 1
+            return
         tools = self._tools.by_rule_name(entry.offered)
         provenance: dict[str, JSON] = {"recorded": name, "file": str(origin)}
         trial = self._trials[name, entry.id]

@@ -1,9 +1,9 @@
 """ToolBench's tasks: their index, by which runs join them, their records, and their gold calls.
 
 Gold calls come from training answers, by the filters of the SEAL paper. A run whose calls are not
-fit to be gold is dropped with the first reason that holds: `give_up`, `no_calls`, `unmatched_api`
-(no called function is a tool of the task), `hallucinated_function` (one of them is not),
-`unparsable_arguments`. Only the gold calls are dropped, never the task.
+fit to be gold leaves its task unsolved, by the first reason that holds: `give_up`, `no_calls`,
+`unmatched_api` (no called function is a tool of the task), `hallucinated_function` (one of them is
+not), `unparsable_arguments`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from seal.core.plain import leaves
 from seal.core.text import normalised
 
 BENCHMARK = "toolbench"
+UNSOLVED = "unsolved"
+"""Tag with the reason why a training answer is no gold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ def make_task(
         group: Such as G1_category.
         offered: Tool ids of the record's list.
         relevant: None: not annotated.
-        gold: Gold calls, or the reason why they were dropped; None: no training answer.
+        gold: Gold calls, or the reason why there are none, which becomes the tag `unsolved`; None:
+            no training answer.
         split: "train", "test" or empty.
     """
     annotated = gold if isinstance(gold, Gold) else None
@@ -109,8 +112,8 @@ def make_task(
         BENCHMARK,
         (goal,),
         split=split,
-        tags={"group": group, **_tags(relevant, annotated)},
-        metadata={"gold_dropped": gold} if isinstance(gold, str) else {},
+        tags={"group": group, **_tags(relevant, annotated)}
+        | ({UNSOLVED: gold} if isinstance(gold, str) else {}),
     )
 
 
