@@ -40,8 +40,8 @@ SCHEMAS: dict[type, str] = {
 def encode(record: Any, schema: str = "") -> bytes:
     """Return the record as one line of JSON with its newline.
 
-    In a trajectory, and in records of other schemas, keys of services stand as `***`, for they hold
-    what servers and plug-ins said.
+    In a trajectory, a score and records of other schemas, keys of services stand as `***`, for they
+    hold what servers and plug-ins said.
 
     Args:
         record: One of `SCHEMAS`, or a dataclass with a schema of its own.
@@ -50,7 +50,7 @@ def encode(record: Any, schema: str = "") -> bytes:
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
     """
-    told = bool(schema) or isinstance(record, Trajectory)
+    told = bool(schema) or isinstance(record, (Trajectory, Score))
     schema = schema or SCHEMAS[type(record)]
     try:
         fields = json_bytes(record)

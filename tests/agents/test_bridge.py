@@ -349,6 +349,24 @@ def test_a_call_of_no_offered_tool_is_a_wrong_call(command, tmp_path):
     assert list(run.calls["name"]) == ["get_odrer"]
 
 
+def test_a_tool_that_was_found_in_the_reply_may_be_called_by_its_name_on_the_wire(
+    command, tmp_path
+):
+    schema = {"type": "object", "properties": {"order_id": {"type": "string"}}}
+    tool = {"name": "shop.order!", "description": "Say when an order ships.", "parameters": schema}
+    task = seal.ask("When does 7 ship?", seal.called("shop.order!", order_id="7"))
+    bench = seal.Benchmark("shop", tools=[tool], tasks=[task])
+    body = """
+print([tool["function"]["name"] for tool in ask("/task")["tools"]], file=sys.stderr)
+ask("/tools/find_tools", {"query": "when an order ships"})
+print(ask("/tools/shop_order_", {"order_id": "7"})["error"])
+"""
+    options = {"retriever": "bm25", "retrieve": "on-demand"}
+    run = played(Bridge(command(body)), tmp_path, bench, **options)
+    assert list(run.messages["content"])[-1] == "None"
+    assert list(run.calls["name"]) == ["find_tools", "shop.order!"]
+
+
 def test_a_service_is_told_of_each_chat(tmp_path):
     pool = urllib3.PoolManager()
 

@@ -332,6 +332,16 @@ def test_a_key_of_ones_own_variable_that_a_server_repeats_reaches_no_file(
     assert holders(tmp_path, KEY) == []
 
 
+def test_a_key_that_a_judge_repeats_reaches_no_score(model_server, pool, tmp_path, monkeypatch):
+    monkeypatch.setenv("LAB_ACCESS", KEY)
+    server = model_server(lambda request: text(f'{{"verdict": "solved", "reason": "{KEY}"}}'))
+    judge = f"openai/j,base_url={server.url},key_env=LAB_ACCESS"
+    play(pool, tmp_path / "run", role_models={"judge": judge}, cache="off", judge="llm", limit=1)
+
+    assert '"reason":"***"' in (tmp_path / "run" / "scores.jsonl").read_text()
+    assert not [f for f in tmp_path.rglob("*") if f.is_file() and KEY.encode() in f.read_bytes()]
+
+
 def holders(folder: Path, secret: str) -> list[Path]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".sqlite" for path in files)

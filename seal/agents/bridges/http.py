@@ -257,6 +257,8 @@ def _called(place: _Place, wire: str, arguments: Any) -> _Answer:
     """Make a call of the chat; one of no offered tool is made too, and refused there."""
     if not isinstance(arguments, dict):
         raise UsageError("expected the arguments as a JSON object")
+    if wire not in place.names:  # it may be offered since, as what `find_tools` found
+        place.line.ask(lambda chat: place.offer(chat.tools)).result()
     result = place.line.ask(ToolCall("", place.names.get(wire, wire), arguments)).result()
     return _Answer({"content": result.content, "error": result.error, "value": result.value})
 
