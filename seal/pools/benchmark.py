@@ -192,7 +192,8 @@ class Benchmark(_Parts):
     def save(self, folder: str | Path) -> Path:
         """Write tools and tasks to a pool folder that every verb of the command line takes.
 
-        Functions stay behind: where the folder is opened by its path, their calls are simulated.
+        Functions stay behind: where the folder is opened by its path, their calls are simulated
+        unless the user allows the modules that hold them.
 
         Args:
             folder: To make; an earlier pool there is replaced.
@@ -206,8 +207,13 @@ class Benchmark(_Parts):
         return Path(folder)
 
     @classmethod
+    @checked
     def of(
-        cls, name: str, tools: Any, tasks: Any, columns: Mapping[str, str] | None = None
+        cls,
+        name: str,
+        tools: str | Path | Sequence[OwnTool],
+        tasks: Any,
+        columns: Mapping[str, str] | None = None,
     ) -> Benchmark:
         """Return the benchmark of files as people have them (`seal.pools.own_files`).
 

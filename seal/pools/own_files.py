@@ -235,7 +235,11 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
             raise UsageError(f"{tasks}: no such file or folder; of a hub write {HUB}NAME[:SPLIT]")
         return Path(tasks), rows
     if hasattr(tasks, "to_dict"):
-        return Path("tasks"), listed(tasks.to_dict("records"))
+        tasks = tasks.to_dict("records")
+    if not isinstance(tasks, Iterable):
+        raise UsageError(
+            f"tasks: expected the path of a table, a data frame or rows, got {shortened(tasks)}"
+        )
     return Path("tasks"), listed(tasks)
 
 
@@ -272,7 +276,8 @@ class _Rows:
         Raises:
             DataError: It is no map, has no query or an id of an earlier one, or its gold cannot be.
         """
-        values = {str(key): value for key, value in expect(row, dict).items() if _is_there(value)}
+        cells = {str(key): _plain(value) for key, value in expect(row, dict).items()}
+        values = {column: value for column, value in cells.items() if _is_there(value)}
         self._seen |= dict.fromkeys(map(str, row))
         at = {part: self._column(part, values) for part in COLUMNS}
         query = values.get(at["query"])
@@ -355,8 +360,6 @@ def _several(value: Any) -> list[Any]:
             lines = [line.strip() for line in value.replace(";", "\n").splitlines()]
             parts = [[line] if "(" in line else line.split(",") for line in lines if line]
             return [part.strip() for line in parts for part in line]
-    if hasattr(value, "tolist"):
-        value = value.tolist()
     return value if isinstance(value, list) else [value]
 
 
@@ -370,6 +373,11 @@ def _answers(value: Any) -> Sequence[str | float]:
             return (value,)
     found = value if isinstance(value, list) else [value]
     return [one if isinstance(one, int | float) else str(one) for one in found]
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell without NumPy, which data frames hold lists and numbers in."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _is_there(value: Any) -> bool:

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -198,6 +199,21 @@ def test_every_format_of_a_table_gives_equal_tasks(tmp_path: Path) -> None:
     assert all(bench._tasks == made[0]._tasks for bench in made)
 
 
+def test_lists_in_a_frame_are_read_as_lists() -> None:
+    cells = {
+        "calls": [np.array(["ship"]), np.array([], object)],
+        "answer": [np.array([1, 2]), None],
+    }
+    frame = pd.DataFrame({"query": ["Send it.", "Hello!"], **cells, "vector": [np.zeros(3)] * 2})
+    rows = [
+        {"query": "Send it.", "calls": ["ship"], "answer": [1, 2]},
+        {"query": "Hello!", "calls": []},
+    ]
+    sources = (frame, rows)
+    made = [benchmark_of("shop", [GET, SHIP], each)[0] for each in sources]
+    assert made[0]._tasks == made[1]._tasks
+
+
 def test_rows_that_cannot_be_are_left_out_with_what_is_wrong() -> None:
     tasks, notes = made(
         {"query": "Send it.", "calls": "ship"},
@@ -233,6 +249,8 @@ def test_a_row_with_the_id_of_an_earlier_row_is_left_out() -> None:
         ("own", [], {}, "no module 'own' is installed"),
         (".", [], {}, "is a folder"),
         ([GET], "nope.csv", {}, "no such file or folder"),
+        ([GET], None, {}, "tasks: expected the path of a table, a data frame or rows, got None"),
+        (3, [], {}, "tools: expected a text, a path or a list"),
         ([GET], [{"query": "x"}], {"quary": "x"}, "--map quary: expected one of query, calls"),
         ([GET], [{"query": "x"}], {"calls": "gold"}, "has no column 'gold'; it has: query"),
     ],
