@@ -14,7 +14,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO, cast
@@ -41,6 +42,7 @@ class OwnCode:
         self._folder = os.getcwd()  # noqa: PTH109 - compared as a text, once a reply
         self._process = os.getpid()
         self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
+        self._loops: set[asyncio.AbstractEventLoop] = set()
 
     @contextmanager
     def watched(self) -> Iterator[io.StringIO]:
@@ -92,7 +94,6 @@ class OwnCode:
             OverdueError: It takes longer.
             CallsSpentError: The work was a call beyond the budget.
         """
-        loop = _LOOP.running()
 
         async def outcome() -> tuple[Any, BaseException | None]:
             try:
@@ -103,8 +104,9 @@ class OwnCode:
                 self._end_fork()
 
         token = _TASKS.set(self._tasks)
-        task = asyncio.run_coroutine_threadsafe(outcome(), loop)
+        loop, task = _LOOP.begin(outcome())
         _TASKS.reset(token)
+        self._loops.add(loop)
         task.add_done_callback(lambda done: work.close())
         try:
             work.serve(seconds)
@@ -119,8 +121,8 @@ class OwnCode:
 
     def close(self) -> None:
         """Cancel what still runs in the event loop."""
-        if self._tasks:
-            _LOOP.end(self._tasks)
+        for loop in self._loops:
+            _LOOP.end(loop, self._tasks)
 
     def _end_fork(self) -> None:
         """End a process that a function forked and that came back here."""
@@ -186,15 +188,19 @@ class _Loop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = 0
+        self._given_up: WeakSet[asyncio.Task[Any]] = WeakSet()
+        """Tasks for which no loop goes on."""
 
-    def running(self) -> asyncio.AbstractEventLoop:
-        """Return the loop; another one in a process that was forked."""
+    def begin(
+        self, work: Coroutine[Any, Any, Any]
+    ) -> tuple[asyncio.AbstractEventLoop, Future[Any]]:
+        """Begin work in the loop, in another one in a process that was forked; return both."""
         with self._lock:
             if self._loop is None or self._process != os.getpid():
                 self._loop, self._process = asyncio.new_event_loop(), os.getpid()
                 self._loop.set_task_factory(_noted)
                 threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
-            return self._loop
+            return self._loop, asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def leave(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let further functions have another loop than this one."""
@@ -209,19 +215,27 @@ class _Loop:
         if not alive.wait(_UNRESPONSIVE):
             self.leave(loop)
 
-    def end(self, tasks: WeakSet[asyncio.Task[Any]]) -> None:
-        """Cancel tasks; where one of them heeds no end, its loop ends too."""
-        loop = self.running()
+    def end(self, loop: asyncio.AbstractEventLoop, tasks: WeakSet[asyncio.Task[Any]]) -> None:
+        """Cancel tasks in a loop. Where one heeds no end, the loop ends too, after all others."""
+        if not loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self._ended(loop, tasks), loop)
 
-        async def ended() -> None:
-            left = {task for task in tasks if task.get_loop() is loop and not task.done()}
-            for task in left:
-                task.cancel()
-            if left and (await asyncio.wait(left, timeout=_UNRESPONSIVE))[1]:
-                self.leave(loop)
-                loop.stop()
-
-        asyncio.run_coroutine_threadsafe(ended(), loop)
+    async def _ended(
+        self, loop: asyncio.AbstractEventLoop, tasks: WeakSet[asyncio.Task[Any]]
+    ) -> None:
+        left = {task for task in tasks if task.get_loop() is loop and not task.done()}
+        for task in left:
+            task.cancel()
+        stubborn = (await asyncio.wait(left, timeout=_UNRESPONSIVE))[1] if left else ()
+        if not stubborn:
+            return
+        self.leave(loop)
+        mine = asyncio.current_task()
+        self._given_up.update(task for task in (*stubborn, mine) if task is not None)
+        await asyncio.sleep(0)  # what was begun before the loop was left is a task from now on
+        while others := asyncio.all_tasks() - set(self._given_up):
+            await asyncio.wait(others)
+        loop.stop()
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

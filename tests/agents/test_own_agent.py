@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -534,6 +535,40 @@ def test_a_client_that_an_async_agent_holds_serves_all_runs_and_a_task_that_it_l
     while not all(task.done() for task in left) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [task.cancelled() for task in left] == [True, True]
+
+
+def test_a_task_that_heeds_no_end_breaks_off_no_other_run_and_its_loop_ends_after_it(tmp_path):
+    begun, may_end, loops = threading.Event(), threading.Event(), []
+
+    async def patient(request, tools):
+        begun.set()
+        while not may_end.is_set():
+            await asyncio.sleep(0.01)
+        return await at_once(request, tools)
+
+    async def for_ever():
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+
+    async def stubborn(request, tools):
+        loops.append(asyncio.get_running_loop())
+        asyncio.get_running_loop().left = asyncio.ensure_future(for_ever())
+        await asyncio.sleep(0)
+        return "Monday"
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(played, patient, tmp_path / "one")
+        assert begun.wait(30)
+        played(stubborn, tmp_path / "two")
+        time.sleep(1.5)  # as long as a task may take to heed its end, and more
+        assert not loops[0].is_closed()
+        may_end.set()
+        assert other.result()["call_f1"].mean == 1.0
+    deadline = time.monotonic() + 5
+    while not loops[0].is_closed() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert loops[0].is_closed()
 
 
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
