@@ -180,8 +180,12 @@ class GeminiServer(HttpServer):
         """Return the JSON that a method of a model gives; answers are streamed."""
         if method == _GENERATE and self._settings.stream:
             method = "streamGenerateContent?alt=sse"
-        place = model if "/" in model else f"models/{model}"
-        return self._post(f"/v1beta/{place}:{method}", body, GEMINI)
+        return self._post(f"/v1beta/{self.path_of(model)}:{method}", body, GEMINI)
+
+    @staticmethod
+    def path_of(model: str) -> str:
+        """Return the path of a model: `models/NAME`, or its name where that is a path."""
+        return model if "/" in model else f"models/{model}"
 
     def _repair(self, status: int, said: str) -> str:
         wrong_key = "api key" in said.casefold()

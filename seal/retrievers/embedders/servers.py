@@ -220,9 +220,8 @@ class GeminiEmbedder(ServerEmbedder):
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         server, options = self._server, self._options
-        place = f"models/{options.model}"
         told = {
-            "model": place,
+            "model": server.path_of(options.model),
             "taskType": f"RETRIEVAL_{purpose.upper()}",
             **({"outputDimensionality": options.dimensions} if options.dimensions else {}),
         }

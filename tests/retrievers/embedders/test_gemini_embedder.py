@@ -63,6 +63,16 @@ def test_documents_and_queries_are_embedded_as_what_they_are(model):
     assert {one["outputDimensionality"] for one in asked} == {4}
 
 
+@pytest.mark.parametrize("model", ["gemini-embedding-001", "models/gemini-embedding-001"])
+def test_a_request_names_its_model_as_its_address_does(model):
+    with server_of() as server:
+        embedder(server, model=model).embed(["e"])
+
+    (request,) = server.received
+    assert request.path.endswith("/v1beta/models/gemini-embedding-001:batchEmbedContents")
+    assert request.body["requests"][0]["model"] == "models/gemini-embedding-001"
+
+
 def test_a_pool_is_searched_through_the_server(queries, with_options):
     with server_of() as server:
         pool = with_options(model="gemini/gemini-embedding-001", base_url=server.root)
