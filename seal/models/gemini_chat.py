@@ -154,16 +154,17 @@ def as_chat(answer: Any) -> Any:
         if not (isinstance(feedback, dict) and feedback.get("blockReason")):
             return answer
         candidates = [{"finishReason": "content_filter"}]
-    content = candidates[0].get("content")
-    parts = objects_in(content.get("parts")) if isinstance(content, dict) else []
+    content = candidates[0].get("content") or {}
+    found = content.get("parts") or [] if isinstance(content, dict) else None
+    if not isinstance(found, list):
+        return answer
+    parts = objects_in(found)
     spoken = [part for part in parts if not part.get("thought")]
-    calls = objects_in([part.get("functionCall") for part in spoken])
     message = {
         "content": texts_in(spoken, "text"),
         "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
         "tool_calls": [
-            {"function": {"name": call.get("name"), "arguments": call.get("args") or {}}}
-            for call in calls
+            {"function": _called(part["functionCall"])} for part in spoken if "functionCall" in part
         ],
     }
     told = answer.get("usageMetadata")
@@ -178,3 +179,9 @@ def as_chat(answer: Any) -> Any:
             "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
+
+
+def _called(call: Any) -> Any:
+    if not isinstance(call, dict):
+        return call
+    return {"name": call.get("name"), "arguments": call.get("args") or {}}

@@ -154,6 +154,8 @@ BROKEN = [
     half(),
     nothing(),
     *map(answer, ({}, [], "no", {"candidates": 3}, {"promptFeedback": "no"})),
+    *map(answer, (spoken({"functionCall": "7day"}), spoken(content="no"))),
+    answer(spoken(content={"parts": "no"})),
 ]
 
 
