@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TextIO, cast
 from weakref import WeakSet
 
@@ -58,8 +59,7 @@ class OwnCode:
             finally:
                 _INTO.reset(token)
                 self._end_fork()
-                if os.getcwd() != self._folder:  # noqa: PTH109
-                    os.chdir(self._folder)
+                self._set_back()
 
     def call(self, function: Callable[[], Any], seconds: float | None) -> Any:
         """Return what a function returns.
@@ -123,6 +123,16 @@ class OwnCode:
         """Cancel what still runs in the event loop."""
         for loop in self._loops:
             _LOOP.end(loop, self._tasks)
+
+    def _set_back(self) -> None:
+        """Make the working folder what it was; one that was removed is made anew."""
+        try:
+            is_there = os.getcwd() == self._folder  # noqa: PTH109
+        except FileNotFoundError:
+            is_there = False
+        if not is_there:
+            Path(self._folder).mkdir(parents=True, exist_ok=True)
+            os.chdir(self._folder)
 
     def _end_fork(self) -> None:
         """End a process that a function forked and that came back here."""

@@ -54,7 +54,10 @@ def _meant(path: Path, words: Sequence[str]) -> str:
     for flag, value in _flags(words):
         if value == str(path):
             return f"{flag} "
-        given, refused = Path(value).absolute(), path.absolute()
+        try:
+            given, refused = Path(value).absolute(), path.absolute()
+        except FileNotFoundError:  # the working folder is gone
+            continue
         if given in refused.parents or refused in given.parents:
             return f"{flag} {value}: "
     return ""

@@ -8,11 +8,13 @@ it cost. What judges cost stands in lines of its own, one for each time that the
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -34,6 +36,15 @@ from seal.runs.wholeness import Pair
 from seal.runs.workers import Outcome
 
 
+def bring_back(file: IO[bytes], path: Path) -> None:
+    """Write anew what an open file holds, where somebody has removed its name."""
+    if not os.fstat(file.fileno()).st_nlink:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file.seek(0)
+        with AtomicFile(path) as new:
+            shutil.copyfileobj(file, new)
+
+
 class Journal:
     """Trajectories as they finish.
 
@@ -47,7 +58,7 @@ class Journal:
         self._places: dict[Pair, tuple[int, int]] = {}
         self._failed: set[Pair] = set()
         self._scan()
-        self._file = path.open("ab")
+        self.file = path.open("a+b")
 
     @property
     def played(self) -> Set[Pair]:
@@ -62,15 +73,15 @@ class Journal:
     def append(self, outcome: Outcome) -> None:
         """Write the trajectory of a chat, if it has one; it is in the file when this returns."""
         if outcome.line is not None:
-            start = self._file.tell()
-            self._file.write(outcome.line)
-            self._file.flush()
+            start = self.file.tell()
+            self.file.write(outcome.line)
+            self.file.flush()
             pair = (outcome.task_id, outcome.trial)
             self._note(pair, outcome.failed, start, len(outcome.line))
 
     def close(self) -> None:
         """Close the file, as it is."""
-        self._file.close()
+        self.file.close()
 
     def put_in_order(self, order: Mapping[str, int]) -> None:
         """Rewrite the file in the order of tasks and trials, the last line of each pair alone.
@@ -78,7 +89,7 @@ class Journal:
         Args:
             order: Task id to its position; a trajectory of another task is dropped.
         """
-        self._file.close()
+        self.file.close()
         pairs = sorted(
             (p for p in self._places if p[0] in order), key=lambda p: (order[p[0]], p[1])
         )
@@ -130,7 +141,7 @@ class Timings:
         repair_tail(path)
         self.spent = spending_of(path)
         """What the earlier parts of the run spent."""
-        self._file = path.open("ab")
+        self.file = path.open("a+b")
 
     def add(self, outcome: Outcome) -> None:
         """Write one chat; it is in the file when this returns."""
@@ -144,12 +155,12 @@ class Timings:
         self._write({"tokens": tokens_of(asked), "asked": ledger_record(asked)})
 
     def _write(self, fields: dict[str, Any]) -> None:
-        self._file.write(without_keys(json_bytes(fields)) + b"\n")
-        self._file.flush()
+        self.file.write(without_keys(json_bytes(fields)) + b"\n")
+        self.file.flush()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        self.file.close()
 
 
 @dataclass(slots=True)

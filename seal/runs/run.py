@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+import os
 import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +29,7 @@ from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.runs.baselines import all_given, baselines_of
 from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
-from seal.runs.journal import Journal, Timings, spent_on
+from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
 from seal.runs.run_folder import RunFolder
 from seal.runs.score import Scorer
@@ -252,7 +253,12 @@ class _Chats:
             done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
             self.total, self.done = len(order) * trials, len(done)
             outcomes = self._workers().outcomes(self._jobs(done))
+            home, names = Path.cwd(), ("run.json", "tasks.jsonl", "tools.jsonl")
+            files = [stack.enter_context((folder.path / name).open("rb")) for name in names]
+            stack.callback(self._bring_back, home, [*files, journal.file, timings.file])
             for outcome in stack.enter_context(closing(outcomes)):
+                if not (folder.path / "tasks.jsonl").is_file():
+                    self._bring_back(home, files)
                 timings.add(outcome)  # first: a run killed between the two plays and counts again
                 journal.append(outcome)
                 if metrics and outcome.line is not None and not outcome.failed:
@@ -270,6 +276,14 @@ class _Chats:
             manifest["cache"] = self.engine.environments.used_entries(played)
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         folder.write_json("run.json", manifest)
+
+    def _bring_back(self, home: Path, files: Iterable[IO[bytes]]) -> None:
+        """Write files anew that an agent removed, as with the working folder; chats may go on."""
+        with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
+            home.mkdir(parents=True, exist_ok=True)
+            os.chdir(home)
+            for file in files:
+                bring_back(file, Path(file.name))
 
     def _tell_outage(self, kept: bool) -> None:
         """Say that a server is down; raise OutageError where no chat is `kept`."""

@@ -251,7 +251,7 @@ class LiveFile:
         """Append one step; whoever follows the run sees it at once."""
         if self._file is None:
             if not self._path.parent.is_dir():
-                self._path.parent.mkdir(exist_ok=True)
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("wb")
         line = {"task_id": self._task_id, "trial": self._trial, "step": step}
         self._file.write(without_keys(json_bytes(line)) + b"\n")

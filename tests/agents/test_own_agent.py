@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -663,3 +665,28 @@ def test_roles_beside_it_need_a_model_of_their_own(tmp_path):
         played(both, tmp_path / "a", team="full")
     with pytest.raises(UsageError, match=r"test_own_agent:both plays tasks and cannot be the judg"):
         played(both, tmp_path / "b", judge="llm")
+
+
+def removes_the_working_folder(request, tools):
+    shutil.rmtree(Path.cwd())
+    return both(request, tools)
+
+
+def removes_a_folder_of_its_own(request, tools):
+    os.chdir(tempfile.mkdtemp())
+    return removes_the_working_folder(request, tools)
+
+
+@pytest.mark.parametrize("agent", [removes_the_working_folder, removes_a_folder_of_its_own])
+@pytest.mark.parametrize("out", ["runs/one", "../outside"])
+def test_a_working_folder_that_an_agent_removes_costs_no_result(agent, out, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+
+    run = played(agent, tmp_path, out=Path(out), trials=2, workers=1)
+
+    assert Path.cwd() == home
+    assert (run["pass_rate"].mean, run["pass_rate"].n) == (1.0, 2)
+    assert run.summary["stop_reasons"] == {"done": 2}
+    assert seal.Run.load(home / out).summary == run.summary
