@@ -7,7 +7,7 @@ import socket
 import traceback
 from pathlib import Path
 
-from seal.core import InfrastructureError, SealError, fault
+from seal.core import InfrastructureError, SealError, UsageError, fault
 
 _OUTAGES = (InfrastructureError, ConnectionError, socket.gaierror)
 _OURS = Path(__file__).resolve().parents[1]
@@ -17,6 +17,10 @@ _CHAT = str(Path(__file__).with_name("view.py"))
 
 class PluginError(InfrastructureError):
     """A role, or what it used, raised an exception that is none of ours: a fault of the program."""
+
+
+class NeverBegunError(UsageError):
+    """An agent elsewhere fails in every chat before it asks anything: the run ends."""
 
 
 class CallsSpentError(BaseException):
@@ -61,7 +65,7 @@ def is_of_the_chat(error: SealError) -> bool:
     Any other one is the role's own, such as one that it raises or that a verb of ours told it.
     """
     places = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-    return isinstance(error, InfrastructureError) or _CHAT in places
+    return isinstance(error, (InfrastructureError, NeverBegunError)) or _CHAT in places
 
 
 def crash(error: BaseException) -> str:

@@ -27,7 +27,7 @@ from typing import Any
 from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.tool_functions import Together, ToolError, plain_tools
-from seal.core import Agent, Chat, Completion, Reply, Request, Step, UsageError
+from seal.core import Agent, Chat, Completion, Reply, Request, Step, UsageError, shortened
 from seal.core.canonical import digest
 from seal.core.signatures import places_of
 from seal.core.specs import name_of, source_of
@@ -113,7 +113,7 @@ class OwnRole(ABC):
             return Reply(said)
         if isinstance(said, Reply):
             return said
-        raise TypeError(f"the agent returned {type(said).__name__}; expected the answer as a text")
+        raise TypeError(f"the agent {self.did(said)}")
 
     @contextmanager
     def heeded(self, chat: Chat) -> Iterator[None]:
@@ -124,12 +124,20 @@ class OwnRole(ABC):
             finally:
                 chat.note(printed.getvalue())
 
+    def did(self, said: Any) -> str:
+        """Return how the code gave what is no text, and what was expected."""
+        return f"returned {_typed(said)}; expected the answer as a text"
+
     @abstractmethod
     def said(self, chat: Chat) -> Any:
         """Return a text, or a reply."""
 
     def close(self) -> None:  # noqa: B027 - most roles leave nothing behind
         """Leave the chat."""
+
+
+def _typed(said: Any) -> str:
+    return "None" if said is None else f"{shortened(said)} ({type(said).__name__})"
 
 
 class FunctionRole(OwnRole):
@@ -151,6 +159,14 @@ class FunctionRole(OwnRole):
         paused, self._paused = self._paused, None
         if inspect.isgenerator(paused):
             paused.close()
+
+    def did(self, said: Any) -> str:
+        """Return how the function gave what is no text, and what was expected."""
+        if self._paused is not None:
+            return f"yielded {_typed(said)}; expected a text for the user"
+        if inspect.isasyncgenfunction(self._agent.function):
+            return "ended before it yielded; expected that it yields its answer last"
+        return super().did(said)
 
     def said(self, chat: Chat) -> Any:
         """Return what the function says to what it was told last."""

@@ -15,7 +15,7 @@ from seal.report.grids import counted, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
-from seal.runs.run_folder import LINES, RunFolder
+from seal.runs.run_folder import LINES, RunFolder, all_crashed
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
@@ -115,6 +115,8 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"warning: {errors} of {counted(played, 'chat')} ended with errors, which no mean "
             "counts; `with errors` counts them as failures"
         )
+    if all_crashed(summary):
+        yield "warning: the agent crashed in every chat: no figure tells more of it than that"
     cut = summary.get("truncated") or {}
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core import BudgetError, DataError, InfrastructureError, SealError, UsageError
 from seal.core.servers import LONGEST_OUTAGE, Counts, Standing
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder, in_flight
 from seal.runs.workers import Job, Outcome, play_job
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class ProcessWorkers:
                 outcome = done.get_nowait() if dead else done.get(timeout=1.0)
             except queue.Empty:
                 if dead:
-                    raise InfrastructureError(_death(dead[0].exitcode)) from None
+                    raise InfrastructureError(_death(dead[0], self.folder)) from None
                 continue
             if isinstance(outcome, SealError):
                 raise outcome
@@ -132,11 +132,17 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _death(code: int) -> str:
+def _death(process: Any, run: RunFolder) -> str:
+    """Return what is told of a worker that died: the chats that it played, likely causes."""
+    died = f"a worker process died (exit code {process.exitcode})"
+    if chats := in_flight(run.path, process.pid):
+        return (
+            f"{died} while it played {' and '.join(chats)}: the agent ended it (os._exit), a "
+            "library crashed, or memory ran out. What is finished is kept: resume"
+        )
     return (
-        f"a worker process died (exit code {code}): for lack of memory, or because a script that "
-        f"calls seal.run lacks `if __name__ == '__main__':`. What is finished is kept: resume, "
-        f"with fewer --processes"
+        f"{died}: for lack of memory, or because a script that calls seal.run lacks "
+        "`if __name__ == '__main__':`. What is finished is kept: resume, with fewer --processes"
     )
 
 

@@ -31,7 +31,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder, exit_code_of
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Budget
@@ -63,7 +63,8 @@ class RunResult:
     folder: RunFolder
     summary: dict[str, Any]
     exit_code: int
-    """0 fine, 1 finished with task errors, 3 a budget or a server that is down stopped it."""
+    """0 fine, 1 finished with task errors or with crashes alone, 3 a budget or a server that is
+    down stopped it."""
 
 
 Reporter = Callable[[Progress], None]
@@ -103,7 +104,7 @@ def run(
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
     _warn_of_missing(folder, summary)
-    code = 3 if stopped else int(summary["errors"] > 0)
+    code = 3 if stopped else exit_code_of(summary)
     return RunResult(folder, summary, code)
 
 

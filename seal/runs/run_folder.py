@@ -15,6 +15,7 @@ floor/, ceiling/     the same tasks played by the baselines: run folders too
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -238,11 +239,21 @@ def _typed_entries(
             yield from _typed_entries(f"{here}.by", groups)
 
 
+def all_crashed(summary: Mapping[str, Any]) -> bool:
+    """Tell whether the agent crashed in every chat of a run."""
+    return set(summary.get("stop_reasons") or ()) == {"crashed"}
+
+
+def exit_code_of(summary: Mapping[str, Any]) -> int:
+    """Return 0, or 1 where a scored run has errors or nothing but crashes."""
+    return int(bool(summary.get("errors")) or all_crashed(summary))
+
+
 class LiveFile:
-    """`RUN/live/DIGEST.jsonl`, each line {task_id, trial, step}; made when the first step comes."""
+    """`RUN/live/DIGEST.PID.jsonl`, each line {task_id, trial, step}; made when a step comes."""
 
     def __init__(self, run: Path, task_id: str, trial: int) -> None:
-        self._path = run / "live" / f"{digest([task_id, trial])[:16]}.jsonl"
+        self._path = run / "live" / f"{digest([task_id, trial])[:16]}.{os.getpid()}.jsonl"
         self._task_id = task_id
         self._trial = trial
         self._file: IO[bytes] | None = None
@@ -264,6 +275,13 @@ class LiveFile:
         if self._file is not None:
             self._file.close()
             self._path.unlink(missing_ok=True)
+
+
+def in_flight(run: Path, pid: int) -> list[str]:
+    """Return the chats that a process plays, or played when it died."""
+    first = (path.read_bytes().split(b"\n")[0] for path in (run / "live").glob(f"*.{pid}.jsonl"))
+    told = [orjson.loads(line) for line in first if line]
+    return sorted(f"task {each['task_id']}, trial {each['trial']}" for each in told)
 
 
 HUMAN = "human.json"

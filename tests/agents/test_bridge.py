@@ -269,6 +269,7 @@ def test_one_process_may_play_a_whole_conversation(command, tmp_path):
         ("sys.exit('no luck')", "exit code 1: no luck"),
         ("os.kill(os.getpid(), 9)", "signal 9: it said nothing"),
         ("raise KeyError('x')", "exit code 1: KeyError: 'x'"),
+        ("sys.exit('Error: no module\\n  at a.js:1\\nNode')", "exit code 1: Error: no module"),
     ],
 )
 def test_a_process_that_fails_is_the_agents_own_failure(body, told, command, tmp_path):
@@ -276,6 +277,15 @@ def test_a_process_that_fails_is_the_agents_own_failure(body, told, command, tmp
     assert run.summary["stop_reasons"] == {"crashed": 1}
     assert told in next(run.folder.trajectories()).stops[0].error
     assert run["call_f1"].mean == 0.0
+
+
+def test_a_process_that_never_asks_anything_ends_the_run(command, tmp_path):
+    with pytest.raises(UsageError, match=r"failed before its first request in 3 chats.*: no luck"):
+        played(Bridge(command("sys.exit('no luck')")), tmp_path, trials=9, workers=1)
+    assert len((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()) == 2
+
+    asks = played(Bridge(command("ask('/task'), sys.exit('no')")), tmp_path, out="other", trials=4)
+    assert asks.summary["stop_reasons"] == {"crashed": 4}
 
 
 def test_a_process_that_never_ends_is_ended_by_the_time_limit(command, tmp_path):
@@ -439,7 +449,8 @@ def test_the_command_line_starts_it(command, tmp_path, capsys):
     wrong = ["run", str(tmp_path / "P"), "--out", str(tmp_path / "r"), "--agent", "bridge"]
     assert main(wrong) == 2
     assert "give --agent-command or --agent-url" in capsys.readouterr().err
-    given = ["--agent-command", command(BOTH), "--no-baselines", "--simulator", "template"]
+    both = BOTH.replace('["value"]', '["content"]')  # what is simulated is an object
+    given = ["--agent-command", command(both), "--no-baselines", "--simulator", "template"]
     assert main([*wrong, *given]) == 0
     assert seal.Run.load(tmp_path / "r")["call_f1"].mean == 1.0
     recorded = json.loads((tmp_path / "r" / "run.json").read_text())

@@ -176,11 +176,37 @@ def test_a_third_argument_with_a_default_is_its_own_unless_it_is_named_messages(
     assert list(played(agent, tmp_path).tasks["answer"]) == [said]
 
 
+async def awaits_nothing(request, tools):
+    await asyncio.sleep(0)
+
+
+def yields_nothing(request, tools):
+    yield
+
+
+def returns_nothing(request, tools):
+    yield from ()
+
+
+async def yields_a_number(request, tools):
+    yield 5
+
+
+async def yields_never(request, tools):
+    for text in ():
+        yield text
+
+
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
-        (lambda request, tools: None, "returned NoneType; expected the answer as a text"),
-        (lambda request, tools: 7, "returned int; expected the answer as a text"),
+        (lambda request, tools: None, "returned None; expected the answer as a text"),
+        (lambda request, tools: 7, "returned 7 (int); expected the answer as a text"),
+        (awaits_nothing, "returned None; expected the answer as a text"),
+        (yields_nothing, "yielded None; expected a text for the user"),
+        (returns_nothing, "returned None; expected the answer as a text"),
+        (yields_a_number, "yielded 5 (int); expected a text for the user"),
+        (yields_never, "ended before it yielded; expected that it yields its answer last"),
         (lambda request, tools: 1 / 0, "ZeroDivisionError: division by zero (test_own_agent.py"),
         (lambda request, tools: tools[0]("7", True, 3), "get_order takes 2 arguments, got 3"),
         (
@@ -195,8 +221,9 @@ def test_a_third_argument_with_a_default_is_its_own_unless_it_is_named_messages(
 )
 def test_a_crash_of_the_agent_is_its_own_failure_with_its_traceback(agent, said, tmp_path):
     run = played(agent, tmp_path)
-    assert (run.exit_code, run.summary["errors"]) == (0, 0)
+    assert (run.exit_code, run.summary["errors"]) == (1, 0)
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (0.0, 0.0)
+    assert "warning: the agent crashed in every chat" in repr(run)
     assert said in str(run.summary["crashes"])
     (stop,) = next(run.folder.trajectories()).stops
     assert stop.reason == "crashed"
@@ -690,3 +717,41 @@ def test_a_working_folder_that_an_agent_removes_costs_no_result(agent, out, tmp_
     assert (run["pass_rate"].mean, run["pass_rate"].n) == (1.0, 2)
     assert run.summary["stop_reasons"] == {"done": 2}
     assert seal.Run.load(home / out).summary == run.summary
+
+
+def test_a_run_in_which_one_chat_did_not_crash_is_fine(tmp_path):
+    def agent(request, tools):
+        return both(request, tools) if asked.append(request) or len(asked) > 1 else 1 / 0
+
+    asked = []
+    run = played(agent, tmp_path, trials=2)
+    assert (run.exit_code, run.summary["stop_reasons"]) == (0, {"crashed": 1, "done": 1})
+    assert "warning" not in repr(run)
+
+
+ENDS_ITS_PROCESS = """
+import os, seal
+
+def get_order(order_id: str) -> str:
+    "Say when an order ships."
+    return "Monday"
+
+def solve(request, tools):
+    if "8" in request:
+        os._exit(3)
+    return tools[0]("7")
+
+tasks = [seal.ask(f"Order {n}?", seal.called("get_order", order_id=str(n))) for n in (7, 8)]
+bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
+"""
+
+
+@pytest.mark.slow
+def test_an_agent_that_ends_its_process_is_told_with_its_chat_and_the_way_on(tmp_path):
+    (tmp_path / "mine.py").write_text(ENDS_ITS_PROCESS)
+    words = ["run", "mine:bench", "--agent", "mine:solve", "--processes", "2", "--workers", "1"]
+    seal_run = [sys.executable, "-m", "seal", *words, "--no-baselines", "--out", "run"]
+    done = subprocess.run(seal_run, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "died (exit code 3) while it played task shop-002, trial 0: the agent" in done.stderr
+    assert "What is finished is kept: resume. Go on with: seal run mine:bench" in done.stderr

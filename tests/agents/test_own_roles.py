@@ -183,7 +183,7 @@ def test_calls_of_a_function_in_any_role_are_scored(role, orders, right, tmp_pat
 def test_a_role_that_gives_no_text_has_crashed(tmp_path):
     run = played(tmp_path, {"planner": lambda request, chat: 7})
     assert run.summary["stop_reasons"] == {"crashed": 1}
-    assert "returned int; expected the answer as a text" in str(run.summary["crashes"])
+    assert "returned 7 (int); expected the answer as a text" in str(run.summary["crashes"])
 
 
 def test_a_record_tells_functions_of_one_name_by_their_source(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -21,6 +22,7 @@ from typing import Any, BinaryIO
 
 from seal.agents.bridges.http import ChatServer
 from seal.agents.bridges.line import LeftError, Line
+from seal.agents.faults import NeverBegunError
 from seal.core import Chat, InfrastructureError, Reply, UsageError, shortened
 from seal.core.canonical import digest
 from seal.core.plain import well_formed
@@ -30,6 +32,10 @@ _MOST_SAID = 1 << 20
 """Bytes of what a command writes that are read."""
 _ENDED = 5.0
 """Seconds that a command gets to end when it is told to."""
+_HOPELESS = 3
+"""Chats after which an agent that never asked anything is given up."""
+_ERROR = re.compile(r"^\s*[\w.]*(Error|Exception)\b")
+"""Line that names an error: `ValueError: no`, `Error: no module`, and not `at f (a.js:1)`."""
 
 
 class AgentError(RuntimeError):
@@ -68,6 +74,10 @@ class Bridge:
         self.identity = f"bridge:{_checked_command(command)}" if command else f"bridge:{_told(url)}"
         self._lock = threading.Lock()
         self._server: ChatServer | None = None
+        self._begun = False
+        """Whether the agent of any chat has sent a request or given an answer."""
+        self._failed = 0
+        """Chats whose agent failed before that."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the server: each process has its own."""
@@ -79,6 +89,21 @@ class Bridge:
             if self._server is None:
                 self._server = ChatServer()
             return BridgedAgent(self, self._server)
+
+    def count(self, begun: bool, failure: AgentError | None) -> None:
+        """Take note of a chat.
+
+        Raises:
+            NeverBegunError: In the first chats the agent failed, and never asked anything.
+        """
+        with self._lock:
+            self._begun |= begun or failure is None
+            self._failed += failure is not None
+            if failure is not None and not self._begun and self._failed >= _HOPELESS:
+                raise NeverBegunError(
+                    f"the agent failed before its first request in {self._failed} chats, so the "
+                    f"run stops: {failure}; mend --agent-command or --agent-url"
+                ) from failure
 
     def reply(self, chat: Chat) -> Reply:
         """Return the agent's answer, in a process or session of its own."""
@@ -116,7 +141,9 @@ class BridgedAgent:
             AgentError: It failed.
             OverdueError: It takes longer than the chat may last.
             InfrastructureError: Its service cannot be reached.
+            NeverBegunError: It fails in every chat before it asks anything.
         """
+        failure: AgentError | None = None
         if self._run is None or self._run.ended.done():
             self._begin(chat)
         run = self._run
@@ -124,9 +151,14 @@ class BridgedAgent:
         try:
             return self._place.line.reply(chat)
         except LeftError:
-            return Reply(run.ended.result())
+            try:
+                return Reply(run.ended.result())
+            except AgentError as error:
+                failure = error
+                raise
         finally:
             chat.note(run.noted())
+            self._bridge.count(self._place.is_asked, failure)
 
     def close(self) -> None:
         """End the chat for the agent, and its process."""
@@ -213,9 +245,10 @@ class _Command:
         if code == 0:
             self.ended.set_result(_text(self._said, 0).strip())
             return
-        last = _text(self._errors, 0).strip().splitlines()[-1:] or ["it said nothing"]
+        lines = _text(self._errors, 0).strip().splitlines() or ["it said nothing"]
+        said = next(filter(_ERROR.search, reversed(lines)), lines[-1])
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        self.ended.set_exception(AgentError(f"the agent's process ended with {how}: {last[0]}"))
+        self.ended.set_exception(AgentError(f"the agent's process ended with {how}: {said}"))
 
 
 class _Service:

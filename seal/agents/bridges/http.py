@@ -52,6 +52,8 @@ class _Place:
         self.address = address
         self.token = secrets.token_urlsafe(24)
         self.line = Line()
+        self.is_asked = False
+        """Whether the agent has sent a request."""
         self.answers = 0
         """Of the model, so far."""
         self.names: dict[str, str] = {}
@@ -128,8 +130,10 @@ class ChatServer(ThreadingHTTPServer):
     def place(self, name: str, token: str) -> _Place | None:
         """Return the place of a name; None where there is none, or the token is another's."""
         found = self._places.get(name)
-        known = found is not None and hmac.compare_digest(found.token.encode(), token.encode())
-        return found if known else None
+        if found is None or not hmac.compare_digest(found.token.encode(), token.encode()):
+            return None
+        found.is_asked = True
+        return found
 
 
 class _Answer(NamedTuple):

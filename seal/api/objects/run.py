@@ -17,7 +17,7 @@ from seal.report.glance import Glance
 from seal.report.grids import Grid, counted, number
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.run_results import error_notes, outcome_notes
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder, exit_code_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ class Run(Estimates, Framed, Shown):
     summary: dict[str, Any] = field(hash=False)
     """What summary.json holds."""
     exit_code: int = 0
-    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+    """0 fine, 1 finished with task errors or with crashes alone, 3 a budget stopped it."""
     bench: Benchmark | None = field(default=None, hash=False)
     """What was played, where it was made in memory: its metrics and sections are in no file."""
 
@@ -64,7 +64,7 @@ class Run(Estimates, Framed, Shown):
         folder = RunFolder.open(folder_of(path))
         folder.manifest()
         summary = folder.summary()
-        return cls(folder, summary, int(bool(summary.get("errors"))))
+        return cls(folder, summary, exit_code_of(summary))
 
     @property
     def _entries(self) -> Mapping[str, Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from seal.cli.groups import settings_of, verb
 from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
-from seal.core import UsageError
+from seal.core import InfrastructureError, UsageError
 from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
@@ -84,9 +84,16 @@ def command(
                 return _sweep(settings, varied, out, into.resume, result)
             return _play(settings, out, into.resume, result)
         except KeyboardInterrupt:
-            words = resume_words(sys.argv[1:], out)
-            tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
+            tell(f"interrupted; what is finished is kept. Go on with: {_resumed(out)}")
             return INTERRUPTED
+        except InfrastructureError as error:
+            if not (out / "run.json").is_file():
+                raise
+            raise InfrastructureError(f"{error}. Go on with: {_resumed(out)}") from error
+
+
+def _resumed(out: Path) -> str:
+    return f"seal {shlex.join(resume_words(sys.argv[1:], out))}"
 
 
 def _asked_before(out: Path | None) -> str:

@@ -79,7 +79,7 @@ def command(
     from seal.experiments.judge_audit import audit_run
     from seal.report.run_results import result_tables
     from seal.runs.rescore import ScoreSettings, rescore
-    from seal.runs.run_folder import RunFolder
+    from seal.runs.run_folder import RunFolder, exit_code_of
 
     told = settings_of(judging, model)
     audit = told.pop("audit")
@@ -93,7 +93,7 @@ def command(
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         result.result({"run": str(run), **summary})
         result.show(*result_tables(folder), *_notes_on(judging.match, folder))
-    return int(summary["errors"] > 0)
+    return exit_code_of(summary)
 
 
 def _notes_on(match: str | None, run: "RunFolder") -> list[str]:
