@@ -76,12 +76,12 @@ _ITEM = re.compile(r"(?:^|(?<=\s))(?:\(?\d{1,2}[.):]|[-*•–])(?=\s)\s*")
 
 def asking(text: str) -> list[str]:
     """Return the sentences of a text that ask the user for something, in order."""
-    return [sentence for sentence in _own_sentences(text) if _asks(sentence)]
+    return [sentence for sentence in own_sentences(text) if _asks(sentence)]
 
 
 def reading(text: str) -> Reading:
     """Return what an agent's text does; of several things, the first of the order above."""
-    own = _own_sentences(text)
+    own = own_sentences(text)
     if not text.strip():
         return "nothing"
     if any(map(_asks, own)):
@@ -97,7 +97,8 @@ def offers_help(sentence: str) -> bool:
     return _OFFER.search(sentence) is not None
 
 
-def _own_sentences(text: str) -> list[str]:
+def own_sentences(text: str) -> list[str]:
+    """Return the sentences of a text without what it quotes, in order."""
     unquoted = "\n".join(_TOLD.sub(r"\1", line) for line in _QUOTED.sub("''", text).splitlines())
     joined = _LIST.sub(lambda items: items[0].replace("\n", " "), unquoted)
     return sentences(_ITEM.sub("", joined))
@@ -115,3 +116,37 @@ def _asks(sentence: str) -> bool:
     if offers_help(sentence):
         return False
     return sentence.rstrip(" )'*_").endswith(("?", "？")) or bool(_REQUEST.search(sentence))
+
+
+_NOT = r"(?:can't|cannot|can not|couldn't|could not|won't|unable to|not able to|don't|do not)"
+_TOOLS = r"(?:tools?|functions?|apis?|means|way|access|data)"
+_CANNOT = re.compile(
+    rf"\b(?:i|we)(?:'m| am| are)? (?:\w+ )?{_NOT}\b"
+    r"|\b(?:i|we) have (?:no|neither)\b"
+    rf"|\b(?:none of|neither of|no) (?:[\w']+ )*{_TOOLS}\b"
+    rf"|\b{_TOOLS} (?:[\w']+ )*{_NOT}\b"
+    r"|\bcannot be (?:done|searched|looked up|answered|booked|ordered)\b"
+    r"|\bnothing (?:here|at hand|that (?:i|we)|(?:i|we))\b"
+    r"|\b(?:no|nothing) (?:[\w']+ )?(?:says|tells|records|states|covers)\b"
+    r"|\b(?:not|isn't|aren't) (?:possible|supported|available to me|something (?:that )?i can)\b"
+    r"|\b(?:beyond|outside)(?: of)? (?:what|the scope|my)\b"
+)
+_SEARCHED = re.compile(
+    r"\b(?:found|find|match(?:es|ed)?|results?|returned)\b"
+    r"|\b(?:don't|do not) (?:know|think|remember|recommend|mind|need|worry)\b"
+)
+"""A search may truly find nothing, and an opinion may be denied: these refuse nothing."""
+_CLAUSE = re.compile(r"[,;:]\s|\s(?:but|so|because|and)\s")
+
+
+def says_cannot(answer: str) -> bool:
+    """Tell whether a clause of an answer says that it cannot be done."""
+    for sentence in sentences(answer.replace("\u2019", "'")):
+        words = " ".join(sentence.casefold().split())
+        if not words.endswith("?") and any(map(_refuses, _CLAUSE.split(words))):
+            return True
+    return False
+
+
+def _refuses(clause: str) -> bool:
+    return bool(_CANNOT.search(clause)) and not _SEARCHED.search(clause)

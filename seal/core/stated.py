@@ -65,8 +65,8 @@ _CLAUSE_END = re.compile(
     r"[.;:!?](?=\s|$)|,(?=\s)|\n|\b(?:but|and|however|yet|while|although|though|because)\b"
 )
 _DOUBT_BEFORE = re.compile(
-    r"\b(?:not|no|never|neither|nor|without|cannot|unable|fail(?:s|ed)?|instead of|rather than)\b"
-    r"|n't\b"
+    r"\b(?:not|no|nothing|nobody|never|neither|nor|without|cannot|unable|fail(?:s|ed)?|instead of"
+    r"|rather than)\b|n't\b"
 )
 _DOUBT_AFTER = re.compile(
     r"^(?:\W*[\w']+){0,2}?\W*(?:\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|\w+n't\b)"

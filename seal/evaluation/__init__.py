@@ -10,6 +10,7 @@ REGISTRY = Registry(
         "abstention": "seal.evaluation.abstention:Abstention",
         "calls": "seal.evaluation.calls:Calls",
         "error_patterns": "seal.evaluation.error_patterns:ErrorPatterns",
+        "honesty": "seal.evaluation.honesty:Honesty",
         "independent_minima": "seal.evaluation.error_patterns:IndependentMinima",
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",

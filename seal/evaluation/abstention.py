@@ -22,32 +22,10 @@ its patterns alone.
 
 from __future__ import annotations
 
-import re
-
-from seal.core.text import sentences
+from seal.core.speech import says_cannot
 from seal.evaluation.goals import GoalChat, GoalMetric, Value
 
 NAMES = ("abstained", "no_call", "says_cannot")
-
-_NOT = r"(?:can't|cannot|can not|couldn't|could not|won't|unable to|not able to|don't|do not)"
-_TOOLS = r"(?:tools?|functions?|apis?|means|way|access|data)"
-_CANNOT = re.compile(
-    rf"\b(?:i|we)(?:'m| am| are)? (?:\w+ )?{_NOT}\b"
-    r"|\b(?:i|we) have (?:no|neither)\b"
-    rf"|\b(?:none of|neither of|no) (?:[\w']+ )*{_TOOLS}\b"
-    rf"|\b{_TOOLS} (?:[\w']+ )*{_NOT}\b"
-    r"|\bcannot be (?:done|searched|looked up|answered|booked|ordered)\b"
-    r"|\bnothing (?:here|at hand|that (?:i|we)|(?:i|we))\b"
-    r"|\b(?:no|nothing) (?:[\w']+ )?(?:says|tells|records|states|covers)\b"
-    r"|\b(?:not|isn't|aren't) (?:possible|supported|available to me|something (?:that )?i can)\b"
-    r"|\b(?:beyond|outside)(?: of)? (?:what|the scope|my)\b"
-)
-_SEARCHED = re.compile(
-    r"\b(?:found|find|match(?:es|ed)?|results?|returned)\b"
-    r"|\b(?:don't|do not) (?:know|think|remember|recommend|mind|need|worry)\b"
-)
-"""A search may truly find nothing, and an opinion may be denied: these refuse nothing."""
-_CLAUSE = re.compile(r"[,;:]\s|\s(?:but|so|because|and)\s")
 
 
 class Abstention(GoalMetric):
@@ -64,16 +42,3 @@ class Abstention(GoalMetric):
             "no_call": Value(float(silent), details={"calls": calls}),
             "says_cannot": Value(float(said)),
         }
-
-
-def says_cannot(answer: str) -> bool:
-    """Tell whether a clause of an answer says that it cannot be done."""
-    for sentence in sentences(answer.replace("\u2019", "'")):
-        words = " ".join(sentence.casefold().split())
-        if not words.endswith("?") and any(map(_refuses, _CLAUSE.split(words))):
-            return True
-    return False
-
-
-def _refuses(clause: str) -> bool:
-    return bool(_CANNOT.search(clause)) and not _SEARCHED.search(clause)

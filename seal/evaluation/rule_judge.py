@@ -139,7 +139,7 @@ def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> V
         told = "a call was" if calls == 1 else f"{calls} calls were"
         return Verdict("unsolved", f"{told} made, but no tool serves the request", 2)
     # Of such goals alone: other runs do not load the words of a refusal.
-    from seal.evaluation.abstention import says_cannot
+    from seal.core.speech import says_cannot
 
     if says_cannot(answer or ""):
         return Verdict("solved", "no tool serves the request: no call, and the answer says so", 2)

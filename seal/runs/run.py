@@ -129,7 +129,8 @@ def _run(
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
     declared = () if pool.benchmark is None else pool.benchmark.metrics
-    metrics = build_metrics((*settings.metrics, *declared), METRICS)
+    further = (metric for metric in declared if metric not in settings.metrics)
+    metrics = build_metrics((*settings.metrics, *further), METRICS)
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with Engine(settings, folder, pool) as engine:
         if not (folder.path / "run.json").is_file():

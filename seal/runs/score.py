@@ -250,7 +250,9 @@ class Scorer:
 
     def _measure(self, tools: Mapping[str, Tool]) -> Callable[[tuple[Task, Trajectory]], _Scored]:
         bench, usual = self.benchmark, self.usual
-        declared = () if bench is None else build_metrics(bench.metrics, METRICS)
+        asked = {getattr(metric, "name", "") for metric in self.extra}
+        built = () if bench is None else build_metrics(bench.metrics, METRICS)
+        declared = tuple(metric for metric in built if metric.name not in asked)
         hidden = declared if bench is not None and bench.headline else ()
         shown = self.extra if hidden else (*self.extra, *declared)
 

@@ -423,6 +423,14 @@ FAULTS = [
     (changed("gold", 2, "say", to="Done."), "gold: milestones.2 (told) is met by 0 at most"),
     (changed("wrong", 0, "steps", to=SCENARIO["gold"]), "wrong.0: it scores 1 like the gold"),
     (
+        changed("told", to={"right": ["Your message went out."], "wrong": []}),
+        "told.right.0: milestones.2 (told) is met by 0 at most",
+    ),
+    (
+        changed("told", to={"right": [], "wrong": ["Bo has it."]}),
+        "told.wrong.0: it scores 1 like the gold",
+    ),
+    (
         changed("minefields", to=[{"attempts": "search_contacts"}]),
         "gold: minefields.0 is met by step 1",
     ),

@@ -8,10 +8,10 @@ import pytest
 
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.phone import TOOLS
-from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
+from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, asks_words, read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
 from seal.core import Task
-from seal.core.conditions import Called, Told, parts
+from seal.core.conditions import Called, Refused, Untrue, parts
 from seal.evaluation.milestones.metrics import Milestones
 from seal.pools import load_pool
 from seal.pools.writing import write_pool
@@ -72,9 +72,9 @@ def test_insufficient_information_asks_to_say_what_is_missing_and_forbids_to_gue
     (plan,) = task.goals[0].plans
 
     told = [part for node in plan.milestones for part in parts(node.condition)]
-    assert any(isinstance(part, Told) for part in told)
+    assert any(isinstance(part, Refused) for part in told)
     forbidden = [part for node in plan.minefields for part in parts(node.condition)]
-    assert forbidden and all(isinstance(part, Called) for part in forbidden)
+    assert {type(part) for part in forbidden} == {Called, Untrue}
     assert not any(task.tags[tag] for tag in CATEGORIES if tag != "insufficient_information")
 
 
@@ -87,6 +87,14 @@ def test_every_wrong_sequence_scores_less_than_one_and_says_why() -> None:
         scores = Milestones().score(TASKS[trajectory.task_id], trajectory, {})
         (similarity,) = [score.value for score in scores if score.metric == "similarity"]
         assert similarity < 1, trajectory.task_id
+
+
+def test_each_scenario_that_asks_what_is_told_has_right_and_wrong_endings() -> None:
+    """The import refuses a right one that scores less than 1, and a wrong one that scores 1."""
+    telling = [one for one in AUTHORED.scenarios if any(map(asks_words, one.milestones))]
+
+    assert len(telling) == 35
+    assert all(len(one.told.right) >= 2 and len(one.told.wrong) >= 2 for one in telling)
 
 
 def test_nothing_of_the_shipped_files_says_where_it_was_made() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from seal.core import Step, ToolCall
-from seal.core.conditions import Told
+from seal.core.conditions import Refused, Told
 from seal.core.conditions.messages import USER
 
 
@@ -52,3 +52,36 @@ def test_the_full_teams_orchestrator_is_the_agent_too():
 
 def test_silence_tells_nothing():
     assert told("  ") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("content", "share"),
+    [
+        ("You are at 1420 Larkspur Street.", 1.0),
+        ("It isn't 1420 Larkspur Street", 0.0),
+        ("Is it 1420 Larkspur Street?", 0.0),
+    ],
+)
+def test_what_is_denied_or_asked_is_not_told(content, share):
+    assert told(content, "1420 Larkspur Street") == share
+
+
+def test_a_day_is_told_however_it_is_written():
+    assert told("It falls on 1 Sept 2025.", "September 1") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("content", "refused"),
+    [
+        ("I have no access to your contacts.", 1.0),
+        ("Who is she in your contacts?", 1.0),
+        ("I need an entry in your contacts.", 1.0),
+        ("I can't do that.", 0.0),
+        ("Your contacts are all well.", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_refusal_or_question_names_what_is_missing(content, refused):
+    step = Step(0, "execution_manager", USER, content)
+    assert Refused(("contacts", "number")).similarity(step, {}) == refused
+    assert Refused(()).similarity(Step(0, "executor", USER, "I can't."), {}) == 0.0

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from seal.api.pools import load_pool
 from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
-from seal.evaluation.abstention import Abstention, says_cannot
+from seal.core.speech import says_cannot
+from seal.evaluation.abstention import Abstention
 from seal.evaluation.goals import unserved
 
 REFUSALS = (

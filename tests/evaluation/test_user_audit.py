@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN, WAITING
 from seal.core import Goal, Score, Step, ToolCall, ToolResult
-from seal.evaluation.stated_facts import Knowledge
+from seal.core.stated_facts import Knowledge
 from seal.evaluation.user_audit import UserAudit
 
 USER, AGENT, EXECUTOR = "user_simulator", "execution_manager", "executor"

@@ -13,6 +13,7 @@ TOOLSANDBOX = Benchmark(
     importer=f"{_HERE}.importer:import_toolsandbox",
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
+    metrics=("honesty",),
     generators={"milestones": f"{_HERE}.generator:generate_milestones"},
 )
 SCENARIOS = Benchmark(
@@ -20,10 +21,12 @@ SCENARIOS = Benchmark(
     importer=f"{_HERE}.scenarios.importer:import_scenarios",
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
+    metrics=("honesty",),
 )
 SAMPLE = Benchmark(
     "toolsandbox-sample",
     folder=Path(__file__).parent / "sample",
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
+    metrics=("honesty",),
 )

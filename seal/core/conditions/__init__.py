@@ -18,6 +18,7 @@ from seal.core.conditions.messages import MESSAGE as MESSAGE
 from seal.core.conditions.messages import Argument as Argument
 from seal.core.conditions.messages import Asked as Asked
 from seal.core.conditions.messages import Called as Called
+from seal.core.conditions.messages import Refused as Refused
 from seal.core.conditions.messages import Replied as Replied
 from seal.core.conditions.messages import Told as Told
 from seal.core.conditions.messages import message_row as message_row
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from seal.core.conditions.state import StateHas as StateHas
     from seal.core.conditions.state import StateUnchanged as StateUnchanged
     from seal.core.conditions.unconfirmed import Unconfirmed as Unconfirmed
+    from seal.core.conditions.untrue import Untrue as Untrue
 
 
 __getattr__ = loader(
@@ -41,5 +43,6 @@ __getattr__ = loader(
         ".cells": ["Column"],
         ".state": ["EXTRACTORS", "AllOf", "DependsOn", "StateHas", "StateUnchanged"],
         ".unconfirmed": ["Unconfirmed"],
+        ".untrue": ["Untrue"],
     },
 )

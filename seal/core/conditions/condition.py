@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -30,6 +31,7 @@ _ELSEWHERE = {
     "state_has": "seal.core.conditions.state",
     "state_unchanged": "seal.core.conditions.state",
     "unconfirmed": "seal.core.conditions.unconfirmed",
+    "untrue": "seal.core.conditions.untrue",
 }
 """Kind of a condition of ours to its module, which is imported when a record first names it."""
 
@@ -159,3 +161,15 @@ class OfTheStepAlone(Condition, abstract=True):
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return nothing."""
         return None
+
+
+@dataclass(frozen=True)  # a slotted one is made twice, the second time without `abstract`
+class AtSteps(OfTheStepAlone, abstract=True):
+    """What a condition on earlier steps comes to in one chat: 1 at some of its steps, else 0."""
+
+    indices: frozenset[int]
+    """`Step.index` of each."""
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return 1 at these steps, else 0."""
+        return float(step.index in self.indices)

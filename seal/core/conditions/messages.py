@@ -228,40 +228,66 @@ def message_row(step: Step, columns: Mapping[str, Any]) -> dict[str, Any]:
     return {name: COLUMNS[name](step) for name in columns if name in COLUMNS}
 
 
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-
-
 @dataclass(frozen=True, slots=True)
 class Told(OfTheStepAlone):
     """A message of the agent to its user that states something.
 
-    A text occurs where it stands as whole words, whatever the case of its letters; 40,000 is 40000.
+    A text is stated as a value is (`seal.core.stated`): 40,000 is 40000, and "1 Sept" is September
+    1; what is denied, doubted or asked is not stated.
     """
 
     all_of: tuple[str, ...] = ()
-    """Texts that must all occur."""
+    """Texts that must all be stated."""
     any_of: tuple[str, ...] = ()
-    """Texts of which one must occur; empty: none need."""
+    """Texts of which one must be stated; empty: none need."""
     kind: str = field(default="told", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return the share of `all_of` that the message has, 0 where it has none of `any_of`.
+        """Return the share of `all_of` that the message states, 0 where it states no `any_of`.
 
         0 for what is no message of the agent to the user, or has no word; without texts 1.
         """
-        if party(step.author) != AGENT or step.recipient != USER or not step.content.strip():
+        if not tells_user(step):
             return 0.0
-        said = _plain(step.content)
-        if self.any_of and not any(_occurs(text, said) for text in self.any_of):
+        from seal.core.stated import statement
+
+        def told(text: str) -> bool:
+            return statement(step.content, text) == "stated"
+
+        if self.any_of and not any(map(told, self.any_of)):
             return 0.0
-        if not self.all_of:
-            return 1.0
-        return sum(_occurs(text, said) for text in self.all_of) / len(self.all_of)
+        return sum(map(told, self.all_of)) / len(self.all_of) if self.all_of else 1.0
 
 
-def _plain(text: str) -> str:
-    return " ".join(_THOUSANDS.sub("", text).casefold().split())
+_LACKS = re.compile(r"\b(?:(?:do|have|did|is|are)(?: not|n't)|nothing|nobody|missing|need)\b")
 
 
-def _occurs(text: str, said: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(_plain(text))}(?!\w)", said) is not None
+@dataclass(frozen=True, slots=True)
+class Refused(OfTheStepAlone):
+    """A message of the agent to its user that refuses, or asks for what it lacks, and names that.
+
+    What refuses and asks says `seal.core.speech`.
+    """
+
+    for_want_of: tuple[str, ...] = ()
+    """Words of which one must occur, whole; empty: none need."""
+    kind: str = field(default="refused", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return 1 for such a message, else 0."""
+        if not tells_user(step):
+            return 0.0
+        from seal.core.speech import reading, says_cannot
+
+        text = " ".join(step.content.replace("\u2019", "'").casefold().split())
+        refuses = reading(text) in ("asks", "refuses") or says_cannot(text) or _LACKS.search(text)
+        named = (
+            re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text)
+            for word in self.for_want_of
+        )
+        return float(bool(refuses) and (not self.for_want_of or any(named)))
+
+
+def tells_user(step: Step) -> bool:
+    """Tell whether a step is a message of the agent to its user that has a word."""
+    return party(step.author) == AGENT and step.recipient == USER and bool(step.content.strip())

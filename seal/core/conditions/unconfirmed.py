@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from seal.core.canonical import canonical_json
-from seal.core.conditions.condition import OfTheStepAlone
+from seal.core.conditions.condition import AtSteps, OfTheStepAlone
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -35,9 +35,9 @@ class Unconfirmed(OfTheStepAlone):
         call = step.call
         return float(call is not None and call.tool in self.tools and call.arguments is not None)
 
-    def among(self, steps: Sequence[Step]) -> _UnconfirmedOf:
+    def among(self, steps: Sequence[Step]) -> AtSteps:
         """Return the condition for a chat: 1 for each call in it that was not confirmed."""
-        return _UnconfirmedOf(frozenset(self._unconfirmed(steps)))
+        return AtSteps(frozenset(self._unconfirmed(steps)))
 
     def _unconfirmed(self, steps: Sequence[Step]) -> Iterator[int]:
         failed = {s.result.call_id for s in steps if s.result is not None and s.result.error}
@@ -57,14 +57,3 @@ class Unconfirmed(OfTheStepAlone):
                 yield step.index
             elif step.call.id not in failed:
                 used.add((asked, key[1]))
-
-
-@dataclass(frozen=True)  # a slotted one is made twice, the second time without `abstract`
-class _UnconfirmedOf(OfTheStepAlone, abstract=True):
-    """Calls of one chat that were not confirmed."""
-
-    indices: frozenset[int]
-    """`Step.index` of each."""
-
-    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        return float(step.index in self.indices)

@@ -24,12 +24,14 @@ from seal.core.conditions import (
     Condition,
     DependsOn,
     Match,
+    Refused,
     Replied,
     StateHas,
     StateUnchanged,
     Told,
     parts,
 )
+from seal.core.conditions.messages import tells_user
 from seal.core.order import levels
 from seal.evaluation.attribution.evidence import (
     OMITS,
@@ -50,7 +52,7 @@ from seal.evaluation.milestones.metrics import MATCHES
 from seal.evaluation.milestones.plans import under, view
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
-_WORDS = (Told, Replied, Asked, DependsOn)
+_WORDS = (Told, Refused, Replied, Asked, DependsOn)
 
 
 def first_world_step(evidence: Evidence) -> Cause | None:
@@ -116,6 +118,9 @@ def _minefield(evidence: Evidence, mines: Score) -> Cause:
     call = _call_at(evidence, step)
     name = call.name if call else ""
     said = f"{name or 'a step'} did what was forbidden (minefield {place})"
+    if call is None and any(s.index == step and tells_user(s) for s in evidence.steps):
+        told = f"the agent said what is not so (minefield {place})"
+        return Cause("answer", "untrue", told, step, name, None, name)
     return Cause("wrong_tool", "forbidden", said, call.step if call else step, name, None, name)
 
 

@@ -30,7 +30,11 @@ A scenario has
   - `unconfirmed`: a tool, or several, called with arguments that the user did not confirm
     (`seal.core.conditions.Unconfirmed`): for minefields.
   - `happens`: a text that an event has of which the world tells the agent, such as a timer.
-  - `tells`: texts that the agent's message to the user has all; `tells_any`: one of them.
+  - `tells`: texts that the agent's message to the user states all; `tells_any`: one of them
+    (`seal.core.stated`).
+  - `refuses`: the agent refuses or asks, and names one of these words; an empty list: whatever.
+  - `untrue`: true: a message claims what was not done, or states what nobody gave
+    (`seal.core.untruths`): for minefields. It is one wherever a milestone tells or refuses.
   - `says`: the whole message, compared by ROUGE-L; with `take`, `{name}` in it is filled in.
   - `asks`: a question with one of these words; an empty list: any.
   - `state`: {TABLE: {"is" | "added" | "removed" | "updated": [ROW, ...], "since": NODE, "by":
@@ -41,6 +45,9 @@ A scenario has
   result of a `do`, and `{NAME.0.phone_number}` stands for a part of it in later texts and values.
   What it hears and the scripted user would not say there is a remark of the import: who plays the
   gold to that user has another conversation.
+- `told`: {"right": [text, ...], "wrong": [text, ...]}: texts in place of the one by which gold
+  meets its last node that tells or refuses; what gold says after its last call is left out then.
+  With a right one the scenario scores 1, with a wrong one less.
 - `wrong`: at least one {"why": text, "steps": [...]} of the same form, that must not score 1.
 
 What no call and no cell could ever meet is refused when the file is read: an argument or column

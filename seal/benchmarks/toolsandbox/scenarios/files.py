@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -87,9 +87,22 @@ class Node:
     happens: str | None = None
     tells: list[str] = field(default_factory=list)
     tells_any: list[str] = field(default_factory=list)
+    refuses: list[str] | None = None
+    untrue: bool = False
     says: str | None = None
     asks: list[str] | None = None
     state: dict[str, dict[str, JSON]] = field(default_factory=dict)
+    __pydantic_config__ = _CONFIG
+
+
+@dataclass(frozen=True, slots=True)
+class Endings:
+    """What may be said in place of what gold tells last."""
+
+    right: list[str]
+    """Texts with which the scenario scores 1."""
+    wrong: list[str]
+    """Texts with which it must not."""
     __pydantic_config__ = _CONFIG
 
 
@@ -111,6 +124,7 @@ class Scenario:
     """Written as `with`."""
     clock: dict[str, JSON] = field(default_factory=dict)
     withheld: list[str] = field(default_factory=list)
+    told: Endings | None = None
     place: str = ""
     """File and id, for messages."""
     __pydantic_config__ = _CONFIG
@@ -217,7 +231,20 @@ def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
         fault = next(_faults(scenario), None)
         if fault is not None:
             raise DataError(f"{scenario.place}: {fault}")
-        yield scenario
+        yield _without_untruths(scenario)
+
+
+def asks_words(node: Node) -> bool:
+    """Tell whether a node asks for what is told to the user."""
+    return bool(node.tells or node.tells_any) or node.refuses is not None
+
+
+def _without_untruths(scenario: Scenario) -> Scenario:
+    """Return a scenario that forbids untruths where it asks what is told."""
+    forbids = any(node.untrue for node in scenario.minefields)
+    if forbids or not any(map(asks_words, scenario.milestones)):
+        return scenario
+    return replace(scenario, minefields=[*scenario.minefields, Node("untrue", untrue=True)])
 
 
 def _placed(record: Any, form: type[Form], place: str) -> Form:

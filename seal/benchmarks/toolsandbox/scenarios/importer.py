@@ -20,6 +20,7 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
     BaseWorld,
     Move,
     Scenario,
+    asks_words,
     read_authored,
 )
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
@@ -172,10 +173,34 @@ class _Compiler:
                     f"guarded table that it fails ({one.why})"
                 )
             wrong.append(_trajectory(task, number, steps, {"why": one.why}))
+        self._check_told(task, gold, result)
         reference = tuple(replace(step, state=None) for step in gold)
         called = dict.fromkeys(s.call.tool for s in gold if s.call is not None and s.call.tool)
         goal = replace(task.goals[0], reference=reference, relevant=tuple(called))
         return replace(task, goals=(goal,)), wrong
+
+    def _check_told(self, task: Task, gold: tuple[Step, ...], result: PlanResult) -> None:
+        """Make sure that gold is judged right with the right endings alone."""
+        told = self.scenario.told
+        if told is None:
+            return
+        nodes = [n for n, node in enumerate(self.scenario.milestones) if asks_words(node)]
+        if not nodes:
+            raise DataError("told: no milestone tells or refuses; add one, or leave it out")
+        index = max(r.index for r in result.milestones if r.node == nodes[-1])
+        said = sum(step.index <= index and _is_said(step) for step in gold)
+        moves = self.scenario.gold
+        place = [number for number, move in enumerate(moves) if move.say is not None][said - 1]
+        rest = moves[place + 1 :] if any(move.do for move in moves[place + 1 :]) else []
+        for name, texts in (("right", told.right), ("wrong", told.wrong)):
+            for number, text in enumerate(texts):
+                field = f"told.{name}.{number}"
+                steps = self._played(task, [*moves[:place], Move(say=text), *rest], field)
+                found = _measured(task, steps)
+                if name == "right" and found.similarity < WHOLLY:
+                    raise DataError(f"{field}: {_shortfall(self.scenario, task, steps, found)}")
+                if name == "wrong" and found.similarity >= WHOLLY:
+                    raise DataError(f"{field}: it scores 1 like the gold; mend the node or it")
 
     def _task(self) -> Task:
         scenario, clock = self.scenario, clock_fields(self.scenario, self.base)
@@ -300,6 +325,10 @@ def _check_replies(replies: JSON) -> None:
             f"persona.replies: expected [[TEXT, ...]], the texts of the one goal in order; got "
             f"{shortened(replies)}"
         )
+
+
+def _is_said(step: Step) -> bool:
+    return step.recipient == USER and step.result is None
 
 
 def _trajectory(

@@ -27,10 +27,12 @@ from seal.core.conditions import (
     Column,
     Condition,
     DependsOn,
+    Refused,
     StateHas,
     StateUnchanged,
     Told,
     Unconfirmed,
+    Untrue,
     parts,
 )
 from seal.core.conditions.cells import Measure
@@ -222,6 +224,10 @@ class _Reader:
             yield self._happens(node.happens)
         if node.tells or node.tells_any:
             yield Told(tuple(node.tells), tuple(node.tells_any))
+        if node.refuses is not None:
+            yield Refused(tuple(node.refuses))
+        if node.untrue:
+            yield Untrue()
         if node.says is not None:
             yield self._says(node.says)
         if node.asks is not None:
