@@ -239,7 +239,7 @@ class Environment:
     unrecorded: Literal["error", "simulate", "empty"] = option(
         DEFAULT.unrecorded,
         "What answers a question that a recording (the phone's web, replay, a mobile, kept MCP "
-        "answers) does not hold; empty: nothing is known, as published.",
+        "answers) does not hold; empty: nothing is known.",
     )
     environment: str | None = option(
         None,

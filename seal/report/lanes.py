@@ -286,8 +286,7 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     shares = {
         label: Estimate(entry.get("share", 0.0), n=calls[label]) for label, entry in found.items()
     }
-    told = ", ".join(answered).replace("empty", "empty, as published")
-    return {f"unrecorded ({told})": shares}
+    return {f"unrecorded ({', '.join(answered)})": shares}
 
 
 def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:

@@ -30,7 +30,7 @@ MANY_ERRORS = 0.01
 _ANSWERED = {
     "error": "an error",
     "simulate": "the simulator",
-    "empty": "nothing, as published,",
+    "empty": "nothing",
 }
 _PLAYED = "trajectories.jsonl"
 
