@@ -65,6 +65,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "dialogue",
         "error_patterns",
         "goal_state",
+        "honesty",
         "independent_minima",
         "milestones",
         "missions",

@@ -88,7 +88,7 @@ class Node:
     tells: list[str] = field(default_factory=list)
     tells_any: list[str] = field(default_factory=list)
     refuses: list[str] | None = None
-    untrue: bool = False
+    untrue: bool | None = None
     says: str | None = None
     asks: list[str] | None = None
     state: dict[str, dict[str, JSON]] = field(default_factory=dict)
