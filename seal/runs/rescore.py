@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, Metric, OutageError, shortened
+from seal.core import DataError, Metric, OutageError, UsageError, shortened
 from seal.core.folders import Lock, cache_folder
 from seal.core.specs import name_of
 from seal.core.store import Store
@@ -90,8 +90,8 @@ def rescore(
     Raises:
         DataError: No run or no trajectories in the folder, tasks or chats that were scored are gone
             from its files, or verdicts of another run.
-        UsageError: A judge, rules or metric that cannot be, or the run is being written by another
-            process.
+        UsageError: A judge, rules or metric that cannot be, the run is being written by another
+            process, or a model judged it and no judge is named now.
         OutageError: A judge's server takes no request; scores and summary are left as they are.
     """
     how = how or ScoreSettings()
@@ -106,7 +106,7 @@ def rescore(
         seed=_part(folder, "seed"),  # the judge's answers are kept under it
     )
     names, extra = _metrics(folder, how)
-    _warn_of_rules(folder, how)
+    _check_judge(folder, how)
     played = how.bench or folder.benchmark()
     if played is None:
         _warn_of_declared(folder)
@@ -162,15 +162,19 @@ def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Me
     return names, found
 
 
-def _warn_of_rules(folder: RunFolder, how: ScoreSettings) -> None:
-    """Tell that rules judge a run that a model judged, where nobody asked for rules."""
-    before = folder.manifest()["measure"].get("judge", {}).get("model")
-    if before and how.judge == "auto" and how.judge_model is None and how.verdicts is None:
-        _LOG.warning(
-            "%s was judged by %s, and now by rules; --judge-model names a model",
-            folder.path,
-            before,
-        )
+def _check_judge(folder: RunFolder, how: ScoreSettings) -> None:
+    """Raise UsageError where rules would replace a model's verdicts and nobody asked for rules."""
+    judge = folder.manifest()["measure"].get("judge", {})
+    models = [one["model"] for one in judge.get("panel", [judge]) if "model" in one]
+    if not models or how.judge != "auto" or how.judge_model is not None or how.verdicts is not None:
+        return
+    words = [f"--judge-model {model}" for model in models]
+    words += [f"--base-url {judge['base_url']}"] if "base_url" in judge else []
+    raise UsageError(
+        f"{folder.path} was judged by {' and '.join(models)}, whose verdicts would be lost; name "
+        f"the judge again ({' '.join(words)}; answers that are kept are not asked for anew), or "
+        "let rules judge (--judge rule)"
+    )
 
 
 def _warn_of_declared(folder: RunFolder) -> None:

@@ -55,17 +55,17 @@ def test_a_moved_run_is_scored_without_its_pool(played: Path, pool: Path, tmp_pa
     assert contents(moved) == before
 
 
-def test_rules_that_replace_a_judges_model_unasked_are_told(
-    played: Path, model_server, caplog: pytest.LogCaptureFixture
-):
+def test_rules_replace_a_judges_model_only_where_they_are_asked_for(played: Path, model_server):
     server = model_server(lambda request: text('{"verdict": "solved", "reason": "yes"}'))
     rescore(played, ScoreSettings(judge_model="openai/judge", base_url=server.url))
+    before, again = contents(played), f"--judge-model openai/judge --base-url {server.url}"
+    with pytest.raises(UsageError, match=f"judged by openai/judge, .*{again}.*--judge rule"):
+        rescore(played, ScoreSettings(without_spoilt=True))
+    assert contents(played) == before
+
     rescore(played, ScoreSettings(judge="rule"))
-    assert not caplog.messages
-    rescore(played, ScoreSettings(judge_model="openai/judge", base_url=server.url))
-    rescore(played, ScoreSettings(without_spoilt=True))
-    (told,) = caplog.messages
-    assert "was judged by openai/judge, and now by rules" in told
+    rescore(played)
+    assert contents(played) != before
 
 
 def test_a_model_judges_anew_and_stands_in_the_record(played: Path, model_server):
