@@ -12,6 +12,7 @@ import typer
 
 from seal.cli.groups import argument, flag, option, repeated
 from seal.core import UsageError
+from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 
 CacheMode = Literal["record", "replay", "off"]
@@ -149,10 +150,23 @@ METRICS = repeated(
     metavar="NAME",
     setting="metrics",
 )
+
+
+def modules(name: str, words: list[str] | None) -> tuple[str, ...]:
+    """Return modules that can be found.
+
+    Raises:
+        OptionError: There is no such module.
+    """
+    check_modules(words or ())
+    return tuple(words or ())
+
+
 ALLOW_CODE = repeated(
     "A module that data (a pool, a run, a scenario) may name code of; repeatable.",
     "--allow-code",
     metavar="MODULE",
+    read=modules,
 )
 SIMULATOR = option(
     "template",

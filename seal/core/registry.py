@@ -14,7 +14,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +28,7 @@ from seal.core.errors import (
     UnknownNameError,
     UsageError,
     fault,
+    nearest,
     shortened,
 )
 
@@ -187,6 +188,38 @@ def check_allowed(modules: Any) -> None:
             f"--allow-code {wrong[0] if wrong else modules}: expected modules, such as "
             "my_lab.lamps; from Python a tuple of them"
         )
+
+
+def check_modules(modules: Collection[str]) -> None:
+    """Make sure that what the user allows are modules that can be found; imports nothing.
+
+    Raises:
+        OptionError: As `check_allowed`, or there is no such module; names the closest one.
+    """
+    check_allowed(modules)
+    for module in modules:
+        if module not in sys.modules and _spec_of(module) is None:
+            from pkgutil import iter_modules
+
+            package = module.rpartition(".")[0]
+            above = _spec_of(package) if package else None
+            places = above.submodule_search_locations if above else ["", *sys.path]
+            known = iter_modules(places, f"{package}." if above else "")
+            closest = nearest(module, [each.name for each in known])
+            raise OptionError(
+                f"--allow-code {module}: no such module is installed, in this folder, or on "
+                f"PYTHONPATH{f'. Did you mean {closest}?' if closest else ''}"
+            )
+
+
+def _spec_of(module: str) -> ModuleSpec | None:
+    """Return where a module lies, without an import of it or of its package."""
+    package = module.rpartition(".")[0]
+    if not package:
+        return find_spec(module) or PathFinder.find_spec(module, [""])
+    above = _spec_of(package)
+    places = None if above is None else above.submodule_search_locations
+    return PathFinder.find_spec(module, places) if places else None
 
 
 def _is_module(text: str) -> bool:

@@ -23,7 +23,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.formats import Format, ToolMessages, check_presentation
-from seal.core.registry import check_allowed
+from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count, Within, check_fields
 from seal.models import REGISTRY, Flagged, Model, split_name
@@ -229,7 +229,7 @@ class RunSettings:
         object.__setattr__(self, "role_models", role_models)
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
-        check_allowed(self.allow_code)
+        check_modules(self.allow_code)
         check_presentation(self.play.format, self.tool_messages)
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)

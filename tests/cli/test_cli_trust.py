@@ -216,6 +216,8 @@ def test_an_allowed_module_is_played_and_run_json_says_so(seal, tmp_path, words)
     task = replace(LIGHT, world="evil_lab:lamps")
     pool = write_pool(tmp_path / "pool", task, team="evil_lab:team")
 
+    (tmp_path / "z_lab.py").write_text("")
+
     done = seal(*offline(pool, *words), "--allow-code", "z_lab", "--allow-code", "evil_lab")
 
     assert done.returncode == 0, done.stderr
@@ -362,3 +364,10 @@ def test_nothing_is_imported_wherever_a_dotted_path_stands(called, ran, tmp_path
             assert not ran.exists(), (file.name, way, words)
             for other, before in kept.items():
                 other.write_bytes(before)
+
+
+def test_a_module_that_is_mistyped_is_refused_at_once(seal, tmp_path) -> None:
+    done = seal(*offline("sample"), "--allow-code", "evil_lbas")
+    assert done.returncode == 2
+    assert "--allow-code evil_lbas: no such module is" in done.stderr
+    assert "Did you mean evil_lab?" in done.stderr

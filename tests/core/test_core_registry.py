@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 from seal.core import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
-from seal.core.registry import Registry, load_dotted
+from seal.core.registry import Registry, check_modules, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"
 
@@ -250,3 +250,19 @@ def test_data_that_names_nothing_known_is_told_the_known_names(registry):
 def test_only_modules_can_be_allowed(registry, allowed):
     with pytest.raises(OptionError, match="--allow-code"):
         registry.named("json.decoder:x", "task 'one'", allowed)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "hint"),
+    [
+        ("gadgets_lab.lamsp", r" Did you mean gadgets_lab\.lamps\?"),
+        ("gadgets_lba", r" Did you mean gadgets_lab\?"),
+        ("qqqqqqqqqqqq.xx", "PYTHONPATH$"),
+    ],
+)
+def test_a_module_that_cannot_be_found_cannot_be_allowed(site, allowed, hint):
+    site.module("gadgets_lab/__init__", "raise OSError")  # nothing is imported to find out
+    site.module("gadgets_lab/lamps", "raise OSError")
+    check_modules(("gadgets_lab", "gadgets_lab.lamps", "json.decoder", "os.path"))
+    with pytest.raises(OptionError, match=f"--allow-code {allowed}: no such module .*{hint}"):
+        check_modules((allowed,))
