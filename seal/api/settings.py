@@ -60,6 +60,7 @@ class PlayOptions(TypedDict, total=False):
     sandbox: str
     on_policy: bool
     feedback: Feedback
+    force_simulator: bool
     gold_results: bool
     format: Format | None
     tool_messages: ToolMessages

@@ -263,6 +263,7 @@ class Environment:
     sandbox: str = option(
         DEFAULT.sandbox, f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."
     )
+    force_simulator: bool = flag("Simulate also the gold calls whose results were recorded.")
     gold_results: bool = flag("Let calls of gold tools bring what the gold calls bring.")
     feedback: Literal["auto", "on", "off"] = option(
         DEFAULT.feedback,

@@ -80,7 +80,7 @@ class SimulatorSource:
             from seal.pools.renaming import renamed
 
             tasks = (renamed(task, scrambled) for task in tasks)
-        gold = GoldAnswers(tasks)
+        gold = GoldAnswers(() if self.settings.force_simulator else tasks)
         if gold:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
@@ -221,6 +221,11 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
         raise UsageError(
             f"--feedback {settings.feedback}: a recording answers as it was answered then; "
             "leave the option out, or play with another --simulator"
+        )
+    if settings.force_simulator and recorded:
+        raise UsageError(
+            "--force-simulator: --simulator recorded is no simulator; give --simulator template or "
+            "llm, or leave the option out"
         )
     if settings.unrecorded == "simulate" and recorded:
         raise UsageError(

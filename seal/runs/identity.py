@@ -22,6 +22,7 @@ from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.models import Model
 from seal.pools.benchmark import part_of
+from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
@@ -37,6 +38,8 @@ SCRIPTED = "scripted"
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
 ASKED = "asked"
 """Part of run.json: role and text of models whose endpoints are known, for who resumes the run."""
+_FEW = 3
+"""Tools that a warning names."""
 GROWING = ("limit", "trials")
 """Parts of the measure that a resumed run may raise."""
 
@@ -247,7 +250,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     tasks = pool.tasks(select=settings.select, limit=settings.limit)
     wanted = (task for task in tasks if only is None or task.id in only)
     write_records(folder.path / "tasks.jsonl", wanted)
-    warnings = [*warnings_of(measure, system), *_simulated(pool)]
+    warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         told["benchmark"] = declared
@@ -271,6 +274,25 @@ def _simulated(pool: StoredPool) -> Iterator[str]:
         yield (
             f"calls of {len(named)} functions of {', '.join(modules)} are simulated; to run them: "
             + " ".join(f"--allow-code {module}" for module in modules)
+        )
+
+
+def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
+    """Yield of which of the user's own tools the template cannot tell what they return."""
+    own = pool.benchmark is None or pool.benchmark.name not in BENCHMARKS
+    if settings.simulator != "template" or settings.environment or not own:
+        return
+    from seal.simulator_cache.implied import implied_fields
+
+    run = {} if pool.benchmark is None else pool.benchmark.functions
+    simulated = (tool for tool in pool.tools() if tool.returns is None and tool.id not in run)
+    silent = [tool.name for tool in simulated if not implied_fields(tool)]
+    if silent and not all(task.world for task in pool.tasks()):
+        more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
+        yield (
+            f"neither name nor schema says what {', '.join(silent[:_FEW])}{more} returns, so "
+            "template answers null; a model writes answers: --simulator llm "
+            "--role-model simulator=PROVIDER/MODEL"
         )
 
 

@@ -146,6 +146,8 @@ class RunSettings:
     """Play recorded dialogues as conversations with a user who speaks from a brief."""
     feedback: Feedback = "auto"
     """What an invalid call brings (`seal.runs.feedback`)."""
+    force_simulator: bool = False
+    """Whether the simulator also answers gold calls whose results were recorded."""
     gold_results: bool = False
     """Let calls of gold tools bring what the gold calls bring (`seal.runs.environment_stack`)."""
     format: Format | None = None

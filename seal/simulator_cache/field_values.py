@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
@@ -20,35 +20,54 @@ class Draw(Protocol):
 
 
 @cache
-def _vocabulary() -> dict[str, Any]:
+def vocabulary() -> dict[str, Any]:
+    """Return words, usual values and ranges."""
     text = files("seal.simulator_cache").joinpath("words.json").read_bytes()
-    vocabulary: dict[str, Any] = json.loads(text)
-    return vocabulary
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def named_range(name: str) -> tuple[float, float]:
     """Return the least and the greatest usual number of a field, such as 0 and 23 for `hour`."""
-    ranges = _vocabulary()["ranges"]
+    ranges = vocabulary()["ranges"]
     found = next((ranges[word] for word in reversed(words(name)) if word in ranges), (1, 100))
     return found[0], found[1]
 
 
-def named_text(name: str, draw: Draw) -> str:
-    """Return a text that suits a field's name; its last telling word decides."""
-    parts = words(name)
-    vocabulary = _vocabulary()
+def named_text(name: str, draw: Draw, about: Sequence[str] = ()) -> str:
+    """Return a text that suits a field's name; its last telling word decides.
+
+    Args:
+        name: Of the field.
+        draw: Chooses.
+        about: Words of the tool, which tell whose status it is.
+    """
+    parts, known = words(name), vocabulary()
+    if "status" in parts:
+        for word in reversed([*about, *parts]):
+            if singular(word) in known["statuses"]:
+                return _one(known["statuses"][singular(word)], draw)
     for word in reversed(parts):
-        if word in vocabulary["texts"]:
-            options = vocabulary["texts"][word]
-            return str(options[draw(len(options))])
+        if word in known["texts"]:
+            return _one(known["texts"][word], draw)
         if word in _MADE:
             return _MADE[word](draw)
     for word in reversed(parts):
-        if word in vocabulary["generic"]:
-            options = vocabulary["generic"][word]
-            return str(options[draw(len(options))])
-    plain = vocabulary["plain"]
+        if word in known["generic"]:
+            return _one(known["generic"][word], draw)
+    if parts and parts[-1] in known["things"]:
+        return f"{parts[-1]} {1 + draw(999)}"
+    plain = known["plain"]
     return f"{plain[draw(len(plain))]} {plain[draw(len(plain), 'second')]}"
+
+
+def singular(noun: str) -> str:
+    """Return the singular of a plural by its ending; any other word as it is."""
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "news")) else noun
+
+
+def _one(options: Sequence[str], draw: Draw) -> str:
+    return str(options[draw(len(options))])
 
 
 def _date(draw: Draw) -> str:
@@ -68,7 +87,7 @@ def _url(draw: Draw) -> str:
 
 
 def _email(draw: Draw) -> str:
-    return f"{_vocabulary()['plain'][draw(8, 'user')]}@example.org"
+    return f"{vocabulary()['plain'][draw(8, 'user')]}@example.org"
 
 
 def _uuid(draw: Draw) -> str:

@@ -10,22 +10,23 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, SimulatorError, Tool
 from seal.core.schemas import meets, schema_validator
-from seal.core.text import sentences, words
-from seal.simulator_cache.field_values import FORMATS, named_range, named_text
+from seal.core.text import words
+from seal.simulator_cache.agreement import agree
+from seal.simulator_cache.field_values import FORMATS, named_range, named_text, singular
+from seal.simulator_cache.implied import implied_fields
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 _ATTEMPTS = 8
-_LISTS = {"list", "array", "lists"}
-_NUMBERS = {"number", "integer", "int", "float", "amount", "count", "price", "temperature", "total"}
-_BOOLEANS = {"boolean", "bool", "true", "false", "whether"}
+_ECHO = "x-echo"
+"""Keyword of our own: the answer repeats the arguments."""
 
 
 def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], seed: str) -> Any:
@@ -44,10 +45,13 @@ def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], see
     for attempt in range(_ATTEMPTS):
         sparse = attempt >= _ATTEMPTS // 2
         try:
-            answer = Writer(checker, arguments, f"{seed}{attempt}", sparse).write()
+            writer = Writer(checker, arguments, f"{seed}{attempt}", sparse, words(tool.id))
+            answer = writer.write()
         except UnsatisfiableError as error:
             reason = str(error)
             continue
+        if has_no_shape(checker):
+            return {**arguments, **answer, **arguments}
         if meets(checker.schema, answer) or checker.is_valid(answer):
             return answer
     raise SimulatorError(
@@ -61,32 +65,15 @@ def checker_of(tool: Tool) -> Validator:
     return schema_validator(response_schema(tool.returns) or _described(tool))
 
 
+def has_no_shape(checker: Validator) -> bool:
+    """Tell whether a validator is of the answers of a tool without a response shape."""
+    return isinstance(checker.schema, dict) and _ECHO in checker.schema
+
+
 def _described(tool: Tool) -> dict[str, Any]:
-    """Return a schema for a tool without a shape: its arguments again, and one result."""
-    prose = tool.returns if isinstance(tool.returns, str) else tool.description
-    sentence = next(iter(sentences(prose)), tool.name)[:200]
-    arguments = tool.parameters.get("properties", {})
-    echoed = {name: {"type": _all_types(p)} for name, p in arguments.items() if name != "result"}
-    return {
-        "type": "object",
-        "properties": {**echoed, "result": _result(sentence)},
-        "required": ["result"],
-    }
-
-
-def _all_types(parameter: JSON) -> JSON:
-    kind = parameter.get("type") if isinstance(parameter, dict) else None
-    return kind if kind in ("string", "integer", "number", "boolean", "array") else "string"
-
-
-def _result(sentence: str) -> dict[str, Any]:
-    said = set(words(sentence))
-    text = {"type": "string", "examples": [sentence]}
-    if said & _LISTS:
-        return {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    if said & _BOOLEANS:
-        return {"type": "boolean"}
-    return {"type": "number"} if said & _NUMBERS else text
+    """Return a schema for a tool without a shape: what its words imply, else no result."""
+    fields = implied_fields(tool) or {"result": {"type": "null"}}
+    return {"type": "object", "properties": fields, _ECHO: True}
 
 
 _DEEP = 6
@@ -114,16 +101,24 @@ class Writer:
         arguments: What the call was given.
         seed: Text that all choices are derived from.
         sparse: True: only what the schema requires.
+        about: Words of the tool.
     """
 
     def __init__(
-        self, checker: Validator, arguments: Mapping[str, Any], seed: str, sparse: bool = False
+        self,
+        checker: Validator,
+        arguments: Mapping[str, Any],
+        seed: str,
+        sparse: bool = False,
+        about: Sequence[str] = (),
     ) -> None:
         self._checker = checker
         self._root = checker.schema
         self._echo = {_plain(name): value for name, value in arguments.items()}
         self._seed = seed
         self._sparse = sparse
+        self._given = arguments
+        self._about = about
 
     def write(self) -> Any:
         """Return a value that should satisfy the schema: the caller checks it.
@@ -196,10 +191,12 @@ class Writer:
     def _object(self, schema: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
         properties = schema.get("properties", {})
         more = schema.get("additionalProperties", True)
-        return {
+        value = {
             name: self._value(properties.get(name, more), name, f"{path}/{name}", depth + 1)
             for name in self._names(schema, depth)
         }
+        agree(properties, value, self._given)
+        return value
 
     def _names(self, schema: dict[str, Any], depth: int) -> list[str]:
         properties = schema.get("properties", {})
@@ -224,12 +221,12 @@ class Writer:
         count = max(min(count, schema.get("maxItems", count)), schema.get("minItems", 0))
         if items is False:
             count = min(count, len(first))
-        singular = name[:-1] if name.endswith("s") and not name.endswith("ss") else name
+        one = singular(name)
         values: list[Any] = []
         for position in range(int(count)):
             item = first[position] if position < len(first) else items
             place = f"{path}/{position}"
-            value = self._value(item, singular, place, depth + 1)
+            value = self._value(item, one, place, depth + 1)
             for attempt in range(20 * bool(schema.get("uniqueItems"))):
                 if value not in values:
                     break
@@ -238,18 +235,20 @@ class Writer:
         return values
 
     def _string(self, schema: dict[str, Any], name: str, path: str) -> str:
+        examples = [e for e in schema.get("examples", []) if isinstance(e, str)]
+        place = "/currency" if _plain(name) == "currency" else path  # one for all prices
+
         def draw(count: int, salt: str = "", /) -> int:
-            return self._draw(f"{path}/{salt}", count)
+            return self._draw(f"{path if examples else place}/{salt}", count)
 
         if "pattern" in schema:
             return self._matching(schema["pattern"], path)
-        examples = [e for e in schema.get("examples", []) if isinstance(e, str)]
         if schema.get("format") in FORMATS:
             text = FORMATS[schema["format"]](draw)
         elif examples:
             text = examples[draw(len(examples))]
         else:
-            text = named_text(name, draw)
+            text = named_text(name, draw, self._about)
         least, most = schema.get("minLength", 0), schema.get("maxLength", math.inf)
         if len(text) < least:
             text += "abcdefgh"[draw(8)] * (math.ceil(least) - len(text))
@@ -272,6 +271,8 @@ class Writer:
             span = sorted((examples[0] * 0.5, examples[0] * 1.5))
         else:
             span = list(named_range(name))
+            if (low, high) == (-math.inf, math.inf):
+                span = [self._limit(name, "min", span[0]), self._limit(name, "max", span[1])]
         below, above = max(low, span[0]), min(high, span[1])
         if below > above:
             below, above = (low, min(high, low + 100)) if low > -math.inf else (high - 100, high)
@@ -284,6 +285,12 @@ class Writer:
         if whole and not float(factor).is_integer():
             factor = math.lcm(*float(factor).as_integer_ratio()[:1])
         return self._multiple(factor, (low, high), (below, above), path)
+
+    def _limit(self, name: str, which: str, usual: float) -> float:
+        """Return the limit that an argument such as `max_price` sets, else the usual."""
+        said: Any = self._echo.get(which + _plain(name), self._echo.get(_plain(name) + which))
+        is_number = isinstance(said, int | float) and not isinstance(said, bool)
+        return said if is_number else usual
 
     def _multiple(
         self, factor: float, bounds: tuple[float, float], usual: tuple[float, float], path: str

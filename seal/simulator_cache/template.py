@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 class Template:
-    """Answers from the tool's response shape or, where there is none, from its description.
+    """Answers from the tool's response shape or, where there is none, from what its words imply.
 
     An answer depends on the tool's document, the arguments and the seed alone. Fields that are
-    named like an argument repeat it. Safe in threads.
+    named like an argument repeat it. Tools without a shape say the same of the same id. Of a tool
+    whose words imply nothing the answer is its arguments and `"result": null`. Safe in threads.
 
     Args:
         seed: Another seed gives other answers.
@@ -34,10 +35,16 @@ class Template:
         Raises:
             SimulatorError: The schema admits no answer, or none that was found.
         """
-        from seal.simulator_cache.plausible import plausible
+        from seal.simulator_cache.plausible import has_no_shape, plausible
 
-        seed = digest([self._seed, tool.id, arguments])
-        return Response(plausible(tool, self._checker(tool), arguments, seed))
+        checker = self._checker(tool)
+        ids = {name: value for name, value in arguments.items() if name.lower().endswith("id")}
+        about = [ids] if ids and has_no_shape(checker) else [tool.id, arguments]
+        return Response(plausible(tool, checker, arguments, digest([self._seed, *about])))
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return the version of the rules: an answer of earlier ones is not used."""
+        return "2"
 
 
 def _checker(tool: Tool) -> Validator:

@@ -18,6 +18,7 @@ from small_pools import (
     write_pool,
 )
 
+import seal
 from seal.core import Response, Task, Trajectory, UnknownNameError, UsageError
 from seal.models.known_answers import ScriptedModel
 
@@ -53,6 +54,32 @@ def test_gold_calls_are_answered_with_the_benchmarks_own_results(pool: Path, tmp
     assert [orjson.loads(observed(t)[0])["response"] for t in folder.trajectories()] == [
         {"text": f"sunny in {city}"} for city in CITIES
     ]
+
+
+def test_a_forced_simulator_answers_gold_calls_too(pool, recorded_pool, tmp_path: Path):
+    class Fine:
+        identity = "fine/1"
+
+        def respond(self, tool, arguments):
+            return Response("fine")
+
+    settings = {"model": Weatherman(), "simulator": Fine(), "cache": "off", "limit": 1}
+    (forced,) = play(pool, tmp_path / "run", force_simulator=True, **settings).folder.trajectories()
+
+    assert orjson.loads(observed(forced)[0])["response"] == "fine"
+    with pytest.raises(UsageError, match="--simulator recorded is no simulator; give"):
+        play(recorded_pool, tmp_path / "r", simulator="recorded", force_simulator=True)
+
+
+def test_tools_whose_words_do_not_say_what_they_return_are_told_of_once(tmp_path: Path, caplog):
+    tools = [{"name": name} for name in ("frobnicate", "get_weather", "a", "b", "c")]
+    own = seal.Benchmark("own", tools=tools, tasks=[seal.ask("Go.", seal.called("frobnicate"))])
+
+    seal.run(own, model="oracle", baselines=False, out=tmp_path / "run")
+
+    (told,) = [one.message for one in caplog.records if "template answers null" in one.message]
+    assert told.startswith("neither name nor schema says what frobnicate, a, b and 1 more returns")
+    assert "--simulator llm --role-model simulator=PROVIDER/MODEL" in told
 
 
 def test_calls_that_are_wrong_by_rule_are_never_simulated(pool: Path, tmp_path: Path):

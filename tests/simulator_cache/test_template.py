@@ -1,4 +1,5 @@
 import string
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -206,15 +207,55 @@ def test_a_tool_without_a_shape_answers_from_its_return_description():
     prose = "The current temperature of the city in Celsius."
     answer = Template().respond(tool(prose, parameters=parameters), {"city": "Oslo"}).response
     assert answer["city"] == "Oslo"
-    assert isinstance(answer["result"], (int, float))
+    assert isinstance(answer["temperature"], (int, float))
     answer = Template().respond(tool("Whether the shop is open."), {}).response
     assert isinstance(answer["result"], bool)
 
 
-def test_a_tool_without_any_word_on_its_answer_still_answers():
-    answer = Template().respond(tool(description="Books a table. Twice."), {}).response
-    assert answer == {"result": "Books a table."}
-    assert Template().respond(tool(), {}).response == {"result": "now_for_weather"}
+def told(name: str, /, **arguments: Any) -> Any:
+    return Template().respond(Tool(f"shop/{name}", name), arguments).response
+
+
+def test_a_tool_whose_words_imply_nothing_answers_with_its_arguments_and_no_result():
+    assert told("frobnicate", knob=3) == {"knob": 3, "result": None}
+    assert told("convert_currency", amount=3) == {"amount": 3, "result": None}
+
+
+def test_the_name_of_a_tool_implies_what_it_returns():
+    order = told("get_order", order_id="7")
+    prices = told("list_prices", category="pens", max_price=20)["prices"]
+    weather = told("get_weather_by_city", city="Oslo")
+
+    assert order["order_id"] == "7" and order["status"] in ("processing", "shipped", "delivered")
+    assert told("get_order_status", order_id="7") == {"order_id": "7", "status": order["status"]}
+    assert told("cancel_order", order_id="7", reason="late") == {
+        "order_id": "7",
+        "reason": "late",
+        "status": "cancelled",
+    }
+    assert len(prices) > 1 and all(5 <= one["price"] <= 20 and one["name"] for one in prices)
+    assert len({one["currency"] for one in prices}) == 1
+    assert weather.keys() == {"city", "condition", "temperature", "humidity"}
+    assert told("create_ticket", title="Leak").keys() == {"title", "ticket_id", "status"}
+    assert isinstance(told("is_open")["result"], bool)
+
+
+def test_amounts_add_up_and_later_dates_are_later():
+    line = {name: {"type": "number"} for name in ("unit_price", "subtotal")}
+    lines = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"quantity": {"type": "integer"}, **line}},
+    }
+    text, number = {"type": "string"}, {"type": "number"}
+    days = {"order_date": text, "delivery_date": text}
+    shape = {"items": lines, "shipping": number, "total": number, **days}
+    for order_id in "1234567":
+        returns = {"type": "object", "properties": shape}
+        answer = Template().respond(tool(returns), {"order_id": order_id}).response
+        amounts = [one["subtotal"] for one in answer["items"]]
+        assert amounts == [round(one["unit_price"] * one["quantity"], 2) for one in answer["items"]]
+        assert answer["total"] == round(sum(amounts) + answer["shipping"], 2)
+        assert answer["order_date"] <= answer["delivery_date"]
 
 
 def test_a_schema_that_refers_to_itself_ends():
