@@ -8,8 +8,8 @@ A persona is a map; every part is optional:
   scenarios are refused where a fact could not be said (`check_facts`).
 - `then`: requests that the user makes one by one, each after the one before is said to be done.
 - `replies`: for each goal what the user answers to the agent's texts, one after the other.
-- `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}; `end`
-  closes one dialogue.
+- `demonstration`: example messages {"role": "goal" | "user" | "assistant" | "end", "content":
+  text}; `goal` opens a dialogue by what its user wanted, `end` closes one.
 
 Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
 of a part (`seal.core.personas`).
@@ -187,6 +187,8 @@ def _examples(demonstration: Any) -> str:
         if role == "end":
             lines += [f"You: {content}".rstrip(), ""] if content else []
             lines += [f"(You call {END.name}.)", ""]
+        elif role == "goal":
+            lines.append(f"(Your goal: {content})")
         else:
             lines.append(f"{'You' if role == 'user' else 'Assistant'}: {content}")
     return "\n".join(lines).strip()

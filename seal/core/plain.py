@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -192,12 +192,28 @@ def parse_expression(text: str) -> ast.expr:
     Raises:
         ValueError: The text is none, or nested too deeply.
     """
+    tree: ast.Expression = _parsed(text.strip(), "eval")
+    return tree.body
+
+
+def parse_module(text: str) -> ast.Module:
+    """Return the tree of a Python file.
+
+    Raises:
+        ValueError: The text is none, or nested too deeply.
+    """
+    tree: ast.Module = _parsed(text, "exec")
+    return tree
+
+
+def _parsed(text: str, mode: Literal["eval", "exec"]) -> Any:
     with _ONE_AT_A_TIME, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of escapes such as "\\d", which are the text's own
         try:
-            return ast.parse(text.strip(), mode="eval").body
+            return ast.parse(text, mode=mode)
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-            raise ValueError(f"no Python expression: {error}") from error
+            kind = "expression" if mode == "eval" else "file"
+            raise ValueError(f"no Python {kind}: {error}") from error
 
 
 def literal_value(written: str | ast.expr) -> Any:

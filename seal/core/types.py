@@ -299,7 +299,8 @@ class Task:
       {name: {"value": value, "ask": [words that ask for it]}}.
     - `then`: a text or a list of texts, requests that follow one by one.
     - `replies`: for each goal a list of texts, what the user answers one after the other.
-    - `demonstration`: example messages {"role": "user" | "assistant" | "end", "content": text}.
+    - `demonstration`: example messages {"role": ROLE, "content": text} of the roles `goal`, `user`,
+      `assistant` and `end`.
 
     A further entry counts as a fact of its name, unless that is almost the name of a part.
 

@@ -16,6 +16,7 @@ import toolbench_sources as toolbench
 import toolsandbox_sources as toolsandbox
 from bfcl_sources import BfclShelf, answer, single
 from sgd_sources import Sgd
+from toolsandbox_checkout import write_checkout
 
 SHIPPED = Path(__file__).parents[2] / "seal" / "benchmarks"
 
@@ -176,6 +177,7 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "toolbench": ("toolbench", tool_trees),
     "toolret": ("beir", toolret),
     "toolsandbox": ("toolsandbox", phone),
+    "toolsandbox's checkout": ("toolsandbox", write_checkout),
     "toolscan": ("toolscan", toolscan),
     "toolscan-sample": ("toolscan-sample", shipped("toolscan/sample/authored")),
 }

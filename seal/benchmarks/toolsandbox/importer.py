@@ -1,9 +1,10 @@
 """ToolSandbox's scenarios as tasks that are played on the phone.
 
-The files are those of `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools.
-The texts of the simulated user (goal, knowledge boundary, demonstrations) are not among them, so a
-persona's goal is the first message alone. Where the folder has recorded conversations too, those
-that play a scenario's gold are the reference of its base's tasks. The tools are the phone's own
+They are read from a checkout of upstream's repository (`checkout`), or from the file
+`scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools. The file lacks what
+the simulated user is told (goal, knowledge boundary, demonstrations), so a persona's goal is the
+first message alone. Where the folder has recorded conversations too, those that play a scenario's
+gold are the reference of its base's tasks. The tools are the phone's own
 (`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
 upstream's.
 
@@ -16,10 +17,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from seal.benchmarks.toolsandbox.checkout import SCENARIOS, checkout_scenarios
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.answers import web_answers
@@ -34,11 +37,12 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
     scenario_lines,
     set_clock,
 )
-from seal.core import JSON, DataError, Goal, Step, Task, Tool, shortened
+from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, located, shortened
+from seal.core.personas import check_persona
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
 from seal.pools.reading.records import expect, field, find, named
-from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tolerance import Reader, usable
 from seal.pools.scrambling import KEEPS, Scrambler
 
 _SCRAMBLED = {
@@ -60,7 +64,12 @@ _FIRST_SECONDS = 5
 _STEP_SECONDS = 1.25
 _KEPT = {"modify_reminder": ["argument-descriptions"]}
 """Function to the scramblings that leave it as it is; upstream's code misses its arguments."""
-_LACKS = ("demonstrations", "knowledge_boundaries", "relevant", "user_goals")
+_TOLD = {
+    "demonstration": "demonstrations",
+    "boundary": "knowledge_boundaries",
+    "goal": "user_goals",
+}
+"""Part of a persona to what a source without any such lacks."""
 
 
 def import_toolsandbox(
@@ -71,7 +80,8 @@ def import_toolsandbox(
     Where the web's answers lie beside the scenarios (`web_fixtures.json`), they come along.
 
     Args:
-        source: The file of the scenarios, or a folder above it.
+        source: A folder at or above upstream's checkout, or the file of the scenarios, or a folder
+            above it; where both are, the checkout is read.
         notes: Gets the counts.
         clock: When the scenarios begin, in ISO 8601; None: as upstream's were recorded, on
             2025-03-12T14:30:00Z.
@@ -82,16 +92,25 @@ def import_toolsandbox(
             answers are none; malformed scenarios among others are left out and counted.
     """
     start = START if clock is None else parse_clock(clock)
-    path = find(source, FILES, BENCHMARK)[0]
-    gold = references(path.parent, notes) if start == START else {}
-    return chain(_records(path, notes, start, gold), web_answers(path.parent / WEB, notes))
+    paths = find(source, (*FILES, SCENARIOS), BENCHMARK)
+    checkout = next((path for path in paths if path.suffix == ".py"), None)
+    path = checkout or paths[0]
+    beside = source if checkout and source.is_dir() else path.parent
+    gold = references(beside, notes) if start == START else {}
+    reader = partial(checkout_scenarios, start=start) if checkout else scenario_lines
+    return chain(_records(path, notes, start, gold, reader), web_answers(beside / WEB, notes))
 
 
 def _records(
-    path: Path, notes: Notes, start: datetime, gold: Mapping[str, Sequence[Step]]
+    path: Path,
+    notes: Notes,
+    start: datetime,
+    gold: Mapping[str, Sequence[Step]],
+    reader: Reader,
 ) -> Iterator[Tool | Task]:
     offers = _Offers(tools())
     seen: set[str] = set()
+    told: set[str] = set()
 
     def read(record: dict[str, Any]) -> Task:
         check_scenario(record)
@@ -100,14 +119,15 @@ def _records(
         set_clock(record, start)
         task = _task(record, offers, start, gold)
         seen.add(task.id)
+        told.update(record.get("persona", ()))
         return task
 
-    tasks = _about_their_bases(list(usable(path, read, notes, scenario_lines)))
+    tasks = _about_their_bases(list(usable(path, read, notes, reader)))
     yield from offers.tools(tasks)
     yield from tasks
     counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
     with_reference = sum(bool(task.goals[0].reference) for task in tasks)
-    notes.lacks.update(_LACKS)
+    notes.lacks.update(["relevant", *(lack for part, lack in _TOLD.items() if part not in told)])
     if not with_reference:
         notes.lacks.add("reference")
     notes.facts["counts"] = {
@@ -206,7 +226,7 @@ def _task(
         BENCHMARK,
         (goal,),
         initial_state=state,
-        persona={"goal": text},
+        persona=_persona(record) or {"goal": text},
         tags={**_categories(record), TAG: record["augmentation"], "group": record["base"]},
         metadata={
             "match": BENCHMARK,
@@ -225,6 +245,14 @@ def _task(
         },
         world="phone",
     )
+
+
+def _persona(record: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return what a record says that the user is told; empty: nothing."""
+    persona: dict[str, JSON] = expect(record.get("persona", {}), dict, "persona")
+    with located("persona", UsageError):
+        check_persona(persona)
+    return persona
 
 
 def _state(record: Mapping[str, Any]) -> dict[str, list[dict[str, JSON]]]:

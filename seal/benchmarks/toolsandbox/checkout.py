@@ -1,0 +1,401 @@
+"""Scenarios read from a checkout of ToolSandbox's own repository, whose Python is never run.
+
+`scenarios/__init__.py` there builds all scenarios: bases, extensions of them, and eight sets of
+tools of each. It is followed as `static_python` says. What it builds them of stands here, by
+upstream's names; enumerations, default measures of columns, and what tells times and ids are read
+from the checkout too. Each scenario becomes a record as in `scenarios_core.jsonl.gz`, with a
+`persona` besides: what upstream tells the model that plays the user.
+
+Source: apple/ToolSandbox, commit 165848b.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from math import inf
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from seal.benchmarks.toolsandbox.bounded_values import Open, weight
+from seal.benchmarks.toolsandbox.milestones import TABLES
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
+from seal.benchmarks.toolsandbox.static_python import StaticPython
+from seal.benchmarks.toolsandbox.user_texts import is_heard, persona_of
+from seal.core import DataError, located
+from seal.pools.distraction import Distractors
+from seal.pools.reading.records import Placed, Torn, expect, named
+
+SCENARIOS = "tool_sandbox/scenarios/__init__.py"
+"""File by which a checkout is known."""
+_COMMIT = "165848b"
+_COMMON = "tool_sandbox.common"
+_EVALUATION = f"{_COMMON}.evaluation"
+_EXAMPLES = "tool_sandbox.scenarios.user_simulator_few_shot_examples"
+_MEASURES = {
+    "snapshot_similarity": "snapshot",
+    "addition_similarity": "addition",
+    "removal_similarity": "removal",
+    "update_similarity": "update",
+    "tool_trace_dependant_similarity": "tool_trace_dependent",
+    "column_exact_match_similarity": "exact",
+    "column_close_similarity": "close",
+    "column_one_similarity": "any",
+    "column_contains_similarity": "contains",
+    "column_rouge_l_similarity": "rouge_l",
+    "column_tool_trace_exact_match_similarity": "tool_trace",
+}
+"""Upstream's function to the measure of a table or of a column."""
+_EXTRACTORS = {
+    "search_weather_around_lat_lon_temperature_extractor": "weather_current_temperature_text",
+    "result_to_timestamp0_extractor": "result_as_timestamp_0",
+    "result_to_timestamp1_extractor": "result_as_timestamp_1",
+    "days_extractor": "result_days",
+    "lat_lon_dict_extractor": "result_lat_lon",
+    "current_temperature_extractor": "result_current_temperature_as_amount",
+    "result_to_temperature_extractor": "result_as_temperature_text",
+    "result_to_reminder_timestamp_lowerbound_extractor": "result_as_reminder_timestamp_lowerbound",
+    "min_temperature_amount_extractor": "result_min_temperature_as_amount",
+    "min_temperature_extractor": "result_as_min_temperature_text",
+}
+_OFFERS = {
+    "NO_DISTRACTION_TOOLS": "no_distraction_tools",
+    "THREE_DISTRACTION_TOOLS": "3_distraction_tools",
+    "TEN_DISTRACTION_TOOLS": "10_distraction_tools",
+    "ALL_TOOLS_AVAILABLE": "all_tools",
+}
+"""Upstream's category to the name of the set of tools."""
+_UNFIT = (AttributeError, LookupError, StopIteration, TypeError, ValueError)
+"""How a scenario fails that a file has changed into something else."""
+_MOST = 200
+"""Milestones, edges between them, conditions of one, and columns of a table."""
+_USERS_TOOL = "end_conversation"
+
+
+def checkout_scenarios(
+    path: Path, torn: Torn | None = None, *, start: datetime
+) -> Iterator[Placed]:
+    """Yield the scenarios of a checkout as records, in upstream's order.
+
+    Args:
+        path: The file in it that builds them (`SCENARIOS`).
+        torn: Told a scenario that is none, which is passed over; None: it ends the reading.
+        start: What the clock shows while they are built, which some depend on; with its zone, UTC.
+
+    Raises:
+        DataError: A file is missing, or has what this reading does not know; the text names file,
+            line and repair.
+    """
+    try:
+        built = _Reading(path.parents[2], start)
+    except (DataError, *_UNFIT) as error:
+        raise DataError(
+            f"{error}; SEAL reads apple/ToolSandbox as of its commit {_COMMIT}: check that out"
+        ) from error
+    for name, scenario in built.scenarios.items():
+        place = f"scenario {name!r}"
+        try:
+            with located(place, *_UNFIT):
+                record = built.record(expect(name, str, "name"), scenario)
+        except DataError as fault:
+            if torn is None:
+                raise
+            torn(fault)
+        else:
+            yield Placed(place, record)
+
+
+def _few(values: Any) -> Any:
+    if len(values) > _MOST:
+        raise ValueError(f"expected at most {_MOST}, got {len(values)}")
+    return values
+
+
+@dataclass
+class _Column(Open):
+    """What a column of a table becomes."""
+
+    name: str
+    flipped: bool = False
+
+    def alias(self, name: str) -> _Column:
+        return _Column(name, self.flipped)
+
+    def __invert__(self) -> _Column:
+        return _Column(self.name, not self.flipped)
+
+
+class _Rows(Open):
+    """A table: rows of its columns."""
+
+    def __init__(self, data: Any = (), schema: Any = None) -> None:
+        if isinstance(data, Mapping):
+            length = max((len(v) for v in data.values() if isinstance(v, list)), default=1)
+            columns = {k: v if isinstance(v, list) else [v] * length for k, v in data.items()}
+            data = [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ]
+        names = _few(dict.fromkeys(name for row in data for name in row))
+        self._rows = [{name: row.get(name) for name in names} for row in data]
+
+    def __getitem__(self, column: str) -> list[Any]:
+        return [row[column] for row in self._rows]
+
+    def with_columns(self, changes: Sequence[_Column]) -> _Rows:
+        changed = {column.name for column in changes if column.flipped}
+        return _Rows(
+            [{k: not v if k in changed else v for k, v in row.items()} for row in self._rows]
+        )
+
+    def with_rows(self, rows: Sequence[Mapping[str, Any]]) -> _Rows:
+        return _Rows([*self._rows, *rows])
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [dict(row) for row in self._rows]
+
+
+@dataclass
+class _Context(Open):
+    tables: dict[str, _Rows]
+    tool_allow_list: list[str] | None = None
+    tool_deny_list: list[str] | None = None
+    tool_augmentation_list: list[str] = field(default_factory=list)
+    trace_tool: bool = False
+    preferred_tool_backend: str = ""
+
+    def get_database(self, namespace: str) -> _Rows:
+        return self.tables.get(namespace) or _Rows()
+
+    def add_to_database(self, namespace: str, rows: list[Mapping[str, Any]]) -> None:
+        self.tables[namespace] = self.get_database(namespace).with_rows(rows)
+
+    def update_database(self, namespace: str, dataframe: _Rows) -> None:
+        self.tables[namespace] = dataframe
+
+
+@dataclass
+class _Scenario(Open):
+    starting_context: _Context
+    max_messages: int
+    evaluation: dict[str, Any] = field(default_factory=dict)
+    categories: list[str] = field(default_factory=list)
+
+    def copied(self) -> _Scenario:
+        context = copy(self.starting_context)
+        context.tables = dict(context.tables)
+        for name in ("tool_allow_list", "tool_deny_list", "tool_augmentation_list"):
+            setattr(context, name, copy(getattr(context, name)))
+        return _Scenario(context, self.max_messages, self.evaluation, [*self.categories])
+
+
+@dataclass
+class _Extension(Open):
+    name: str
+    base_scenario: _Scenario
+    messages: list[Mapping[str, Any]] = field(default_factory=list)
+    tool_allow_list: list[str] | None = None
+    tool_deny_list: list[str] | None = None
+    milestones: list[_Milestone] = field(default_factory=list)
+    milestone_edge_list: list[Any] | None = None
+    minefields: list[_Milestone] = field(default_factory=list)
+    minefield_edge_list: list[Any] | None = None
+    categories: list[str] = field(default_factory=list)
+
+    def get_extended_scenario(self) -> dict[str, _Scenario]:
+        scenario = self.base_scenario.copied()
+        context = scenario.starting_context
+        context.add_to_database("SANDBOX", self.messages)
+        for name in ("tool_allow_list", "tool_deny_list"):
+            if getattr(self, name) is not None:
+                setattr(context, name, [*(getattr(context, name) or ()), *getattr(self, name)])
+        scenario.evaluation = {
+            "milestones": _graph(self.milestones, self.milestone_edge_list),
+            "minefields": _graph(self.minefields, self.minefield_edge_list),
+        }
+        scenario.categories += self.categories
+        return {self.name: scenario}
+
+
+@dataclass(frozen=True)
+class _Measure(Open):
+    """A measure with its options."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_options(self, **options: Any) -> _Measure:
+        return _Measure(self.name, {**self.options, **options})
+
+    def to_json(self) -> dict[str, Any]:
+        tolerances = self.options.get("atol_dict") or {}
+        written = {name: "inf" if most == inf else most for name, most in tolerances.items()}
+        return {"measure": self.name, **({"atol": written} if written else {})}
+
+
+@dataclass
+class _Milestone(Open):
+    snapshot_constraints: list[dict[str, Any]]
+    guardrail_database_list: list[str] | None = None
+    guardrail_database_exclusion_list: list[str] | None = None
+
+    def guarded(self) -> list[str]:
+        declared = self.guardrail_database_list
+        without = self.guardrail_database_exclusion_list or ()
+        return [t for t in TABLES if t not in without and (declared is None or t in declared)]
+
+
+def _graph(nodes: Sequence[_Milestone], edges: Sequence[Any] | None) -> dict[str, Any]:
+    """Return milestones with what must not change on the way to each from those it follows on."""
+    if edges is None:
+        edges = [(place, place + 1) for place in range(len(nodes) - 1)]
+    made = []
+    for place, node in enumerate(_few(nodes)):
+        own = _few(node.snapshot_constraints)
+        since = {first for first, last in _few(edges) if last == place}
+        since |= {each["ref"] for each in own if each["ref"] is not None}
+        asked = {each["db"] for n in {place} | since for each in nodes[n].snapshot_constraints}
+        guards = [
+            {"db": table, "measure": "unchanged", "ref": ref}
+            for ref in sorted(since)
+            for table in node.guarded()
+            if table not in asked
+        ]
+        made.append({"constraints": [*own, *guards], "guardrail_dbs": node.guarded()})
+    return {"nodes": made, "edges": [list(edge) for edge in edges]}
+
+
+class _Reading:
+    """The scenarios of one checkout, built.
+
+    Args:
+        root: Folder of the checkout.
+        start: What its clock shows.
+    """
+
+    def __init__(self, root: Path, start: datetime) -> None:
+        self._start = start
+        self._python = StaticPython(root, self._known())
+        self._instruction = str(self._python.value(f"{_EXAMPLES}.USER_INSTRUCTION"))
+        self._columns = self._python.value(f"{_EVALUATION}._default_dbs_column_similarities")
+        self._messages = int(self._python.value(f"{_COMMON}.scenario.Scenario.max_messages"))
+        device = self._python.dictionary(
+            f"{_COMMON}.execution_context.ExecutionContext.__init__", "device_id"
+        )
+        self._device = {k: v for k, v in device.items() if k != "sandbox_message_index"}
+        self._ranked = Distractors(tools())
+        build = self._python.value("tool_sandbox.scenarios.named_scenarios")
+        backend = self._python.value(f"{_COMMON}.tool_discovery.ToolBackend.DEFAULT")
+        self.scenarios: dict[str, _Scenario] = build(preferred_tool_backend=backend)
+        """Upstream's name to the scenario, in upstream's order."""
+
+    def record(self, name: str, scenario: _Scenario) -> dict[str, Any]:
+        """Return a scenario as in `scenarios_core.jsonl.gz`, with the user's persona."""
+        context = scenario.starting_context
+        scrambled = context.tool_augmentation_list
+        offer = next(text for kind, text in _OFFERS.items() if kind in scenario.categories)
+        variant = "_".join([offer, *map(str.lower, scrambled)])
+        messages = context.get_database("SANDBOX").to_json()
+        allowed, denied = context.tool_allow_list, context.tool_deny_list or ()
+        offered = [n for n in TOOL_IDS if (allowed is None or n in allowed) and n not in denied]
+        made = {
+            "id": name,
+            "base": name.removesuffix(f"_{variant}"),
+            "augmentation": variant,
+            "categories": scenario.categories,
+            "max_messages": scenario.max_messages,
+            "tools": {
+                "allow": allowed,
+                "deny": context.tool_deny_list,
+                "augmentations": scrambled,
+                "agent_tools": [[tool, tool] for tool in offered if tool != _USERS_TOOL],
+            },
+            "initial_state": {name: context.get_database(name).to_json() for name in TABLES},
+            "messages": [m for m in messages if is_heard(m)],
+            "persona": persona_of(messages, self._instruction),
+            "time_dependent": {},
+            **scenario.evaluation,
+        }
+        self._python.step(weight(made))
+        return made
+
+    def _known(self) -> dict[str, Any]:
+        """Return what stands for upstream's names and those of the libraries that it uses."""
+        measures = {f"{_EVALUATION}.{name}": _Measure(ours) for name, ours in _MEASURES.items()}
+        of_traces = f"{_COMMON}.tool_trace_extractors"
+        discovery = f"{_COMMON}.tool_discovery"
+        return {
+            **measures,
+            **{f"{of_traces}.{name}": ours for name, ours in _EXTRACTORS.items()},
+            **{f"polars.{kind}": kind for kind in ("Boolean", "Float64", "Int32", "String")},
+            f"{_EVALUATION}.SnapshotConstraint": self._constraint,
+            f"{_EVALUATION}.Milestone": _Milestone,
+            f"{_EVALUATION}.Minefield": _Milestone,
+            f"{_COMMON}.scenario.Scenario": self._scenario,
+            f"{_COMMON}.scenario.ScenarioExtension": _Extension,
+            f"{discovery}.find_tools_by_module": lambda module, preferred_tool_backend: {},
+            f"{discovery}.rank_tools_by_similarity": self._by_similarity,
+            "collections.defaultdict": lambda kind: {},
+            "copy.deepcopy": lambda scenario: scenario.copied(),
+            "datetime.datetime": lambda **parts: datetime(**parts, tzinfo=UTC),
+            "datetime.datetime.now": lambda: self._start,
+            "datetime.timedelta": timedelta,
+            "functools.partial": lambda measure, **options: measure.with_options(**options),
+            "json.dumps": _dumped,
+            "polars.DataFrame": _Rows,
+            "polars.col": _Column,
+            "random.shuffle": lambda values: None,
+            "textwrap.dedent": dedent,
+            "uuid.NAMESPACE_URL": NAMESPACE_URL,
+            "uuid.uuid5": lambda namespace, name: str(uuid5(namespace, name)),
+        }
+
+    def _scenario(self) -> _Scenario:
+        return _Scenario(_Context({"SETTING": _Rows([self._device])}), self._messages)
+
+    def _by_similarity(
+        self, target_tool_names: list[str], module: Any, preferred_tool_backend: str
+    ) -> list[str]:
+        given = [named(TOOL_IDS, name, "tool of the phone") for name in target_tool_names]
+        return [tool.rpartition("/")[2] for tool in self._ranked.ranked(given)]
+
+    def _constraint(
+        self,
+        database_namespace: str,
+        snapshot_constraint: _Measure,
+        target_dataframe: _Rows,
+        reference_milestone_node_index: int | None = None,
+        column_similarity_measure: Mapping[str, _Measure] | None = None,
+    ) -> dict[str, Any]:
+        rows = target_dataframe.to_json()
+        measures = {**self._columns[database_namespace], **(column_similarity_measure or {})}
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {
+            "db": database_namespace,
+            "measure": snapshot_constraint.name,
+            "ref": reference_milestone_node_index,
+            "target": [{name: _cell(name, value) for name, value in row.items()} for row in rows],
+            "columns": {name: measures[name].to_json() for name in names},
+            **{
+                k: v
+                for k, v in snapshot_constraint.options.items()
+                if k in ("extractor", "fill_to")
+            },
+        }
+
+
+def _dumped(value: Any, ensure_ascii: bool = True) -> str:
+    weight(value)
+    return json.dumps(value, ensure_ascii=ensure_ascii)
+
+
+def _cell(column: str, value: Any) -> Any:
+    """Return a cell of a target; calls are written as JSON upstream, one or several."""
+    if column != "tool_trace":
+        return value
+    calls = json.loads(value)
+    return calls if isinstance(calls, list) else [calls]
