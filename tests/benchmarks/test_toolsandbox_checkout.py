@@ -368,7 +368,7 @@ def real() -> Path:
     return Path(named)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def published(seal_data: Path) -> list[dict[str, Any]]:
     path = seal_data / "toolsandbox" / "scenarios_core.jsonl.gz"
     return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
@@ -398,7 +398,7 @@ def compared(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("clock", ["2025-03-12T14:30", "2026-12-30T23:10"])
+@pytest.mark.parametrize("clock", ["2025-03-12T14:30", "2026-12-30T23:10", "2027-01-01T09:00"])
 def test_the_real_checkout_gives_the_scenarios_of_the_data(
     real: Path, published: list[dict[str, Any]], clock: str
 ) -> None:

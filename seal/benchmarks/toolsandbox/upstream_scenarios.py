@@ -3,8 +3,8 @@
 What depends on the clock when a scenario is built is built again. A record says of each such value
 either how far it is from the clock's start (`now_offset_s`), or what it is at that start and at
 other ones (`value`, `alt`). Of the latter there are three kinds: the year, and a time of day
-tomorrow or on the next Friday; which one a value is follows from what it is at each start, and
-where both days fit, tomorrow is it.
+tomorrow or on the next Friday, which on a Friday is that day. Which one a value is follows from
+what it is at each start; where both days fit, tomorrow is it.
 
 Source: apple/ToolSandbox, whose scenario definitions compute these when they are imported.
 """
@@ -209,5 +209,5 @@ def _rules(value: Any) -> Iterator[_Rule]:
     clock_time = datetime.fromtimestamp(value, UTC).time()
     yield lambda at: datetime.combine(at + timedelta(days=1), clock_time, UTC).timestamp()
     yield lambda at: datetime.combine(
-        at + timedelta(days=(_FRIDAY - at.isoweekday()) % 7 or 7), clock_time, UTC
+        at + timedelta(days=(_FRIDAY - at.isoweekday()) % 7), clock_time, UTC
     ).timestamp()
