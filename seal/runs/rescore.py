@@ -92,7 +92,8 @@ def rescore(
             from its files, or verdicts of another run.
         UsageError: A judge, rules or metric that cannot be, the run is being written by another
             process, or a model judged it and no judge is named now.
-        OutageError: A judge's server takes no request; scores and summary are left as they are.
+        OutageError: A judge's server takes no request; names the folder, the run's or a baseline's,
+            whose scores and summary are left as they are.
     """
     how = how or ScoreSettings()
     folder = RunFolder.open(run)
@@ -127,7 +128,7 @@ def rescore(
         besides = folder.baselines().values() if recorded is None else ()
         for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
-            summary = _score(run_folder, scorer, _until_outage(cast, shown))
+            summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     if missing := summary["unfinished"]:
         total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
@@ -139,11 +140,11 @@ def rescore(
 
 
 def _until_outage(
-    cast: Cast, progress: Callable[[int, int], None] | None
+    cast: Cast, folder: RunFolder, progress: Callable[[int, int], None] | None
 ) -> Callable[[int, int], None]:
     def scored(done: int, total: int) -> None:
         if cast.outage:
-            raise OutageError(f"the scores are left as they are: {cast.outage}")
+            raise OutageError(f"the scores of {folder.path} are left as they are: {cast.outage}")
         if progress is not None:
             progress(done, total)
 

@@ -460,7 +460,7 @@ def test_a_judge_that_was_never_heard_may_be_another_when_the_run_goes_on(
     with pytest.raises(UsageError, match=r"measure\.judge: was"):
         play(pool, tmp_path / "run", resume=True, role_models=away, **settings)
     before = contents(tmp_path / "run")
-    with pytest.raises(OutageError, match="the scores are left as they are: openai/w2"):
+    with pytest.raises(OutageError, match="run are left as they are: openai/w2"):
         rescore(tmp_path / "run", ScoreSettings(judge_model=away["judge"].replace("wise", "w2")))
     assert contents(tmp_path / "run") == before
 

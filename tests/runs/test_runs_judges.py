@@ -150,7 +150,7 @@ def test_a_judge_that_is_down_is_an_error_and_never_a_score(played, model_server
     assert set(summary["metrics"]["fac"]["reasons"]) == {"infrastructure"}
     away = model_server(lambda request: failure(500))  # which has never answered
     before = (played / "scores.jsonl").read_bytes()
-    with pytest.raises(OutageError, match=r"the scores are left as they are: .*HTTP 500"):
+    with pytest.raises(OutageError, match=r"the scores of .* are left as they are: .*HTTP 500"):
         rescore(played, ScoreSettings(base_url=away.url, **how))
     assert (played / "scores.jsonl").read_bytes() == before
 
