@@ -1,9 +1,13 @@
 """What `import seal` offers, and how plug-ins become known by name."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
 
@@ -15,6 +19,7 @@ from seal.api.pools import catalogue, count, load_pool
 from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 
+ROOT = Path(seal.__file__).parent
 PLUGIN = Path(__file__).parent / "fixtures" / "plugin"
 
 
@@ -92,6 +97,43 @@ def test_everything_of_ours_can_be_imported(kind: str) -> None:
     registry = load_dotted(REGISTRIES[kind])
     for name in registry.names():
         assert registry.resolve(name) is not None
+
+
+DOTTED = re.compile(r"""["'](seal\.\w+\.[\w.]+?)(?::(\w+))?["'](?!\s*=)""")
+"""A module, or module and attribute, in quotes; what is given a value is a name of its own."""
+
+
+def test_every_dotted_path_that_our_files_hold_as_text_leads_somewhere() -> None:
+    held = [ROOT.parent / "pyproject.toml"]
+    held += [p for p in ROOT.rglob("*") if p.suffix in (".py", ".json", ".toml")]
+    found = {pair for path in held for pair in DOTTED.findall(path.read_text(encoding="utf-8"))}
+    assert ("seal.benchmarks.toolsandbox.statistics", "scenario_statistics") in found
+    assert ("seal.core.conditions.state", "") in found
+    for module, attribute in sorted(found):
+        loaded = import_module(module)
+        assert not attribute or hasattr(loaded, attribute), f"{module} has no {attribute}"
+
+
+def lazy_names() -> Iterator[tuple[str, str]]:
+    """Yield package and name of all that a package of ours loads when it is first used."""
+    for path in ROOT.rglob("__init__.py"):
+        text = path.read_text(encoding="utf-8")
+        if "loader(__name__" in text:
+            package = ".".join(path.parent.relative_to(ROOT.parent).parts)
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                    imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+                    yield from ((package, name.name) for one in imports for name in one.names)
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "loader":
+                    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
+                    yield from ((package, text) for text in texts if str(text).isidentifier())
+
+
+def test_every_name_that_a_package_loads_late_can_be_had() -> None:
+    found = set(lazy_names())
+    assert {package for package, _ in found} >= {"seal.pools", "seal.sandbox"}
+    for package, name in sorted(found):
+        assert hasattr(import_module(package), name), f"{package} has no {name}"
 
 
 def test_a_registered_plugin_is_found_by_name() -> None:
