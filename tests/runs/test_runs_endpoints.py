@@ -125,6 +125,11 @@ def test_each_server_gets_its_own_requests_by_endpoints_of_the_folder(
     assert f"judge=openai/j,base_url={three.judge.url}" in told and "key-of-user" not in told
     assert main([*words, *shlex.split(told.partition("run goes on with ")[2])]) == 0
     checked(three)
+    manifest = json.loads(Path("run/run.json").read_bytes())
+    for spoilt in ([["model"]], 3, [["model", 3]]):
+        Path("run/run.json").write_text(json.dumps(manifest | {"asked": spoilt}))
+        assert main([*words, "--model", "openai/x@main"]) == 2
+        assert "goes on with" not in capsys.readouterr().err
 
 
 def test_each_server_gets_its_own_requests_from_python(

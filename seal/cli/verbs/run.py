@@ -104,12 +104,15 @@ def _asked_before(out: Path | None) -> str:
     folder = None if out is None else RunFolder(out)
     if folder is None or not (folder.path / "run.json").is_file():
         return ""
-    asked = folder.manifest().get(ASKED, ())
-    words = (
-        ("--model", text) if role == "model" else ("--role-model", f"{role}={text}")
-        for role, text in asked
-    )
-    return f"; {out} goes on with {' '.join(map(shlex.join, words))}" if asked else ""
+    asked = folder.manifest().get(ASKED)
+    words: list[str] = []
+    for one in asked if isinstance(asked, list) else ():
+        match one:
+            case ["model", str(text)]:
+                words += ["--model", text]
+            case [str(role), str(text)]:
+                words += ["--role-model", f"{role}={text}"]
+    return f"; {out} goes on with {shlex.join(words)}" if words else ""
 
 
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
