@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageError
 from seal.core.canonical import canonical_json
-from seal.core.environment import Environment, EnvironmentFactory
+from seal.core.environment import Environment, EnvironmentFactory, Validated
 from seal.core.store import Store, digest_of_entries
 from seal.pools.lookup import answer_formats
 from seal.pools.originals import originals
@@ -168,11 +168,9 @@ class EnvironmentSource:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
         environment = self._place(task.id).open(task, trial, offered)
         if self._unrecorded != "error":
-            from seal.runs.other_calls import StandIns
-
             others = self._stand_ins
             simulated = None if others is None else others.open(task, trial, offered)
-            environment = StandIns(environment, simulated)
+            environment = _with_stand_ins(environment, simulated)
         if self._feedback is not None:
             environment = self._feedback.around(environment, offered)
         if self._originals:
@@ -206,6 +204,16 @@ class EnvironmentSource:
         """Return what opens the environment of a task."""
         world = self._world_of.get(task_id)
         return self._environments if world is None else self._worlds[world]
+
+
+def _with_stand_ins(environment: Environment, simulated: Environment | None) -> Environment:
+    """Return an environment with `StandIns` below its checks, which feedback may replace."""
+    from seal.runs.other_calls import StandIns
+
+    if not isinstance(environment, Validated):
+        return StandIns(environment, simulated)
+    inner = StandIns(environment.inner, simulated)
+    return Validated(inner, environment.validator, environment.names)
 
 
 def worlds_of(settings: RunSettings, tasks: Iterable[Task]) -> dict[str, str]:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
+import seal
 from seal.core import (
     CacheMissError,
     Execution,
+    Reply,
     Tables,
     Tool,
     ToolCall,
@@ -255,6 +257,24 @@ def test_states_and_clock_of_a_world_are_handed_on(feedback):
     results = environment.call([call(0, {"city": "Bern"}), call(1, {"city": "Bern"})])
     assert lamp.ticks == 1
     assert len(environment.states()) == len(results) == 2
+
+
+@pytest.mark.parametrize("feedback", ["auto", "on", "off"])
+def test_what_answers_for_a_recording_changes_nothing_of_a_call_that_is_simulated(
+    feedback, tmp_path
+):
+    class Careless:
+        def reply(self, chat):
+            (result,) = chat.execute([ToolCall("", "weather", {"city": "Bern", "days": "many"})])
+            return Reply(result.content)
+
+    task = seal.ask("How will it be?", seal.called("weather", city="Bern"))
+    bench = seal.Benchmark("sky", tools=[WEATHER], tasks=[task])
+    said = [
+        list(seal.run(bench, agent=Careless(), feedback=feedback, **how).messages["content"])
+        for how in ({}, {"unrecorded": "empty"}, {"unrecorded": "simulate"})
+    ]
+    assert said[0] == said[1] == said[2]
 
 
 def test_another_setting_is_refused():
