@@ -25,7 +25,6 @@ STYLE: Any = {
     "figure.dpi": 100,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "hatch.linewidth": 0.8,
 }
 """Of matplotlib, as `rc_context` takes it."""
 _EDGE = 0.12

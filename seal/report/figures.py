@@ -20,7 +20,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 """Told apart by colour-blind readers too (Okabe and Ito)."""
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")
-HATCHES = ("///", "xxx", "...", "---", "\\\\\\", "+++", "|||", "ooo")
 GRID = {"color": "#dddddd", "linewidth": 0.6}
 DEVIATIONS = (
     "Error bars: one standard deviation (n - 1) over samples; none where there is one sample."
@@ -197,20 +196,6 @@ def _interval_series(shown: Intervals, metrics: Sequence[str]) -> Iterable[Serie
             if mean is not None
         ]
         yield Series(name, number, marks, joined=False)
-
-
-def bar_look(number: int) -> dict[str, Any]:
-    """Return colour and hatch of a series of bars: no two series have the same.
-
-    Args:
-        number: Of the series, from 0. The first eight differ by colour and have no hatch.
-    """
-    cycle, place = divmod(number, len(COLOURS))
-    hatch = ""
-    if cycle:
-        denser, kind = divmod(cycle - 1, len(HATCHES))
-        hatch = HATCHES[kind] + HATCHES[kind][0] * denser
-    return {"facecolor": COLOURS[place], "hatch": hatch, "edgecolor": "white", "linewidth": 0}
 
 
 def line_look(number: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """An experiment in retrieval for a person: tables readable at 80 columns, and figures.
 
 recall_over_pool_size    a panel a pool, a line a retriever; whiskers: deviation over samples
-recall_over_pools        a bar for each pool and retriever; whiskers: 95 % intervals
+recall_over_pools        a mark for each pool and retriever; whiskers: 95 % intervals
 recall_over_k            a panel a pool, a line a retriever; whiskers: 95 % intervals
 """
 
@@ -11,17 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.report.columns import spread
-from seal.report.figure_layout import lay_out, literal, panels, styled
-from seal.report.figures import (
-    DEVIATIONS,
-    Mark,
-    Panel,
-    Series,
-    bar_look,
-    log_sizes,
-    series_figure,
-    whisker,
-)
+from seal.report.figure_layout import literal, styled
+from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
 from seal.report.grids import COMPACT, Grid, told
 
 if TYPE_CHECKING:
@@ -47,19 +38,13 @@ _CROWD = 8
 """Retrievers in a panel, beyond which it grows."""
 _TALLER = 0.08
 """Inches for each retriever beyond."""
-_BAR = 0.26
-"""Inches of a bar with the space beside it."""
-_BARS_IN_ROW = 45
-_BETWEEN = 1.6
-"""Space between two pools, in bars."""
-_BARS_SIZE = (4.6, 2.9)
-"""Least width, and least height, of the axes with bars, in inches."""
-_LETTER = 0.085
-"""Inches of a letter below the bars."""
+_MARK = 0.26
+"""Inches of a mark of `recall_over_pools` with the space beside it."""
+_MARKS_IN_ROW = 45
 _NAME = 48
 """Characters of a retriever in a caption."""
 _POOL = 26
-"""Characters of a pool below its bars."""
+"""Characters of a pool below its marks."""
 _REASON = 160
 """Characters of a reason in a caption."""
 _INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
@@ -244,7 +229,7 @@ def _over_sizes(entries: Entries, metric: str) -> Figure:
 def _over_ks(entries: Entries, ks: Sequence[int]) -> Figure:
     def marks(mine: Entries) -> list[Mark]:
         found = [(k, entry["metrics"][f"recall@{k}"]) for entry in mine[-1:] for k in ks]
-        return [Mark(k, it["mean"], whisker(it["mean"], it["low"], it["high"])) for k, it in found]
+        return [_interval(k, it) for k, it in found]
 
     def finish(axes: Any, mine: Entries) -> None:
         axes.set_xlim(0, ks[-1] + 1)
@@ -264,8 +249,6 @@ def _panels_figure(
 ) -> Figure:
     """Return a figure with a panel for each pool, a line for each retriever with the metric."""
     pools, labels = _values(entries, "pool"), _values(entries, "retriever")
-    width, height = _PANEL if len(pools) > 1 else _ALONE
-    height += _TALLER * max(0, len(labels) - _CROWD)
 
     def panel(pool: str) -> Panel:
         mine = [entry for entry in entries if entry["pool"] == pool]
@@ -282,60 +265,51 @@ def _panels_figure(
         return Panel(pool, [line for line in lines if line.marks], finished)
 
     sentences = (bars, *_lacking(entries, metric))
-    return series_figure(list(map(panel, pools)), (width, height), _PANELS_IN_ROW, sentences)
+    size = _size(len(pools), labels)
+    return series_figure(list(map(panel, pools)), size, _PANELS_IN_ROW, sentences)
 
 
 def _over_pools(entries: Entries, metric: str) -> Figure:
-    from matplotlib.patches import Patch
-
+    """Return a figure with a mark for each pool and retriever, those of a pool side by side."""
     pools, labels = _values(entries, "pool"), _values(entries, "retriever")
-    group = len(labels) + _BETWEEN
-    lines = -(-len(pools) // max(1, int(_BARS_IN_ROW // group)))
-    in_row = -(-len(pools) // lines)
-    width = max(_BARS_SIZE[0], _BAR * group * in_row)
-    height = _BARS_SIZE[1] + _TALLER * max(0, len(labels) - _CROWD)
-    slanted = any(_LETTER * len(_short(pool, _POOL)) > width / in_row for pool in pools)
-    slant = {"rotation": 30, "ha": "right"} if slanted else {}
-    figure, rows = panels(lines, 1, width, height)
-    for number, (axes,) in enumerate(rows):
-        mine = pools[number * in_row : (number + 1) * in_row]
-        _bars(axes, entries, metric, mine)
-        ticks = [literal(_short(pool, _POOL)) for pool in mine]
-        axes.set_xticks(range(len(mine)), ticks, **slant)
-        axes.set_xlim(-0.55, in_row - 0.45)
-        axes.set_ylim(0, 1.05)
-        axes.set_ylabel(metric)
-    shown = {label: Patch(**bar_look(number)) for number, label in enumerate(labels)}
-    lay_out(figure, rows, shown, _INTERVALS, *_lacking(entries, metric))
-    return figure
-
-
-def _bars(axes: Any, entries: Entries, metric: str, pools: Sequence[str]) -> None:
-    """Draw the bars of some pools, each pool's around its place in the sequence."""
-    labels = _values(entries, "retriever")
-    width = 1 / (len(labels) + _BETWEEN)
     found = {(entry["pool"], entry["retriever"]): entry for entry in entries}
-    for position, pool in enumerate(pools):
-        for number, label in enumerate(labels):
-            x = position + (number - (len(labels) - 1) / 2) * width
-            entry = found.get((pool, label))
-            if entry is None or not _measured(entry, metric):
-                axes.text(x, 0.02, "n/a", rotation=90, ha="center", va="bottom", color="#555555")
-                continue
-            value = entry["metrics"][metric]
-            axes.bar(x, value["mean"], width * 0.9, **bar_look(number))
-            _rimmed(axes, x, value)
+    group = len(labels) + 1
+    in_row = min(len(pools), max(1, _MARKS_IN_ROW // group))
+    width, height = _size(1, labels)
+
+    def line(number: int, label: str, mine: Sequence[str]) -> Series:
+        measured = [(place, found.get((pool, label))) for place, pool in enumerate(mine)]
+        marks = [
+            _interval(place - 0.5 + (number + 1) / group, entry["metrics"][metric])
+            for place, entry in measured
+            if entry is not None and _measured(entry, metric)
+        ]
+        return Series(label, number, marks, joined=False)
+
+    def panel(mine: Sequence[str]) -> Panel:
+        def finish(axes: Any) -> None:
+            slant = {"rotation": 30, "ha": "right"} if len(mine) > 1 else {}
+            ticks = [literal(_short(pool, _POOL)) for pool in mine]
+            axes.set_xticks(range(len(mine)), ticks, **slant)
+            axes.set_xlim(-0.55, in_row - 0.45)
+            axes.set_ylim(0, 1.05)
+            axes.set_ylabel(metric)
+
+        return Panel("", [line(number, n, mine) for number, n in enumerate(labels)], finish)
+
+    shown = [panel(pools[start : start + in_row]) for start in range(0, len(pools), in_row)]
+    size = max(width, _MARK * group * in_row), height
+    return series_figure(shown, size, 1, (_INTERVALS, *_lacking(entries, metric)))
 
 
-def _rimmed(axes: Any, x: float, value: Mapping[str, Any]) -> None:
-    """Draw an interval, rimmed with white so that it is seen on a black bar too."""
-    from matplotlib.patheffects import withStroke
+def _interval(x: float, found: Mapping[str, Any]) -> Mark:
+    return Mark(x, found["mean"], whisker(found["mean"], found["low"], found["high"]))
 
-    mean = value["mean"]
-    lengths = [[length] for length in whisker(mean, value["low"], value["high"])]
-    _, caps, lines = axes.errorbar([x], [mean], lengths, color="#222222", capsize=2, linewidth=1)
-    for part in (*caps, *lines):
-        part.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+def _size(pools: int, labels: Sequence[str]) -> tuple[float, float]:
+    """Return width and height of each of so many axes, beside which the legend stands."""
+    width, height = _PANEL if pools > 1 else _ALONE
+    return width, height + _TALLER * max(0, len(labels) - _CROWD)
 
 
 def _lacking(entries: Entries, metric: str) -> list[str]:

@@ -1,16 +1,17 @@
 """Nothing of a figure is cut or covered, and series are told apart, however many there are."""
 
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import matplotlib as mpl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from seal.report.figure_layout import STYLE
-from seal.report.figures import bar_look, line_look
+from seal.report.figures import line_look
 from seal.report.retrieval_results import retrieval_figures
 from seal.report.sweep_results import sweep_figures
 
@@ -109,26 +110,27 @@ def test_nothing_of_a_sweep_is_cut_or_covered(sizes: int, ks: tuple[int, ...]) -
 
 
 @pytest.mark.parametrize("retrievers", [1, 9, 20])
-def test_bars_are_told_apart_by_colour_and_hatch(retrievers: int) -> None:
+def test_marks_of_a_pool_are_told_apart_by_look_and_place(retrievers: int) -> None:
     found = experiment(retrievers)
     figures = draw({"protocol": {"k": KS[-1:]}, "results": found["results"][1::2]})
     figure = figures["recall_over_pools"]
-    bars = figure.axes[0].patches
-    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
-    assert len(looks) == len(bars) == retrievers
-    shown = [(key.get_facecolor(), key.get_hatch()) for key in figure.legends[0].get_patches()]
-    assert shown == [(bar.get_facecolor(), bar.get_hatch()) for bar in bars]
-    across = figure.axes[0].get_position().width * figure.get_figwidth()
-    low, high = figure.axes[0].get_xlim()
-    assert all(bar.get_width() / (high - low) * across > 0.15 for bar in bars)  # inches
+    (axes,) = figure.axes
+    marks = [bar.lines[0] for bar in axes.containers]
+    looks = {(mark.get_color(), mark.get_marker()) for mark in marks}
+    assert len(looks) == len(marks) == retrievers
+    shown = [to_hex(key.get_color()[0]) for key in figure.legends[0].legend_handles]
+    assert shown == [mark.get_color() for mark in marks]
+    across = axes.get_position().width * figure.get_figwidth()
+    low, high = axes.get_xlim()
+    places = [mark.get_xdata()[0] for mark in marks]
+    assert all((b - a) / (high - low) * across > 0.15 for a, b in pairwise(places))  # inches
 
 
 def test_looks_do_not_come_back() -> None:
-    bars = [(look["facecolor"], look["hatch"]) for look in map(bar_look, range(256))]
     lines = [
         (look["color"], look["marker"], look["linestyle"]) for look in map(line_look, range(256))
     ]
-    assert len(set(bars)) == len(set(lines)) == 256
+    assert len(set(lines)) == 256
     assert len({(colour, marker) for colour, marker, _ in lines[:64]}) == 64
 
 
