@@ -1,7 +1,7 @@
 """A figure's style, and where its parts stand: panels of a given size, legend, caption.
 
-Every text is measured and the figure made as large as they need, so nothing is cut or covered,
-however many series a figure has. All lengths are in inches.
+Matplotlib's constrained layout keeps texts apart; the figure is made as large as they need, so that
+nothing is cut or covered, however many series it has. All lengths are in inches.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seal.report.frames import require
 
@@ -37,8 +38,14 @@ _LABEL = 48
 """Characters of a legend's line."""
 _TITLE = 9
 """Characters of a title's line for each inch of its panel."""
-_CAPTION = 21
-"""Characters of a caption's line for each inch of the figure, at most."""
+_CAPTION = 16
+"""Characters of a caption's line for each inch of the panels."""
+_LETTER, _LINE, _KEY = 0.085, 0.16, 0.6
+"""Width of a letter of a legend, height of a line, width of a mark with its space."""
+_ROOM = 12.0
+"""More than labels, legend and caption take around the panels, at first."""
+_ROUNDS = 3
+"""In which the figure is made as large as its panels need."""
 
 
 @contextmanager
@@ -70,25 +77,6 @@ def literal(text: str) -> str:
     return known.replace("$", r"\$")
 
 
-class _Hang(NamedTuple):
-    """What of a panel lies outside its axes: labels, title."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-class _Legend(NamedTuple):
-    artist: Any
-    """None where there is nothing to show."""
-    width: float
-    height: float
-    """Below panels: with the space above it."""
-    beside: bool
-    """To the right of the panels, not below them."""
-
-
 def panels(count: int, columns: int, width: float, height: float) -> tuple[Figure, list[list[Any]]]:
     """Return a figure and its axes, in rows from the top; the last row may be shorter.
 
@@ -99,19 +87,25 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Figur
         height: Of each panel's axes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     from seal.report.picture import Picture
 
-    figure = Picture(figsize=(width, height))
+    columns = min(columns, count)
+    lines = -(-count // columns)
+    size = (columns * width, lines * height)
+    apart = ConstrainedLayoutEngine(w_pad=_EDGE / 2, h_pad=_EDGE / 2, wspace=0, hspace=0)
+    figure = Picture(figsize=size, layout=apart)
     FigureCanvasAgg(figure)
-    axes = [figure.add_axes((0, 0, 1, 1), label=f"panel {number}") for number in range(count)]
+    grid = figure.add_gridspec(lines, columns)
+    axes = [figure.add_subplot(grid[divmod(number, columns)]) for number in range(count)]
     return figure, [axes[start : start + columns] for start in range(0, count, columns)]
 
 
 def title(axes: Any, text: str) -> None:
     """Write above a panel what it shows, in as many lines as its width asks for."""
-    width = max(8, int(_TITLE * axes.figure.get_figwidth()))
-    axes.set_title(literal("\n".join(wrap(text, width))))
+    width = axes.figure.get_figwidth() / axes.get_gridspec().ncols
+    axes.set_title(literal("\n".join(wrap(text, max(8, int(_TITLE * width))))))
 
 
 def lay_out(
@@ -125,91 +119,50 @@ def lay_out(
         shown: The legend: an artist for each name; may be empty.
         sentences: The caption, what the marks mean: each begins a line; empty ones are left out.
     """
-    size = figure.get_figwidth(), figure.get_figheight()
-    hangs = [[_hang(figure, axes) for axes in row] for row in rows]
-    columns = [list(column) for column in zip(*_even(hangs), strict=True)]
-    lefts = [max(hang.left for hang in column) for column in columns]
-    rights = [max(hang.right for hang in column) for column in columns]
-    bottoms = [max(hang.bottom for hang in row) for row in hangs]
-    tops = [max(hang.top for hang in row) for row in hangs]
-    across = sum(lefts) + sum(rights) + len(columns) * (size[0] + _EDGE) - _EDGE
-    down = sum(bottoms) + sum(tops) + len(rows) * (size[1] + _EDGE) - _EDGE
-    legend = _legend(figure, shown, across, down)
-    beside = legend.width + _EDGE if legend.beside else 0.0
-    inner = max(across + beside, legend.width)
-    width = inner + 2 * _EDGE
-    text, told = _caption(figure, sentences, inner)
-    text.set_position((width / 2, _EDGE))
-    base = _EDGE + told + (0.0 if legend.beside else legend.height)
-    top = base + max(down, legend.height if legend.beside else 0.0)
-    figure.set_size_inches(width, top + _EDGE)
-    if legend.beside:
-        place = (width - _EDGE - legend.width / 2, top - legend.height)
-        legend.artist.set_bbox_to_anchor(place, figure.dpi_scale_trans)
-    elif legend.artist is not None:
-        legend.artist.set_bbox_to_anchor((width / 2, _EDGE + told), figure.dpi_scale_trans)
-    y = top
-    for row, bottom, above in zip(rows, bottoms, tops, strict=True):
-        y -= above + size[1]
-        x = (width - across - beside) / 2
-        for axes, left, right in zip(row, lefts, rights, strict=False):
-            _place(axes, (x + left, y), size)
-            x += left + size[0] + right + _EDGE
-        y -= bottom + _EDGE
+    import numpy as np
+
+    inner = figure.get_size_inches()
+    wrapped = (wrap(sentence, int(_CAPTION * inner[0])) for sentence in sentences)
+    text = literal("\n".join(chain.from_iterable(wrapped)))
+    caption = figure.text(0.5, 0.005, text, fontsize=6.5, color="#444444", ha="center", va="bottom")
+    told = caption.get_window_extent().height + _EDGE * figure.dpi if text else 0.0
+    if shown:
+        _add_legend(figure, shown, inner, told / figure.dpi)
+    size = inner / (len(rows[0]), len(rows))
+    figure.set_size_inches(inner + _ROOM)
+    for _ in range(_ROUNDS):  # what stands around the axes keeps its size, but for ticks
+        share = told / figure.bbox.height
+        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+        figure.draw_without_rendering()
+        places = [one.get_window_extent() for one in chain.from_iterable(rows)]
+        found = min(place.width for place in places), min(place.height for place in places)
+        lacking = size - np.divide(found, figure.dpi)
+        figure.set_size_inches(figure.get_size_inches() + lacking * (inner / size))
 
 
-def _place(axes: Any, corner: tuple[float, float], size: tuple[float, float]) -> None:
-    width, height = axes.figure.get_size_inches()
-    axes.set_position((corner[0] / width, corner[1] / height, size[0] / width, size[1] / height))
+def _add_legend(figure: Any, shown: Mapping[str, Any], inner: Any, told: float) -> None:
+    """Add the legend of panels: below them where it is low there, else beside them.
 
-
-def _even(rows: Sequence[Sequence[_Hang]]) -> list[list[_Hang]]:
-    """Return rows of equal length; a panel that is not there hangs nowhere."""
-    longest = max(map(len, rows))
-    return [[*row, *[_Hang(0, 0, 0, 0)] * (longest - len(row))] for row in rows]
-
-
-def _hang(figure: Any, axes: Any) -> _Hang:
-    inside = axes.get_window_extent()
-    outside = axes.get_tightbbox(figure.canvas.get_renderer())
-    lengths = (
-        inside.x0 - outside.x0,
-        inside.y0 - outside.y0,
-        outside.x1 - inside.x1,
-        outside.y1 - inside.y1,
+    Args:
+        figure: Gets it.
+        shown: As of `lay_out`.
+        inner: Width and height of all panels.
+        told: Height of the caption, which stands below the legend.
+    """
+    across, down = inner
+    names = [_broken(name) for name in shown]
+    lines = sum(name.count("\n") + 1 for name in names)
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    columns = max(1, min(int(across / (_KEY + _LETTER * longest)), _COLUMNS, len(names)))
+    below = lines * _LINE / columns <= _LOW * down
+    figure.legend(
+        list(shown.values()),
+        list(map(literal, names)),
+        loc="outside lower center" if below else "outside right upper",
+        ncols=columns if below else int(-(-lines * _LINE // down)),
+        borderaxespad=72 * told / STYLE["font.size"] if below else 0,
+        frameon=False,
     )
-    return _Hang(*(max(0.0, length / figure.dpi) for length in lengths))
-
-
-def _extent(figure: Any, artist: Any) -> tuple[float, float]:
-    box = artist.get_window_extent(figure.canvas.get_renderer())
-    return box.width / figure.dpi, box.height / figure.dpi
-
-
-def _legend(figure: Any, shown: Mapping[str, Any], across: float, down: float) -> _Legend:
-    """Return the legend of panels: below them where it is low there, else beside them."""
-    if not shown:
-        return _Legend(None, 0.0, 0.0, beside=False)
-    for columns in range(min(_COLUMNS, len(shown)), 0, -1):
-        below = _in_columns(figure, shown, columns, beside=False)
-        if below.width <= across and below.height <= _LOW * down:
-            return below
-        below.artist.remove()
-    for columns in range(1, len(shown)):
-        beside = _in_columns(figure, shown, columns, beside=True)
-        if beside.height <= down:
-            return beside
-        beside.artist.remove()
-    return _in_columns(figure, shown, 1, beside=True)
-
-
-def _in_columns(figure: Any, shown: Mapping[str, Any], columns: int, *, beside: bool) -> _Legend:
-    names = [literal(_broken(name)) for name in shown]
-    artist = figure.legend(
-        list(shown.values()), names, loc="lower center", ncols=columns, frameon=False
-    )
-    width, height = _extent(figure, artist)
-    return _Legend(artist, width, height if beside else height + _EDGE, beside)
 
 
 def _broken(name: str) -> str:
@@ -221,17 +174,3 @@ def _broken(name: str) -> str:
                 lines.append("")
             lines[-1] += piece
     return "\n".join(lines)
-
-
-def _caption(figure: Any, sentences: Sequence[str], width: float) -> tuple[Any, float]:
-    """Return the caption in lines of at most a width, and the height that it takes."""
-    text = figure.text(
-        0, 0, "", fontsize=6.5, color="#444444", ha="center", transform=figure.dpi_scale_trans
-    )
-    text.set_verticalalignment("bottom")
-    for length in range(int(_CAPTION * width), 0, -2):
-        lines = [line for sentence in sentences for line in wrap(sentence, length)]
-        text.set_text(literal("\n".join(lines)))
-        if not lines or _extent(figure, text)[0] <= width:
-            break
-    return text, _extent(figure, text)[1] + _EDGE if text.get_text() else 0.0
