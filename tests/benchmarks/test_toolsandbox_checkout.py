@@ -276,6 +276,10 @@ def test_a_name_that_is_unknown_is_refused(
         checkout.imported()
 
 
+DEEP = b"class Scenario:\n    max_messages = -1" + b"+ 1" * 600
+"""Few enough sums for the parser, too many for whoever follows them."""
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -285,6 +289,7 @@ def test_a_name_that_is_unknown_is_refused(
         ("common/utils.py", b"#" * 2**22 + b"\n", "utils.py: expected at most 4194304 bytes"),
         ("common/utils.py", b"(" * 10**5, "utils.py: no Python file"),
         ("common/scenario.py", b"", "Scenario.max_messages is not known"),
+        ("common/scenario.py", DEEP, "recursion depth exceeded"),
         ("common/execution_context.py", b"", r"evaluation.py, line 12: .*SANDBOX is not known"),
         ("scenarios/__init__.py", b"", "scenarios.named_scenarios is not known"),
         ("scenarios/__init__.py", b"named_scenarios = 5", "'int' object is not callable"),

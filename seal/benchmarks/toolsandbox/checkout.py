@@ -28,6 +28,7 @@ from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.static_python import StaticPython
 from seal.benchmarks.toolsandbox.user_texts import is_heard, persona_of
 from seal.core import DataError, located
+from seal.pools.augmentation import UNCHANGED
 from seal.pools.distraction import Distractors
 from seal.pools.reading.records import Placed, Torn, expect, named
 
@@ -64,16 +65,16 @@ _EXTRACTORS = {
     "min_temperature_extractor": "result_as_min_temperature_text",
 }
 _OFFERS = {
-    "NO_DISTRACTION_TOOLS": "no_distraction_tools",
+    "NO_DISTRACTION_TOOLS": UNCHANGED,
     "THREE_DISTRACTION_TOOLS": "3_distraction_tools",
     "TEN_DISTRACTION_TOOLS": "10_distraction_tools",
     "ALL_TOOLS_AVAILABLE": "all_tools",
 }
 """Upstream's category to the name of the set of tools."""
-_UNFIT = (AttributeError, LookupError, StopIteration, TypeError, ValueError)
+_UNFIT = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """How a scenario fails that a file has changed into something else."""
 _MOST = 200
-"""Milestones, edges between them, conditions of one, and columns of a table."""
+"""Milestones, edges between them, conditions of one, and rows and columns of a table."""
 _USERS_TOOL = "end_conversation"
 
 
@@ -135,12 +136,11 @@ class _Rows(Open):
 
     def __init__(self, data: Any = (), schema: Any = None) -> None:
         if isinstance(data, Mapping):
-            length = max((len(v) for v in data.values() if isinstance(v, list)), default=1)
-            columns = {k: v if isinstance(v, list) else [v] * length for k, v in data.items()}
-            data = [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-            ]
-        names = _few(dict.fromkeys(name for row in data for name in row))
+            given = {k: v if isinstance(v, list) else [v] for k, v in _few(data).items()}
+            length = max(map(len, given.values()), default=0)
+            columns = [v * length if len(v) == 1 else v for v in given.values()]
+            data = [dict(zip(given, row, strict=True)) for row in zip(*columns, strict=True)]
+        names = _few(dict.fromkeys(name for row in _few(data) for name in row))
         self._rows = [{name: row.get(name) for name in names} for row in data]
 
     def __getitem__(self, column: str) -> list[Any]:
@@ -297,8 +297,8 @@ class _Reading:
         """Return a scenario as in `scenarios_core.jsonl.gz`, with the user's persona."""
         context = scenario.starting_context
         scrambled = context.tool_augmentation_list
-        offer = next(text for kind, text in _OFFERS.items() if kind in scenario.categories)
-        variant = "_".join([offer, *map(str.lower, scrambled)])
+        offers = [text for kind, text in _OFFERS.items() if kind in scenario.categories]
+        variant = "_".join([*(offers or [UNCHANGED]), *map(str.lower, scrambled)])
         messages = context.get_database("SANDBOX").to_json()
         allowed, denied = context.tool_allow_list, context.tool_deny_list or ()
         offered = [n for n in TOOL_IDS if (allowed is None or n in allowed) and n not in denied]
@@ -345,7 +345,7 @@ class _Reading:
             "datetime.datetime.now": lambda: self._start,
             "datetime.timedelta": timedelta,
             "functools.partial": lambda measure, **options: measure.with_options(**options),
-            "json.dumps": _dumped,
+            "json.dumps": json.dumps,
             "polars.DataFrame": _Rows,
             "polars.col": _Column,
             "random.shuffle": lambda values: None,
@@ -380,17 +380,8 @@ class _Reading:
             "ref": reference_milestone_node_index,
             "target": [{name: _cell(name, value) for name, value in row.items()} for row in rows],
             "columns": {name: measures[name].to_json() for name in names},
-            **{
-                k: v
-                for k, v in snapshot_constraint.options.items()
-                if k in ("extractor", "fill_to")
-            },
+            **snapshot_constraint.options,
         }
-
-
-def _dumped(value: Any, ensure_ascii: bool = True) -> str:
-    weight(value)
-    return json.dumps(value, ensure_ascii=ensure_ascii)
 
 
 def _cell(column: str, value: Any) -> Any:

@@ -56,7 +56,7 @@ class _File:
             raise DataError(f"{path}: expected at most {_LARGEST} bytes")
         try:
             tree = parse_module(utf8_text(path.read_bytes(), str(path)))
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             raise DataError(f"{path}: {error}; fetch it again") from error
         self.path, self.module = path, module
         self.defined: dict[str, ast.AST] = {}
@@ -85,7 +85,8 @@ class _File:
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
-                automatic = owner and ast.unparse(value) == "auto()"
+                made = value.func if owner and isinstance(value, ast.Call) else None
+                automatic = isinstance(made, ast.Name) and made.id == "auto"
                 self.defined[owner + name] = ast.Constant(name) if automatic else value
 
 
@@ -348,6 +349,7 @@ class _Frame:
         by_name = {str(each.arg): self.value(each.value) for each in node.keywords}
         if not callable(function) or None in (each.arg for each in node.keywords):
             raise self._strange(node)
+        self._python.step(sum(map(weight, (*given, *by_name.values()))))
         made = function(*given, **by_name)
         sized(getattr(function, "__self__", None))
         return made

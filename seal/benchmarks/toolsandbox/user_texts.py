@@ -28,16 +28,26 @@ def is_heard(message: Mapping[str, Any]) -> bool:
 
 
 def persona_of(messages: Sequence[Mapping[str, Any]], instruction: str) -> dict[str, Any]:
-    """Return what the user is told: its goal, what it knows, and conversations as examples."""
+    """Return what the user is told: its goal, what it knows, and conversations as examples.
+
+    Args:
+        messages: All of a scenario, as upstream has them.
+        instruction: What a text to the user begins with, before its goal.
+
+    Returns:
+        A persona; empty where no message tells the user a goal.
+    """
     told: list[tuple[str, str]] = []
     for message in messages:
         role = _SPOKEN.get((message["sender"], message["recipient"]))
         if role is not None and not is_heard(message):
             told.append((role, _spoken_to(message["content"].removeprefix(instruction))))
-    goal, boundary = _parted(next(text for role, text in reversed(told) if role == "goal"))
+    goals = [place for place, (role, _) in enumerate(told) if role == "goal"]
+    if not goals:
+        return {}
+    goal, boundary = _parted(told[goals[-1]][1])
     shown = [
-        {"role": role, "content": "" if role == "end" else text}
-        for role, text in told[: max(n for n, (role, _) in enumerate(told) if role == "goal")]
+        {"role": role, "content": "" if role == "end" else text} for role, text in told[: goals[-1]]
     ]
     persona: dict[str, Any] = {"goal": goal}
     if boundary:
