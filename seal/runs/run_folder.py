@@ -33,21 +33,31 @@ from seal.pools.lookup import known_benchmark
 
 BASELINES = ("floor", "ceiling")
 _RUN, _SUMMARY = "run.json", "summary.json"
-_OBJECTS = {
-    _RUN: ("measure", "system"),
-    _SUMMARY: ("metrics", "usage", "stop_reasons", "error_reasons"),
+LINES = "lines"
+"""Part of summary.json: file to how many lines it had when the run was scored."""
+_OBJECT, _LIST, _COUNT = (dict,), (list,), (int,)
+_NUMBER = (int, float, type(None))
+_SAID = {_OBJECT: "an object", _LIST: "a list", _COUNT: "a whole number", _NUMBER: "a number"}
+_PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
+    _RUN: {
+        _OBJECT: ("measure", "system", "origins", "skipped"),
+        _LIST: ("warnings", "asked"),
+    },
+    _SUMMARY: {
+        _OBJECT: (
+            *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
+            *(LINES, "truncated", "unrecorded"),
+        ),
+        _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),
+    },
 }
-"""File to its parts that are objects wherever they are there."""
+"""File to the types of its parts, wherever they are there."""
 _NEEDED = {_RUN: ("measure",), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
 _FIGURES = frozenset(
     {"mean", "low", "high", "n", "undefined", "micro", "with_errors", "unsure", "deviation"}
 )
 """Parts of a metric's entry that are numbers or null."""
-_OBJECT, _NUMBER = (dict,), (int, float, type(None))
-_SAID = {_OBJECT: "an object", _NUMBER: "a number"}
-LINES = "lines"
-"""Part of summary.json: file to how many lines it had when the run was scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +228,8 @@ def _lines_of(path: Path) -> int:
 def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
     """Yield each part of known type, the file first, with its place; each is checked in turn."""
     yield "", value, _OBJECT
-    for part in _OBJECTS[name]:
-        if part in value:
-            yield f" `{part}`", value[part], _OBJECT
+    for kinds, parts in _PARTS[name].items():
+        yield from ((f" `{part}`", value[part], kinds) for part in parts if part in value)
     if name == _SUMMARY:
         yield from _typed_entries("metrics", value.get("metrics", {}))
 

@@ -228,6 +228,25 @@ def test_a_folder_without_a_scored_run_is_refused(run: seal.Run, tmp_path: Path)
         seal.Run.load(run.folder.path)
 
 
+@pytest.mark.parametrize(
+    ("file", "part", "spoilt", "wanted"),
+    [
+        ("summary.json", "errors", "no", "a whole number"),
+        ("summary.json", "unrecorded", 3, "an object"),
+        ("summary.json", "lines", [1], "an object"),
+        ("run.json", "origins", "no", "an object"),
+        ("run.json", "warnings", 3, "a list"),
+    ],
+)
+def test_a_part_of_another_type_is_told_with_its_place(
+    run: seal.Run, file: str, part: str, spoilt: object, wanted: str
+) -> None:
+    path = run.folder.path / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), part: spoilt}))
+    with pytest.raises(DataError, match=f"{file}: expected {wanted} `{part}`, got"):
+        seal.Run.load(run.folder.path)
+
+
 def test_a_chat_of_a_task_that_is_not_there_is_told(run: seal.Run) -> None:
     (run.folder.path / "tasks.jsonl").write_text("")
     for kind in ("scores", "calls", "messages", "tasks"):
