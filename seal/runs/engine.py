@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 
-from seal.agents import PlayedAnew, build_agent, seat_of
+from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.offers import Offers
@@ -224,6 +224,12 @@ class Engine:
     def _facts(self, task: Task) -> Mapping[str, JSON]:
         team = self.team.playing(task.goals[0])
         return team.facts(task, self.settings.seed) if team.facts is not None else {}
+
+    @property
+    def tries_own_agent(self) -> bool:
+        """Whether a user's own code or agent calls the tools."""
+        agent = self.team.roles.get(MANAGER)
+        return agent is not None and is_own(REGISTRY.resolve(agent))
 
     @property
     def seconds_left(self) -> float | None:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.agents import REGISTRY, agent_name, is_own, source_digest
+from seal.agents import agent_name, source_digest
 from seal.agents import identity_of as identity_of_agent
 from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
@@ -254,9 +254,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         told["benchmark"] = declared
-    agent = engine.team.roles.get(MANAGER)
-    if agent is not None and is_own(REGISTRY.resolve(agent)):
-        told["agent"] = agent_name(agent)
+    if engine.tries_own_agent:
+        told["agent"] = agent_name(engine.team.roles[MANAGER])
     if asked := _asked(settings):
         told[ASKED] = asked
     if settings.origins:

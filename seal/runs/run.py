@@ -8,10 +8,11 @@ import math
 import os
 import re
 import shutil
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +32,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
-from seal.runs.run_folder import RunFolder, exit_code_of
+from seal.runs.run_folder import RunFolder, exit_code_of, in_flight
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Budget
@@ -41,6 +42,8 @@ from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
+_SILENCE = 60.0
+"""Seconds without the end of a chat after which a user is told which chats go on."""
 _MISSES = 3
 """Batches in a row for which the retriever's server fails before it counts as down."""
 
@@ -97,7 +100,8 @@ def run(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
-    folder = RunFolder(out or free_folder(settings))
+    given = RunFolder(out or free_folder(settings))
+    folder = RunFolder(given.path.resolve())  # an agent may change the working folder
     report = progress or (lambda state: None)
     budget = budget_of(settings)
     stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
@@ -105,7 +109,7 @@ def run(
         stopped = _play_baselines(settings, folder, report, budget)
     _warn_of_missing(folder, summary)
     code = 3 if stopped else exit_code_of(summary)
-    return RunResult(folder, summary, code)
+    return RunResult(given, summary, code)
 
 
 def _run(
@@ -155,8 +159,8 @@ def _run(
             chats = _Chats(settings, folder, engine, report, budget)
             try:
                 chats.play(metrics)
-            except (OutageError, UsageError):
-                if is_new and not folder.trajectories_path.stat().st_size:
+            except (OutageError, UsageError) as error:
+                if is_new and (isinstance(error, OutageError) or not any(folder.trajectories())):
                     shutil.rmtree(folder.path, ignore_errors=True)
                 raise
             summary = chats.score()
@@ -232,6 +236,8 @@ class _Chats:
     stopped: bool = False
     """True where the budget, or an outage, stopped the run."""
     skipped: Counter[str] = field(default_factory=Counter)
+    files: Sequence[IO[bytes]] = ()
+    """What the folder holds before the first chat."""
     scorer: Scorer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -254,13 +260,18 @@ class _Chats:
             timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
             done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
             self.total, self.done = len(order) * trials, len(done)
+            if self.settings.max_seconds is None and self.engine.tries_own_agent:
+                stack.enter_context(self._watched())
             outcomes = self._workers().outcomes(self._jobs(done))
-            home, names = Path.cwd(), ("run.json", "tasks.jsonl", "tools.jsonl")
-            files = [stack.enter_context((folder.path / name).open("rb")) for name in names]
-            stack.callback(self._bring_back, home, [*files, journal.file, timings.file])
+            self.files = [
+                stack.enter_context((folder.path / name).open("rb"))
+                for name in ("run.json", "tasks.jsonl", "tools.jsonl")
+            ]
+            stack.callback(os.chdir, Path.cwd())
+            stack.callback(self._bring_back, journal.file, timings.file)
+            stack.callback(Path.cwd().mkdir, parents=True, exist_ok=True)
             for outcome in stack.enter_context(closing(outcomes)):
-                if not (folder.path / "tasks.jsonl").is_file():
-                    self._bring_back(home, files)
+                self._bring_back()
                 timings.add(outcome)  # first: a run killed between the two plays and counts again
                 journal.append(outcome)
                 if metrics and outcome.line is not None and not outcome.failed:
@@ -279,12 +290,34 @@ class _Chats:
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         folder.write_json("run.json", manifest)
 
-    def _bring_back(self, home: Path, files: Iterable[IO[bytes]]) -> None:
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Tell once which chats go on, where none has ended for long: nothing limits their time."""
+        over = threading.Event()
+
+        def watch() -> None:
+            done = -1
+            while done != self.done:
+                done = self.done
+                if over.wait(_SILENCE):
+                    return
+            _LOG.warning(
+                "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
+                "that takes longer",
+                _SILENCE,
+                ", ".join(in_flight(self.folder.path)) or "none",
+            )
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+
+    def _bring_back(self, *further: IO[bytes]) -> None:
         """Write files anew that an agent removed, as with the working folder; chats may go on."""
         with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
-            home.mkdir(parents=True, exist_ok=True)
-            os.chdir(home)
-            for file in files:
+            for file in (*self.files, *further):
                 bring_back(file, Path(file.name))
 
     def _tell_outage(self, kept: bool) -> None:
@@ -350,6 +383,7 @@ class _Chats:
     def _jobs(self, done: Set[tuple[str, int]]) -> Iterator[Job]:
         missed = 0
         for trial in range(self.settings.trials):
+            self._bring_back()
             waiting = (task for task in self.folder.tasks() if (task.id, trial) not in done)
             while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
                 found = self.engine.rank(batch)

@@ -17,9 +17,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import orjson
 
@@ -270,9 +271,12 @@ class LiveFile:
     def write(self, step: Step) -> None:
         """Append one step; whoever follows the run sees it at once."""
         if self._file is None:
-            if not self._path.parent.is_dir():
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("wb")
+            with suppress(FileNotFoundError):  # an agent removes the folder
+                if not self._path.parent.is_dir():
+                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("wb")
+        if self._file is None:
+            return
         line = {"task_id": self._task_id, "trial": self._trial, "step": step}
         self._file.write(without_keys(json_bytes(line)) + b"\n")
         self._file.flush()
@@ -286,8 +290,8 @@ class LiveFile:
             self._path.unlink(missing_ok=True)
 
 
-def in_flight(run: Path, pid: int) -> list[str]:
-    """Return the chats that a process plays, or played when it died."""
+def in_flight(run: Path, pid: int | Literal["*"] = "*") -> list[str]:
+    """Return the chats that a process plays, or played when it died; by default all do."""
     first = (path.read_bytes().split(b"\n")[0] for path in (run / "live").glob(f"*.{pid}.jsonl"))
     told = [orjson.loads(line) for line in first if line]
     return sorted(f"task {each['task_id']}, trial {each['trial']}" for each in told)

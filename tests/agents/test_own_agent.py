@@ -711,7 +711,8 @@ def test_a_working_folder_that_an_agent_removes_costs_no_result(agent, out, tmp_
     home.mkdir()
     monkeypatch.chdir(home)
 
-    run = played(agent, tmp_path, out=Path(out), trials=2, workers=1)
+    two = seal.Benchmark("two", tools=[get_order], tasks=[*SHOP.tasks, *SHOP.tasks])
+    run = played(agent, tmp_path, two, out=Path(out), workers=1)
 
     assert Path.cwd() == home
     assert (run["pass_rate"].mean, run["pass_rate"].n) == (1.0, 2)
@@ -727,6 +728,21 @@ def test_a_run_in_which_one_chat_did_not_crash_is_fine(tmp_path):
     run = played(agent, tmp_path, trials=2)
     assert (run.exit_code, run.summary["stop_reasons"]) == (0, {"crashed": 1, "done": 1})
     assert "warning" not in repr(run)
+
+
+@pytest.mark.parametrize(("limit", "told"), [({}, 1), ({"max_seconds": 60.0}, 0)])
+def test_an_agent_that_takes_long_without_a_limit_is_told_of_once(
+    limit, told, tmp_path, monkeypatch, caplog
+):
+    def slow(request, tools):
+        time.sleep(0.5)
+        return both(request, tools)
+
+    monkeypatch.setattr("seal.runs.run._SILENCE", 0.1)
+    played(slow, tmp_path, **limit)
+    said = [message for message in caplog.messages if "no chat has ended" in message]
+    assert len(said) == told
+    assert all("task shop-001, trial 0. --max-seconds N ends" in message for message in said)
 
 
 ENDS_ITS_PROCESS = """
