@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import Task, UnknownNameError
 from seal.core.signatures import checked
@@ -15,6 +15,7 @@ from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
     from seal.api.objects.findings import Findings
+    from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
     from seal.pools.counts import PoolCounts
@@ -279,3 +280,33 @@ def generate(
     if what not in offered:
         raise UnknownNameError("kind of generation", what, offered)
     return loaded(offered[what])(bench_of(bench, tools), out, **options)
+
+
+@checked
+def export(
+    what: Bench,
+    to: Literal["openai", "beir", "trec", "hf", "bfcl"],
+    out: str | Path,
+    *,
+    licence: str = "",
+) -> Exported:
+    """Write a pool or a run in the form that others read, with a card of its source and licence.
+
+    Args:
+        what: A benchmark, the name of one, a pool folder, or a run's folder.
+        to: openai (messages and tools), beir, trec, hf (a data set of rows) or bfcl.
+        out: Folder to make.
+        licence: Of the data. Empty: as the catalogue knows it.
+
+    Returns:
+        `.files`, `.counts` by kind, and in `.left_out` why goals or chats are not in it.
+
+    Raises:
+        UsageError: `out` holds something, or nothing can be said in this form.
+        UnknownNameError: Nothing of that name.
+        DataError: The folder is neither a pool nor a run.
+    """
+    from seal.experiments.export import export as written
+    from seal.pools.lookup import open_pool
+
+    return written(open_pool(what), to, Path(out), licence)

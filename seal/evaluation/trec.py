@@ -33,9 +33,9 @@ def write_trec_run(
     with AtomicFile(path) as out:
         for key, group in goals.items():
             tools = collapse(merge(group), (qrels or {}).get(key, ()))
-            head, end = f"{query_id(key)} Q0 ", f" {_word(tag)}\n"
+            head, end = f"{query_id(key)} Q0 ", f" {trec_word(tag)}\n"
             lines = (
-                f"{head}{_word(tool)} {rank + 1} {len(tools) - rank}{end}"
+                f"{head}{trec_word(tool)} {rank + 1} {len(tools) - rank}{end}"
                 for rank, tool in enumerate(tools)
             )
             out.write("".join(lines).encode())
@@ -55,17 +55,17 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
         for key, relevant in qrels.items():
             grades = relevant if isinstance(relevant, Graded) else {}
             for tool in wanted(relevant):
-                out.write(f"{query_id(key)} 0 {_word(tool)} {grades.get(tool, 1):g}\n".encode())
+                out.write(f"{query_id(key)} 0 {trec_word(tool)} {grades.get(tool, 1):g}\n".encode())
                 lines += 1
     return lines
 
 
 def query_id(key: Key) -> str:
     """Return the id of a goal in TREC files."""
-    return f"{_word(key[0])}:{key[1]}"
+    return f"{trec_word(key[0])}:{key[1]}"
 
 
-def _word(text: str) -> str:
+def trec_word(text: str) -> str:
     """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
     if _ENCODED.search(text) is None:
         return text

@@ -141,6 +141,8 @@ def test_lint_tells_of_a_world_that_is_code_and_checks_the_rest(seal, pool, ran)
         ("report", "run"),
         ("view", "run", "light"),
         ("explain", "run"),
+        ("export", "run", "--to", "openai", "--out", "exported"),
+        ("export", "pool", "--to", "hf", "--out", "exported"),
         ("compare", "run", "harmless-run"),
         ("benchmarks", "pool"),
     ],

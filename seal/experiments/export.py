@@ -1,0 +1,443 @@
+"""A pool or a run in the forms that others read, with a card that names its source and licence.
+
+| form | files |
+|---|---|
+| openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
+| beir | corpus.jsonl, queries.jsonl, qrels/test.tsv |
+| trec | queries.tsv, qrels.trec; of a run run.trec |
+| hf | tools.csv, tasks.jsonl; of a run chats.jsonl |
+| bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
+
+Gold alone is exported of a pool; of a run, chats are what was said and done in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from seal.agents.teams import CHECKER, USER
+from seal.core import (
+    JSON,
+    Goal,
+    Message,
+    Request,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    UsageError,
+    check_name,
+)
+from seal.core.conditions import Called
+from seal.core.order import levels
+from seal.core.plain import json_text
+from seal.core.records import AtomicFile
+from seal.evaluation.retrieval import Graded, qrels_of
+from seal.evaluation.trec import query_id, trec_word, write_trec_qrels, write_trec_run
+from seal.models.settings import ModelSettings
+from seal.models.wire import wire_request, wire_tools
+from seal.pools.catalogue import catalogue
+from seal.pools.pool import StoredPool
+from seal.runs.run_folder import RunFolder
+
+CARD = "README.md"
+_COLUMNS = ("id", "query", "calls", "answer", "split")
+_NOT_SAID = "not stated; ask its authors"
+
+
+@dataclass(slots=True)
+class Exported:
+    """What was written."""
+
+    folder: str
+    to: str
+    files: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    """Kind of record to how many were written."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Reason to the number of goals or chats that the form cannot say."""
+    source: str = ""
+    licence: str = ""
+
+
+def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
+    """Write a pool, or a run's folder opened as one, in a form that others read.
+
+    Args:
+        pool: What is exported; a folder with a run.json is a run.
+        to: openai, beir, trec, hf or bfcl.
+        out: Folder to make.
+        licence: Of the data, for the card. Empty: as the catalogue knows it.
+
+    Raises:
+        UnknownNameError: No such form.
+        UsageError: The folder holds something, or nothing of the pool can be said in this form.
+    """
+    check_name("form of export", to, _FORMS)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} holds something; choose a new folder")
+    run = RunFolder(pool.folder) if (pool.folder / "run.json").is_file() else None
+    name = run.pool_name if run else pool.name
+    known = catalogue().get(name)
+    parts = [known.title, known.paper, known.where] if known else [name, "a pool of its user's own"]
+    made = Exported(str(out), to, source="; ".join(filter(None, parts)))
+    made.licence = licence or (known.licence if known else _NOT_SAID)
+    writer = _Writer(pool, run, out, made)
+    _FORMS[to](writer)
+    if not sum(made.counts.get(kind, 0) for kind in ("chats", "queries", "items")):
+        reasons = ", ".join(f"{count} {reason}" for reason, count in writer.left_out.items())
+        raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
+    writer.card(name)
+    return made
+
+
+class _Writer:
+    """Writes the files of one export."""
+
+    def __init__(self, pool: StoredPool, run: RunFolder | None, out: Path, made: Exported) -> None:
+        self.pool, self.run, self.out, self.made = pool, run, out, made
+        self.tools = {tool.id: tool for tool in pool.tools()}
+        self.left_out: Counter[str] = Counter()
+        shared = Counter(tool.name for tool in self.tools.values())
+        self._names = {
+            tool.id: tool.name if shared[tool.name] == 1 else tool.id
+            for tool in self.tools.values()
+        }
+
+    def lines(self, name: str, kind: str, records: Iterable[Any]) -> None:
+        """Write records as JSON Lines."""
+        self.text(name, kind, (json_text(record) + "\n" for record in records))
+
+    def text(self, name: str, kind: str, lines: Iterable[str]) -> None:
+        """Write lines, and count them as a kind."""
+        count = 0
+        with AtomicFile(self.out / name) as file:
+            for line in lines:
+                file.write(line.encode())
+                count += 1
+        self.wrote(name, kind, count)
+
+    def wrote(self, name: str, kind: str, count: int) -> None:
+        """Note a file."""
+        self.made.files.append(name)
+        self.made.counts[kind] = self.made.counts.get(kind, 0) + count
+
+    def goals(self) -> Iterator[tuple[str, Task, Goal]]:
+        """Yield each goal with its id: the task's where it has no other goal."""
+        for task in self.pool.every_task():
+            for number, goal in enumerate(task.goals):
+                several = len(task.goals) > 1
+                yield f"{task.id}:{number}" if several else task.id, task, goal
+
+    def calls(self, goal: Goal) -> list[dict[str, JSON]] | None:
+        """Return the gold calls of a goal, the first right value of each argument.
+
+        None: it is not known which calls are right.
+        """
+        if goal.plans is None:
+            return [{"name": self._names[tool]} for tool in goal.relevant] or None
+        return [self._call(call) for call in goal.plans[0].calls()]
+
+    def row(self, asked: tuple[str, Task, Goal]) -> dict[str, JSON]:
+        """Return a goal as a row that `seal new` reads: gold calls as a JSON text, tags beside."""
+        key, task, goal = asked
+        calls = self.calls(goal)
+        own = {tag: value for tag, value in task.tags.items() if tag not in _COLUMNS}
+        row = {"id": key, "query": goal.text, "calls": None if calls is None else json_text(calls)}
+        return {**row, "answer": list(goal.answers), "split": task.split, **own}
+
+    def truth(self, goal: Goal) -> list[JSON] | None:
+        """Return BFCL's ground truth of a goal, right values by argument.
+
+        None: it has none, for nothing tells which values are right, or a call waits for another.
+        """
+        if goal.plans is None or any(step.after for step in goal.plans[0].milestones):
+            return None
+        truth: list[JSON] = []
+        for call in goal.plans[0].calls():
+            if call.arguments is None or any(a.values is None for a in call.arguments.values()):
+                return None
+            right: dict[str, JSON] = {
+                name: [*(gold.values or ()), *([""] if gold.optional else [])]
+                for name, gold in call.arguments.items()
+            }
+            truth.append({self._names[call.tool]: right})
+        return truth
+
+    def _call(self, call: Called) -> dict[str, JSON]:
+        named: dict[str, JSON] = {"name": self._names[call.tool]}
+        known = call.arguments is not None
+        return {**named, "arguments": call.canonical_arguments()} if known else named
+
+    def documents(self, ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Return tools as name, description and parameters."""
+        tools = self.tools.values() if ids is None else (self.tools[one] for one in ids)
+        return [
+            {
+                "name": self._names[tool.id],
+                "description": tool.description,
+                "parameters": tool.parameters,
+            }
+            for tool in tools
+        ]
+
+    def chats(self) -> Iterator[dict[str, Any]]:
+        """Yield chats in OpenAI's form: of a run as they went, of a pool as gold has them."""
+        if self.run is None:
+            for key, _, goal in self.goals():
+                said = _gold_chat(goal, self.tools)
+                if said:
+                    yield {"id": key, **self._wired(said, _offered(goal, self.tools))}
+                else:
+                    self.left_out["goals without gold calls"] += 1
+            return
+        for trajectory in self.run.trajectories():
+            said = _played(trajectory)
+            offered = dict.fromkeys(one for ids in trajectory.offered for one in ids)
+            told = {"id": trajectory.task_id, "trial": trajectory.trial}
+            yield {**told, **self._wired(said, [self.tools[one] for one in offered])}
+
+    def _wired(self, said: list[Message], tools: list[Tool]) -> dict[str, Any]:
+        request = Request(tuple(said), tuple(tools))
+        body = wire_request("", request, wire_tools(request.tools), ModelSettings())
+        while said and said[-1].calls and body["messages"][-1]["role"] == "tool":
+            body["messages"].pop()  # that there is no result yet: servers want one
+        return {key: body[key] for key in ("messages", "tools") if key in body}
+
+    def card(self, name: str) -> None:
+        """Write the card: what this is, where it comes from, and whose terms hold."""
+        made = self.made
+        made.left_out = dict(self.left_out)
+        what = f"A run of {name}" if self.run else name
+        terms: dict[str, JSON] = {
+            "pretty_name": what,
+            "license": "other",
+            "license_name": made.licence,
+            "tags": ["tool-use"],
+        }
+        if made.to == "hf":
+            terms["configs"] = [
+                {"config_name": Path(file).stem, "data_files": file} for file in made.files
+            ]
+        lines = [
+            "---",
+            *(f"{key}: {json_text(value)}" for key, value in terms.items()),
+            "---",
+            f"# {what}",
+            "",
+            f"- form: {made.to}",
+            f"- source: {made.source}",
+            f"- licence of the data: {made.licence}",
+            f"- digest of its tools and tasks (SHA-256): {self.pool.digest}",
+            f"- holds: {_listed(made.counts)}",
+            f"- left out: {_listed(made.left_out) or 'nothing'}",
+            f"- files: {', '.join(made.files)}",
+            "",
+            _READ_BACK.get(made.to, ""),
+        ]
+        (self.out / CARD).write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        made.files.append(CARD)
+
+
+def _openai(to: _Writer) -> None:
+    if to.run is None:
+        to.text("tools.json", "tools", [json_text(_functions(to)) + "\n"])
+        to.made.counts["tools"] = len(to.tools)
+    to.lines("chats.jsonl", "chats", to.chats())
+
+
+def _functions(to: _Writer) -> list[JSON]:
+    return [{"type": "function", "function": one} for one in to.documents()]
+
+
+def _beir(to: _Writer) -> None:
+    from seal.retrievers.documents import documents
+
+    qrels, texts = _wanted(to)
+    tools = tuple(to.tools.values())
+    corpus = zip(tools, documents(tools), strict=True)
+    to.lines(
+        "corpus.jsonl",
+        "documents",
+        ({"_id": trec_word(tool.id), "title": tool.name, "text": text} for tool, text in corpus),
+    )
+    to.lines("queries.jsonl", "queries", ({"_id": i, "text": text} for i, text in texts.items()))
+    judged = (
+        f"{query_id(key)}\t{trec_word(tool)}\t{_grade(relevant, tool):g}\n"
+        for key, relevant in qrels.items()
+        for tool in relevant
+    )
+    header = "query-id\tcorpus-id\tscore\n"
+    to.text("qrels/test.tsv", "judgements", chain([header], judged))
+    to.made.counts["judgements"] -= 1
+
+
+def _grade(relevant: Any, tool: str) -> float:
+    return relevant[tool] if isinstance(relevant, Graded) else 1
+
+
+def _trec(to: _Writer) -> None:
+    qrels, texts = _wanted(to)
+    topics = (f"{i}\t{' '.join(text.split())}\n" for i, text in texts.items())
+    to.text("queries.tsv", "queries", topics)
+    to.wrote("qrels.trec", "judgements", write_trec_qrels(to.out / "qrels.trec", qrels))
+    if to.run is not None:
+        ranked = write_trec_run(to.out / "run.trec", to.run.rankings(), qrels=qrels)
+        to.wrote("run.trec", "rankings", ranked)
+
+
+def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
+    """Return the relevant tools of each goal that has any, and query id to text of these."""
+    tasks = list(to.pool.every_task())
+    every = qrels_of(tasks)
+    qrels = {key: relevant for key, relevant in every.items() if relevant}
+    to.left_out["goals without relevant tools"] += len(every) - len(qrels)
+    named = {task.id: task for task in tasks}
+    return qrels, {query_id(key): named[key[0]].goals[key[1]].text for key in qrels}
+
+
+def _hf(to: _Writer) -> None:
+    rows = (
+        [one["name"], one["description"], json_text(one["parameters"])] for one in to.documents()
+    )
+    to.text("tools.csv", "tools", map(_csv_line, [["name", "description", "parameters"], *rows]))
+    to.made.counts["tools"] -= 1
+    to.lines("tasks.jsonl", "queries", map(to.row, to.goals()))
+    if to.run is not None:
+        to.lines("chats.jsonl", "chats", to.chats())
+
+
+def _csv_line(cells: list[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _bfcl(to: _Writer) -> None:
+    items: defaultdict[str, dict[str, list[dict[str, JSON]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    names: dict[str, str] = {}
+    for key, task, goal in to.goals():
+        truth = to.truth(goal) if len(task.goals) == 1 else None
+        if truth is None:
+            to.left_out["goals that are no single turn with gold arguments, all in one step"] += 1
+            continue
+        offered = _offered(goal, to.tools)
+        name = names[key] = _category(len(offered), len(truth))
+        question: JSON = [[{"role": "user", "content": goal.text}]]
+        functions: Any = to.documents(tool.id for tool in offered)
+        items[""][name].append({"id": key, "question": question, "function": functions})
+        if truth:
+            items["possible_answer/"][name].append({"id": key, "ground_truth": truth})
+    for trajectory in () if to.run is None else to.run.trajectories():
+        if trajectory.task_id in names:
+            calls = [step.call for step in trajectory.steps if step.call is not None]
+            made: JSON = [{call.name: call.raw or json_text(call.arguments)} for call in calls]
+            result: dict[str, JSON] = {"id": trajectory.task_id, "result": made}
+            items["result/"][names[trajectory.task_id]].append(result)
+    for folder, kind, end in (("", "items", ""), *_BESIDE):
+        for name, lines in items[folder].items():
+            to.lines(f"{folder}BFCL_v4_{name}{end}.json", kind, lines)
+
+
+_BESIDE = (("possible_answer/", "answers", ""), ("result/", "results", "_result"))
+
+
+def _category(offered: int, calls: int) -> str:
+    if not calls:
+        return "irrelevance"
+    several = "multiple" if offered > 1 else ""
+    return "_".join(filter(None, ["parallel" * (calls > 1), several])) or "simple_python"
+
+
+def _offered(goal: Goal, tools: Mapping[str, Tool]) -> list[Tool]:
+    """Return the tools that go with a goal: offered, else those of its gold, else all."""
+    called = [call.tool for plan in goal.plans or () for call in plan.calls()]
+    ids = goal.offered or tuple(dict.fromkeys([*goal.relevant, *called])) or tuple(tools)
+    return [tools[one] for one in ids]
+
+
+def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
+    """Return request, gold calls and, as long as they are known, results and answer; none: no gold.
+
+    Calls that need not wait for each other stand in one message.
+    """
+    if goal.plans is None:
+        return []
+    said, steps = [Message("user", goal.text)], goal.plans[0].milestones
+    for level in levels([step.after for step in steps]):
+        made = [(n, steps[n].condition) for n in level]
+        calls = [
+            ToolCall(f"call_{n}", tools[one.tool].name, one.canonical_arguments(), tool=one.tool)
+            for n, one in made
+            if isinstance(one, Called)
+        ]
+        if calls:
+            said.append(Message("assistant", calls=tuple(calls)))
+        if any(steps[n].result is None for n in level):
+            return said if len(said) > 1 else []
+        said += [
+            Message("tool", json_text(steps[n].result), call_id=f"call_{n}")
+            for n, one in made
+            if isinstance(one, Called)
+        ]
+    answer = ", ".join(goal.answers)
+    return [*said, Message("assistant", answer)] if answer else said if len(said) > 1 else []
+
+
+def _played(trajectory: Trajectory) -> list[Message]:
+    """Return what the user, the agent and the tools said, without what roles told each other."""
+    said: list[Message] = []
+    for number, answer in enumerate(trajectory.answers):
+        said += _heard(step for step in trajectory.steps if step.goal == number)
+        if answer and said[-1:] != [Message("assistant", answer)]:
+            said.append(Message("assistant", answer))
+    return said
+
+
+def _heard(steps: Iterable[Step]) -> list[Message]:
+    said: list[Message] = []
+    turn = -1
+    for step in steps:
+        if USER in (step.author, step.recipient) and (step.call or step.result):
+            continue  # how a user ends the conversation
+        if step.call is not None:
+            before = said.pop() if said and said[-1].calls and step.turn == turn else None
+            calls = (*(before.calls if before else ()), step.call)
+            said.append(Message("assistant", before.content if before else step.content, calls))
+            turn = step.turn
+        elif step.result is not None:
+            if not said or said[-1].call_id != step.result.call_id:
+                said.append(Message("tool", step.content, call_id=step.result.call_id))
+        elif step.author == USER:
+            said.append(Message("user", step.content))
+        elif step.recipient == USER and step.author != CHECKER:
+            said.append(Message("assistant", step.content))
+    return said
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+
+
+_FORMS: Mapping[str, Callable[[_Writer], None]] = {
+    "openai": _openai,
+    "beir": _beir,
+    "trec": _trec,
+    "hf": _hf,
+    "bfcl": _bfcl,
+}
+_READ_BACK = {
+    "hf": "SEAL reads it: `seal new NAME --tools tools.csv --tasks tasks.jsonl --out POOL`.",
+    "beir": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
+    "bfcl": "SEAL reads it: `seal import bfcl FOLDER --out POOL`.",
+}

@@ -1,0 +1,131 @@
+"""Pools and runs in the forms of others, and read back."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seal
+from seal.api.pools import export, import_benchmark, load_pool
+from seal.core import UsageError
+
+
+def lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def shop() -> seal.Benchmark:
+    def get_order(order_id: str) -> dict[str, str]:
+        """Look an order up."""
+        return {"ships": "Monday"}
+
+    def cancel(order_id: str, why: str = "") -> str:
+        """Cancel an order."""
+        return "cancelled"
+
+    look, undo = seal.called("get_order", order_id="7"), seal.called("cancel", order_id="7")
+    tasks = [
+        seal.ask("When does order 7 ship?", look, answer="Monday", id="one", tags={"kind": "a"}),
+        seal.ask("Look at order 7, then cancel it.", look, undo, in_order=True, id="two"),
+        seal.ask("Hello!", needs_no_tool=True, id="three"),
+        seal.ask("What now?", id="four"),
+    ]
+    return seal.Benchmark("shop", tools=[get_order, cancel], tasks=tasks)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    seal.run(shop(), model="oracle", baselines=False, out=tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_data_set_of_rows_is_read_back_as_it_was(tmp_path: Path) -> None:
+    made = export(shop(), "hf", tmp_path / "hf", licence="CC0-1.0")
+    columns = {"query": "query", "calls": "calls", "answer": "answer", "id": "id"}
+    again = seal.Benchmark.of(
+        "shop", tmp_path / "hf/tools.csv", tmp_path / "hf/tasks.jsonl", columns
+    )
+
+    assert made.counts == {"tools": 2, "queries": 4}
+    asked = {task.id: task.goals[0] for task in shop()._tasks}
+    for task in again._tasks:
+        goal, before = task.goals[0], asked[task.id]
+        assert (goal.text, goal.answers) == (before.text, before.answers)
+        assert (goal.plans is None) == (before.plans is None)
+        assert [c.canonical_arguments() for p in goal.plans or () for c in p.calls()] == [
+            c.canonical_arguments() for p in before.plans or () for c in p.calls()
+        ]
+    card = (tmp_path / "hf/README.md").read_text()
+    assert 'license_name: "CC0-1.0"' in card
+    assert "- source: shop; a pool of its user's own" in card
+
+
+def test_retrieval_is_read_back_with_its_relevant_tools(tmp_path: Path) -> None:
+    made = export(shop(), "beir", tmp_path / "beir")
+    import_benchmark("beir", tmp_path / "beir", tmp_path / "pool")
+
+    assert made.left_out == {"goals without relevant tools": 2}
+    found = [task.goals[0] for task in load_pool(tmp_path / "pool").tasks()]
+    assert [(goal.text, len(goal.relevant)) for goal in found] == [
+        ("When does order 7 ship?", 1),
+        ("Look at order 7, then cancel it.", 2),
+    ]
+
+
+def test_items_of_bfcl_are_read_back_and_hold_no_calls_that_wait(tmp_path: Path) -> None:
+    made = export(shop(), "bfcl", tmp_path / "bfcl")
+    import_benchmark("bfcl", tmp_path / "bfcl", tmp_path / "pool")
+
+    assert made.counts == {"items": 2, "answers": 1}
+    assert made.left_out.keys() == {
+        "goals that are no single turn with gold arguments, all in one step"
+    }
+    tasks = {task.id: task.goals[0] for task in load_pool(tmp_path / "pool").tasks()}
+    (call,) = tasks["one"].plans[0].calls()
+    assert call.canonical_arguments() == {"order_id": "7"}
+    assert tasks["three"].plans[0].calls() == []
+
+
+def test_chats_of_a_run_hold_what_was_said_and_called(tmp_path: Path, run: Path) -> None:
+    export(run, "openai", tmp_path / "openai")
+    first, second, *_ = lines(tmp_path / "openai/chats.jsonl")
+
+    roles = [message["role"] for message in first["messages"]]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+    (call,) = first["messages"][1]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"order_id": "7"}
+    assert first["messages"][2]["tool_call_id"] == call["id"]
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["get_order", "cancel"]
+    assert [m["role"] for m in second["messages"]].count("tool") == 2
+
+
+def test_gold_chats_stop_where_results_are_not_known(tmp_path: Path) -> None:
+    made = export(shop(), "openai", tmp_path / "openai")
+    one, two = lines(tmp_path / "openai/chats.jsonl")
+
+    assert made.left_out == {"goals without gold calls": 2}
+    assert [message["role"] for message in one["messages"]] == ["user", "assistant"]
+    assert len(two["messages"][1]["tool_calls"]) == 1
+
+
+def test_runs_give_their_rankings_and_calls(tmp_path: Path, run: Path) -> None:
+    seal.run("sample", limit=2, baselines=False, out=tmp_path / "sample")
+    ranked = export(tmp_path / "sample", "trec", tmp_path / "trec")
+    called = export(run, "bfcl", tmp_path / "bfcl")
+
+    assert ranked.licence == "Apache-2.0"
+    assert (tmp_path / "trec/run.trec").read_text().split()[1] == "Q0"
+    assert called.counts["results"] == 2
+    (result,) = lines(tmp_path / "bfcl/result/BFCL_v4_multiple_result.json")
+    assert result == {"id": "one", "result": [{"get_order": '{"order_id":"7"}'}]}
+
+
+def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    bare = seal.Benchmark("bare", tools=[{"name": "go"}], tasks=[seal.ask("Go.")])
+    with pytest.raises(UsageError, match="can be said in the form openai: 1 goals without gold"):
+        export(bare, "openai", tmp_path / "bare")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="holds something; choose a new folder"):
+        export(shop(), "hf", tmp_path / "full")
