@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,26 +14,23 @@ from seal.core import UsageError
 from seal.core.records import AtomicFile
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
-from seal.report.columns import Columns, chance, figure, grid_of, holm_chance, signed
 from seal.report.comparison_results import (
-    PREFERENCE,
+    difference_grids,
     entries_of,
     excluded_lines,
     family_of,
     flip_counts,
-    known,
+    further_grids,
     matched_text,
     mcnemar_text,
-    measure_of,
-    needed,
     notes_of,
-    pass_columns,
     preference_lines,
     title_of,
+    told_entries,
 )
-from seal.report.grids import Grid, interval, number
+from seal.report.grids import Grid
 from seal.report.lanes import Lane, measure_differences
-from seal.report.pages import Listing, asset, cell, content_hash, link, render, table, task_link
+from seal.report.pages import Listing, asset, content_hash, link, render, table, task_link
 from seal.report.partings import Chat, Parting, partings
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -145,71 +142,35 @@ class _Pair:
 
     def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
         """Return what the template takes."""
-        pair = self._pair
-        family = self._content["protocol"]["family"]
-        told: list[tuple[Sequence[str], list[Listing]]] = []
-        others: list[tuple[Sequence[str], list[Listing]]] = []
-        for place, entry in enumerate(entries_of(self._content, pair), 1):
-            ways = [self._differing(f"{place}-{way}", entry, way) for way in ("higher", "lower")]
-            mine = told if not family or entry["metric"] in family else others
-            mine.append((_difference_row(entry, *(way.counted for way in ways)), ways))
-        tasks = [way for _, ways in (*told, *others) for way in ways if way.shown]
+        pair, content = self._pair, self._content
+        entries = entries_of(content, pair)
+        ways = {
+            (entry["metric"], way): self._differing(f"{place}-{way}", entry, way)
+            for place, entry in enumerate(entries, 1)
+            for way in ("higher", "lower")
+        }
+
+        def counted(entry: Mapping[str, Any], way: str) -> str:
+            return ways[entry["metric"], way].counted
+
+        told = told_entries(content, pair)
+        others = [entry for entry in entries if entry not in told]
+        judged = pair["win_rate"] is not None
         return {
             "pair": pair,
             "matched": matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
-            "told": self._differences([row for row, _ in told]),
-            "others": self._differences([row for row, _ in others]) if others else "",
+            "told": _tables(difference_grids(content, pair, told, counted)),
+            "others": _tables(difference_grids(content, pair, others, counted)),
             "count": len(others),
             "flips": list(self._flips(runs)),
             "mcnemar": mcnemar_text((pair["flips"] or {}).get("mcnemar")),
-            "passes": self._passes() if pair["passes"] else "",
-            "preference": "" if pair["win_rate"] is None else self._preference(),
-            "judged": [] if pair["win_rate"] is None else list(preference_lines(pair)),
-            "goals": [] if pair["win_rate"] is None else list(self._goals()),
-            "tasks": tasks,
-            "excluded": list(excluded_lines(self._content, pair)),
+            "further": _tables(further_grids(pair)),
+            "judged": list(preference_lines(pair)) if judged else [],
+            "goals": list(self._goals()) if judged else [],
+            "tasks": [way for way in ways.values() if way.shown],
+            "excluded": list(excluded_lines(content, pair)),
         }
-
-    def _differences(self, rows: Sequence[Sequence[str]]) -> Markup:
-        title = (
-            "Mean difference over pairs with 95 % bootstrap interval over tasks; p of a "
-            "randomisation test; smallest difference found with power "
-            f"{int(100 * self._content['protocol']['power'])} %; tasks, or trials, that would find "
-            "the observed one"
-        )
-        columns = (
-            "metric", *self._names, "difference", "p", "p (Holm)", "detectable", "tasks needed",
-            "trials needed", "tasks higher", "tasks lower",
-        )  # fmt: skip
-        label = f"{self._pair['run']} less {self._pair['other']}"
-        return table(Grid(title, columns, rows), label, wrapping=True)
-
-    def _passes(self) -> Markup:
-        pair = self._pair
-        title = (
-            f"{pair['success']} over trials: pass^k, all of k trials solve a task; pass@k, one of "
-            "them does"
-        )
-        means = pass_columns(pair, lambda mean, found: cell(number(mean), interval(found)))
-        columns: Columns = [
-            ("measure", measure_of),
-            *means,
-            ("difference", lambda e: cell(signed(e["difference"]), interval(e), strong=True)),
-            ("p", figure("p", chance)),
-            ("tasks", "tasks"),
-        ]
-        return table(grid_of(title, columns, pair["passes"]), "Over trials")
-
-    def _preference(self) -> Markup:
-        title = (
-            "Goals that {run} served better than {other}: shares of the goals with an outcome; "
-            "win rate: win + tie / 2, with 95 % bootstrap interval over tasks; first named: share "
-            "of the answers that name the run shown first (0.5: no bias); turned: share of the "
-            "votes that turn with the order"
-        )
-        found = [self._pair["win_rate"]]
-        return table(grid_of(title.format(**self._pair), PREFERENCE, found), "Win rate")
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
         tasks = entry[way]
@@ -306,17 +267,5 @@ def _listed(task: str, links: Sequence[Markup], counts: str = "", note: str = ""
     return Markup(" ").join((first, *before, *links, *behind))
 
 
-def _difference_row(entry: Mapping[str, Any], *counted: Markup) -> tuple[str, ...]:
-    pairs = f"{entry['n']} pairs, {entry['tasks']} tasks"
-    return (
-        entry["metric"],
-        number(entry["other_mean"]),
-        number(entry["mean"]),
-        cell(signed(entry["difference"]), interval(entry), pairs, strong=True),
-        chance(entry["p"]),
-        holm_chance(entry),
-        known(entry["detectable"]),
-        needed(entry["tasks_needed"]),
-        needed(entry["trials_needed"]),
-        *counted,
-    )
+def _tables(grids: Iterable[Grid]) -> list[Markup]:
+    return [table(grid, wrapping=True) for grid in grids]

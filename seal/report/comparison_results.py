@@ -241,34 +241,56 @@ def mcnemar_text(found: Mapping[str, float] | None) -> str:
 def _grids(
     content: Mapping[str, Any], pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
 ) -> Iterator[Grid]:
+    yield from difference_grids(content, pair, entries)
+    yield from further_grids(pair)
+
+
+def difference_grids(
+    content: Mapping[str, Any],
+    pair: Mapping[str, Any],
+    entries: Sequence[Mapping[str, Any]],
+    counted: Callable[[Mapping[str, Any], str], str] = lambda entry, way: str(len(entry[way])),
+) -> Iterator[Grid]:
+    """Yield the differences of two runs, and what could have been found.
+
+    Args:
+        content: Of comparison.json.
+        pair: Its part about these two.
+        entries: The metrics that are told.
+        counted: Gives the number of an entry's tasks that are `higher`, or `lower`, as a cell.
+    """
     one, other = pair["run"], pair["other"]
     columns: Columns = [
         ("metric", "metric"),
         (other, figure("other_mean")),
         (one, figure("mean")),
         *DIFFERENCE,
-        ("higher", lambda entry: str(len(entry["higher"]))),
-        ("lower", lambda entry: str(len(entry["lower"]))),
+        ("higher", lambda entry: counted(entry, "higher")),
+        ("lower", lambda entry: counted(entry, "lower")),
     ]
     yield grid_of(f"{one} less {other}; tasks in which it is higher, lower", columns, entries)
     power = f"{100 * content['protocol']['power']:.0f} %"
     title = f"smallest difference found with power {power}; to find this one"
     yield grid_of(title, _POWER, entries)
+
+
+def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
+    """Yield what two runs did over several trials, and how often either served a goal better."""
     if pair["passes"]:
-        head = (f"{pair['success']} over trials", measure_of)
-        columns = [head, *pass_columns(pair, with_interval), *_PASS]
+        head = (f"{pair['success']} over trials", _measure)
+        means = (pair["other"], _pass_cell("other_")), (pair["run"], _pass_cell(""))
         title = "pass^k: all of k trials solve a task; pass@k: one of them does"
-        yield grid_of(title, columns, pair["passes"])
+        yield grid_of(title, [head, *means, *_PASS], pair["passes"])
     if pair["win_rate"] is not None:
         yield preference_grid(pair)
 
 
-def needed(count: int | None) -> str:
+def _needed(count: int | None) -> str:
     """Return the tasks, or the trials, that would find a difference; `-`: nothing is known to."""
     return "-" if count is None else f"{count:,}"
 
 
-def known(value: float | None) -> str:
+def _known(value: float | None) -> str:
     """Return a figure; empty where there is none."""
     return "" if value is None else number(value)
 
@@ -276,10 +298,10 @@ def known(value: float | None) -> str:
 _POWER: Columns = (
     ("metric", "metric"),
     ("difference", figure("difference", signed)),
-    ("detectable", figure("detectable", known)),
+    ("detectable", figure("detectable", _known)),
     ("tasks", "tasks"),
-    ("tasks needed", figure("tasks_needed", needed)),
-    ("trials needed", figure("trials_needed", needed)),
+    ("tasks needed", figure("tasks_needed", _needed)),
+    ("trials needed", figure("trials_needed", _needed)),
 )
 _PASS: Columns = (
     ("difference", figure("difference", signed)),
@@ -289,27 +311,19 @@ _PASS: Columns = (
 )
 
 
-def measure_of(entry: Mapping[str, Any]) -> str:
+def _measure(entry: Mapping[str, Any]) -> str:
     """Return a measure over trials with its k, such as `pass^2`."""
     return str(entry["measure"]).replace("k", str(entry["k"]))
 
 
-def pass_columns(pair: Mapping[str, Any], shown: Callable[[Any, Any], str]) -> Columns:
-    """Return the columns of both runs in a table over trials.
+def _pass_cell(prefix: str) -> Cell:
+    """Return what shows the mean of a run over trials, with its interval."""
 
-    Args:
-        pair: The two runs.
-        shown: Gives the text of a mean and of what has the bounds of its interval.
-    """
+    def of(entry: Mapping[str, Any]) -> str:
+        low, high = entry[f"{prefix}interval"]
+        return with_interval(entry[f"{prefix}mean"], {"low": low, "high": high})
 
-    def cell(prefix: str) -> Cell:
-        def of(entry: Mapping[str, Any]) -> str:
-            low, high = entry[f"{prefix}interval"]
-            return shown(entry[f"{prefix}mean"], {"low": low, "high": high})
-
-        return of
-
-    return (pair["other"], cell("other_")), (pair["run"], cell(""))
+    return of
 
 
 def preference_grid(pair: Mapping[str, Any]) -> Grid:
@@ -321,7 +335,7 @@ def preference_grid(pair: Mapping[str, Any]) -> Grid:
     title = (
         f"goals that {pair['run']} served better than {pair['other']}: win rate is win + tie / 2"
     )
-    return grid_of(title, PREFERENCE, [pair["win_rate"]])
+    return grid_of(title, _PREFERENCE, [pair["win_rate"]])
 
 
 def _judges(found: Mapping[str, Any]) -> str:
@@ -330,14 +344,14 @@ def _judges(found: Mapping[str, Any]) -> str:
     return named or str(judge["judge"]).partition("/")[0]
 
 
-PREFERENCE: Columns = (
+_PREFERENCE: Columns = (
     ("judge", _judges),
     *((head, figure(head.replace(" ", "_"))) for head in ("win", "lose", "tie", "win rate")),
     ("95 % interval", interval),
     ("goals", "n"),
     ("undecided", lambda found: str(len(found["undecided"]))),
-    ("first named", lambda found: known(found["order"]["first"])),
-    ("turned", lambda found: known(found["order"]["turned"])),
+    ("first named", lambda found: _known(found["order"]["first"])),
+    ("turned", lambda found: _known(found["order"]["turned"])),
 )
 """What a win rate says."""
 
