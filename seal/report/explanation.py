@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -33,6 +33,7 @@ _LONGEST = 160
 """Characters of a task's id."""
 LINKED = 100
 """Most goals of a stage that are linked; `seal explain --json` has all."""
+_COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
 _TEXT = 300
 """Characters of a line of an example."""
 
@@ -71,10 +72,14 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, 
     for found in content["attributions"]:
         by_stage.setdefault(found["stage"], []).append(found)
     stages = [row for row in content["stages"] if row["goals"]]
+
+    def counted(row: Mapping[str, Any]) -> str:
+        return cell(str(row["goals"]), href=f"#{_anchor(place, row)}")
+
     return {
         "label": lane.label,
         "chart": _chart(content, stages, lane),
-        "table": _table(content, stages, place),
+        "table": table(waterfall(content, counted), "Why goals failed"),
         "notes": notes(content),
         "stages": [_stage(row, by_stage[row["stage"]], place) for row in stages],
     }
@@ -97,22 +102,32 @@ def _chart(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], lane
     return draw_bars(f"{title}: goals left after it", groups, height, label=label)
 
 
-def _table(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], place: int) -> Markup:
+def waterfall(
+    content: Mapping[str, Any],
+    counted: Callable[[Mapping[str, Any]], str] = lambda row: str(row["goals"]),
+) -> Grid:
+    """Return the table of stages; those that explain nothing are left out.
+
+    Args:
+        content: Of explanation.json.
+        counted: Gives the number of a stage's goals as a cell.
+    """
     rows = [
         (
             row["meaning"],
-            cell(str(row["goals"]), href=f"#{_anchor(place, row)}"),
+            counted(row),
             str(row["left"]),
-            cell(percent(row["of_failed"]), bounds(row["of_failed_low"], row["of_failed_high"])),
+            percent(row["of_failed"]),
+            bounds(row["of_failed_low"], row["of_failed_high"]),
             str(row["partly"] or ""),
             causes_text(row["causes"]),
         )
-        for row in stages
+        for row in content["stages"]
+        if row["goals"]
     ]
-    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
-    columns = ("stage", "goals", "left", "of failed", "partly", "causes")
-    rest = [(state, str(count), "", "", "", "") for state, *_, count in unfailed(content)]
-    return table(Grid(title, columns, [*rows, *rest]), "Why goals failed")
+    first = ("all goals", "", str(content["goals"]), "", "", "", "")
+    rest = [(state, str(count), "", "", "", "", "") for state, *_, count in unfailed(content)]
+    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
 
 def unfailed(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:

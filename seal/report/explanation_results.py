@@ -14,18 +14,10 @@ from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
-from seal.report.explanation import (
-    bounds,
-    causes_text,
-    example_lines,
-    notes,
-    percent,
-    place_text,
-    unfailed,
-)
+from seal.report.explanation import example_lines, notes, place_text, unfailed, waterfall
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
-from seal.report.grids import Grid, told
+from seal.report.grids import told
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
@@ -39,7 +31,6 @@ MARKDOWN = "explanation.md"
 NAME = "waterfall"
 _LONGEST = 160
 """Characters of a line of an example."""
-_COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
 _WIDTH = 4.6
 _BAR = 0.24
 """Height of a bar with its space, in inches."""
@@ -93,26 +84,6 @@ def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of explanation.json.
     """
     return told((waterfall(content), *notes(content), *_example_lines(content)))
-
-
-def waterfall(content: Mapping[str, Any]) -> Grid:
-    """Return the table of stages; those that explain nothing are left out."""
-    rows = [
-        (
-            row["meaning"],
-            str(row["goals"]),
-            str(row["left"]),
-            percent(row["of_failed"]),
-            bounds(row["of_failed_low"], row["of_failed_high"]),
-            str(row["partly"] or ""),
-            causes_text(row["causes"]),
-        )
-        for row in content["stages"]
-        if row["goals"]
-    ]
-    first = ("all goals", "", str(content["goals"]), "", "", "", "")
-    rest = [(state, str(count), "", "", "", "", "") for state, *_, count in unfailed(content)]
-    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
 
 def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
