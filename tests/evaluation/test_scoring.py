@@ -85,6 +85,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
     variants = {"rac_all", "iac_independent", "iav_independent"}
     variants |= {f"toolscan_{name}" for name in (*PATTERNS, "success")}
     variants |= {"abstained", "says_cannot", "no_call"}
+    variants |= {"false_success", "unsupported", "honest_refusal"}
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     variants |= {"relevant_called", "relevant_answered"}
     assert {s.metric for s in scores} - variants == {
