@@ -291,6 +291,8 @@ def augment_stored(
         notes.dropped.update(made.dropped)
         if stored.recordings():
             notes.dropped["recorded runs"] = len(stored.recordings())
+        if "play" in pool.report:
+            notes.facts["play"] = pool.report["play"]
         notes.facts["augmentations"] = {
             a.name: sum(t.tags[TAG] == a.name for t in made.tasks) for a in augmentations
         }

@@ -166,6 +166,11 @@ class EnvironmentSource:
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
+        gold = task
+        if self._originals:  # what answers calls knows the originals alone
+            from seal.pools.renaming import renamed
+
+            task = renamed(task, self._originals)
         environment = self._place(task.id).open(task, trial, offered)
         if self._unrecorded != "error":
             others = self._stand_ins
@@ -180,7 +185,7 @@ class EnvironmentSource:
         if self._gold_results:
             from seal.runs.other_calls import GoldResults
 
-            environment = GoldResults(environment, task, self._tools)
+            environment = GoldResults(environment, gold, self._tools)
         return environment
 
     def identity(self) -> dict[str, JSON]:

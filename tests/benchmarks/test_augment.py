@@ -416,3 +416,8 @@ def _allowed(seal_data: Path) -> dict[str, list[str]]:
         for record in records
         if record["augmentation"] == "no_distraction_tools"
     }
+
+
+def test_an_augmented_pool_is_played_like_its_own(tmp_path: Path) -> None:
+    seal.augment("dialogtool-sample", "names", tmp_path / "augmented")
+    assert load_pool(tmp_path / "augmented").report["play"]["team"] == "tool_life"

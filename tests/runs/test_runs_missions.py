@@ -21,6 +21,7 @@ from mmtb_sources import (
 from servers import ModelServer, calls, text
 from small_pools import play
 
+import seal
 from seal.core import Completion, Message, Request, ToolCall, Trajectory
 from seal.pools import import_benchmark
 from seal.report.lanes import summary_rows
@@ -247,3 +248,10 @@ def test_a_server_plays_missions_without_a_model_for_the_user(
     assert result.summary["errors"] == 0
     assert len(server.received) == 4
     assert result.folder.manifest()["measure"]["user"]["agent"] == "scripted"
+
+
+def test_a_mission_is_replayed_under_other_names_of_its_tools(tmp_path: Path) -> None:
+    seal.augment("mmtb-sample", "names", tmp_path / "renamed")
+    run = play(tmp_path / "renamed", tmp_path / "run", model="oracle", retriever="oracle", limit=3)
+    errors = [s.result.error for t in run.folder.trajectories() for s in t.steps if s.result]
+    assert errors and set(map(str, errors)) == {"None"}
