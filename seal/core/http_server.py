@@ -169,11 +169,18 @@ class HttpServer(Server):
 
         from seal.core.connections import open_pool
 
-        silence = self._settings.timeout_s
+        silence, own = self._settings.timeout_s, self._headers.keys() - _HEADERS.keys()
         options: dict[str, Any] = {
             "maxsize": _KEPT_CONNECTIONS,
             "timeout": urllib3.Timeout(connect=min(silence, _LONGEST_CONNECT_S), read=silence),
-            "retries": urllib3.Retry(None, connect=False, read=False, redirect=5, other=0),
+            "retries": urllib3.Retry(
+                None,
+                connect=False,
+                read=False,
+                redirect=5,
+                other=0,
+                remove_headers_on_redirect=own,  # to another server: they hold key and account
+            ),
         }
         proxy = _proxy(self._address) if self.may_be_proxied else None
         if proxy is None:

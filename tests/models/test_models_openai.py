@@ -465,6 +465,22 @@ def test_a_redirect_is_followed_with_the_same_request(model_of):
     assert (second.method, second.raw) == ("POST", first.raw)
 
 
+@pytest.mark.parametrize("spec", ["openai/m", "openai/m,key_header=api-key", "gemini/m"])
+def test_another_server_to_which_one_leads_gets_neither_key_nor_account(
+    spec, model_server, monkeypatch
+):
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
+    other = model_server([failure(400)])
+    moved = type(answer({}))(b"", 307, {"Location": f"{other.root}/chat/completions"})
+    server = model_server([moved])
+    with pytest.raises(ModelError):
+        build_model(spec, ModelSettings(base_url=server.root)).complete(ASK)
+    assert KEY in str(server.received[0].headers)
+    sent = str(other.received[0].headers)
+    assert KEY not in sent and "org-of-mine" not in sent
+
+
 def test_a_compressed_answer_is_read(model_of):
     packed = gzip.compress(text("Small.").body)
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
