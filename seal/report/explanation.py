@@ -76,10 +76,11 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, 
     def counted(row: Mapping[str, Any]) -> str:
         return cell(str(row["goals"]), href=f"#{_anchor(place, row)}")
 
+    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
     return {
         "label": lane.label,
         "chart": _chart(content, stages, lane),
-        "table": table(waterfall(content, counted), "Why goals failed"),
+        "table": table(waterfall(content, counted)._replace(title=title), "Why goals failed"),
         "notes": notes(content),
         "stages": [_stage(row, by_stage[row["stage"]], place) for row in stages],
     }

@@ -28,6 +28,12 @@ def test_numbers_lead_to_the_goals_and_these_to_their_steps(page: str) -> None:
     assert 'href="#task-own/1&amp;lane=0&amp;trial=0' in page
 
 
+def test_the_table_names_no_folder(make_run: Writer) -> None:
+    scores = [verdict("own/a", "unsolved")]
+    run = make_run("run", [task("own/a")], [chat("own/a")], scores, {"pass_rate": metric(0.0)})
+    assert str(run.path) not in str(section(lanes_of([run])))
+
+
 def test_links_are_bounded(page: str) -> None:
     assert "and 1 more, listed by" in page
 
