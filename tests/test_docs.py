@@ -20,7 +20,13 @@ from servers import Answer, ModelServer, Received, calls, text
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-PACKAGES = {"mcp": ["mcp"], "bridge": ["mcp"], "own-data": ["pandas"], "evaluate-my-agent": ["mcp"]}
+PACKAGES = {
+    "mcp": ["mcp"],
+    "bridge": ["mcp"],
+    "own-data": ["pandas"],
+    "look-ups": ["pandas"],
+    "evaluate-my-agent": ["mcp"],
+}
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
 SLOW = ("mcp", "evaluate-my-agent")

@@ -15,6 +15,7 @@ from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
     from seal.api.objects.findings import Findings
+    from seal.api.objects.tables import PoolTables
     from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
@@ -280,6 +281,34 @@ def generate(
     if what not in offered:
         raise UnknownNameError("kind of generation", what, offered)
     return loaded(offered[what])(bench_of(bench, tools), out, **options)
+
+
+@checked
+def tables(pool: Bench) -> PoolTables:
+    """Return a pool as the four tables of the SEAL paper, each a pandas frame.
+
+    Args:
+        pool: A benchmark, the name of one, or a pool folder.
+
+    Returns:
+        `.queries`, `.tools`, `.query_tools` and `.query_calls`.
+
+    Raises:
+        MissingExtraError: A frame is asked for, and pandas is not installed.
+        UnknownNameError: Nothing of that name.
+        UsageError: A known benchmark whose files are not here.
+        DataError: The folder is no pool.
+
+    Example:
+        >>> from seal.api.pools import tables
+        >>> calls = tables("sample").query_calls
+        >>> calls.loc[0, "tool"], calls.loc[0, "arguments"]
+        ('sample/skywatch/daily', '{"location":"Bristol","start_date":"2026-06-06"}')
+    """
+    from seal.api.objects.tables import PoolTables
+    from seal.pools.lookup import open_pool
+
+    return PoolTables(open_pool(pool))
 
 
 @checked

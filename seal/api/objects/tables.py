@@ -1,0 +1,124 @@
+"""A pool as pandas frames: the four tables of the SEAL paper (4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from seal.api.objects.base import Shown
+from seal.core import Goal, Task
+from seal.core.canonical import canonical_json
+from seal.core.conditions import Called
+from seal.evaluation.retrieval import Graded, qrels_of
+from seal.pools.pool import StoredPool
+from seal.report.frames import framed
+from seal.report.glance import Glance
+from seal.report.grids import Grid
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Row = dict[str, Any]
+_KEY = ("task_id", "goal")
+
+
+@dataclass(frozen=True, repr=False)
+class PoolTables(Shown):
+    """A pool as four frames, which `task_id` with `goal` (from 0), and `tool` (an id), join.
+
+    They need the extra `experiments`; JSON stands in cells as text.
+    """
+
+    pool: StoredPool
+
+    @cached_property
+    def queries(self) -> DataFrame:
+        """A row for each goal: query (its text), benchmark, split, answers, tag_NAME by tag."""
+        rows = [
+            {
+                **_place(task, number),
+                "query": goal.text,
+                "benchmark": task.benchmark,
+                "split": task.split,
+                "answers": _text(goal.answers),
+                **{f"tag_{name}": value for name, value in task.tags.items()},
+            }
+            for task, number, goal in self._goals()
+        ]
+        named = dict.fromkeys(name for row in rows for name in row)
+        return framed(rows, [*named] or [*_KEY, "query", "benchmark", "split", "answers"])
+
+    @cached_property
+    def tools(self) -> DataFrame:
+        """A row for each tool: tool, name, category, description, parameters, returns."""
+        rows = [
+            {
+                "tool": tool.id,
+                "name": tool.name,
+                "category": tool.category,
+                "description": tool.description,
+                "parameters": _text(tool.parameters),
+                "returns": None if tool.returns is None else _text(tool.returns),
+            }
+            for tool in self.pool.tools()
+        ]
+        return framed(rows, ("tool", "name", "category", "description", "parameters", "returns"))
+
+    @cached_property
+    def query_tools(self) -> DataFrame:
+        """A row for each relevant tool of a goal: tool, grade (1 where upstream has none)."""
+        rows = [
+            {"task_id": task, "goal": goal, "tool": tool, "grade": _grade(relevant, tool)}
+            for (task, goal), relevant in qrels_of(self.pool.every_task()).items()
+            for tool in relevant
+        ]
+        return framed(rows, (*_KEY, "tool", "grade"))
+
+    @cached_property
+    def query_calls(self) -> DataFrame:
+        """A row for each gold call whose arguments are known; AnyTool and MetaTool have none.
+
+        plan (from 0, alternatives), step (its position), tool, arguments (the first right value of
+        each), after (positions of the steps before it).
+        """
+        rows = [
+            {
+                **_place(task, number),
+                "plan": position,
+                "step": step,
+                "tool": call.tool,
+                "arguments": _text(call.canonical_arguments()),
+                "after": _text(milestone.after),
+            }
+            for task, number, goal in self._goals()
+            for position, plan in enumerate(goal.plans or ())
+            for step, milestone in enumerate(plan.milestones)
+            if isinstance(call := milestone.condition, Called) and call.arguments is not None
+        ]
+        return framed(rows, (*_KEY, "plan", "step", "tool", "arguments", "after"))
+
+    def _goals(self) -> Iterator[tuple[Task, int, Goal]]:
+        return (
+            (task, number, goal)
+            for task in self.pool.every_task()
+            for number, goal in enumerate(task.goals)
+        )
+
+    def _glance(self) -> Glance:
+        names = ("queries", "tools", "query_tools", "query_calls")
+        rows = [(name, f"{len(getattr(self, name)):,}") for name in names]
+        return Glance(Grid(f"tables of {self.pool.name}", ("frame", "rows"), rows), ())
+
+
+def _place(task: Task, goal: int) -> Row:
+    return {"task_id": task.id, "goal": goal}
+
+
+def _grade(relevant: Any, tool: str) -> float:
+    return relevant[tool] if isinstance(relevant, Graded) else 1
+
+
+def _text(value: Any) -> str:
+    return canonical_json(value).decode(errors="replace")
