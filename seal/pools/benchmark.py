@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import weakref
@@ -28,6 +29,7 @@ Code: TypeAlias = Callable[..., Any] | str | None
 alone; None: there is none."""
 
 
+_log = logging.getLogger(__name__)
 _LISTS = ("tools", "tasks")
 """Parts whose items are checked one by one, so that the wrong one is named."""
 
@@ -221,7 +223,8 @@ class Benchmark(_Parts):
             name: Of the benchmark.
             tools: Path of a Python module of functions, of schemas, of an MCP listing, of an
                 OpenAPI document or of a CSV table; or tools as a list.
-            tasks: Path of a table, `hf:NAME[:SPLIT]`, a data frame, or rows as maps.
+            tasks: Path of a table, `hf:NAME[:SPLIT]`, a data frame, or rows as maps; those that
+                cannot be used are left out, with a warning.
             columns: What is read (query, calls, tools, answer, id) to the column that is it.
 
         Raises:
@@ -230,7 +233,11 @@ class Benchmark(_Parts):
         """
         from seal.pools.own_files import benchmark_of
 
-        return benchmark_of(name, tools, tasks, columns)[0]
+        made, notes = benchmark_of(name, tools, tasks, columns)
+        if notes.malformed:
+            count = len(notes.malformed)
+            _log.warning("rows of tasks left out: %s; the first: %s", count, notes.malformed[0])
+        return made
 
     @classmethod
     @checked

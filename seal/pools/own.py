@@ -273,15 +273,17 @@ def own_tasks(
         )
     listed = list(tasks)
     width = max(3, len(str(len(listed))))
+    given = {task.id for task in listed if isinstance(task, Task)}
     found: dict[str, Task] = {}
     for number, task in enumerate(listed, 1):
         if not isinstance(task, Task):
             raise UsageError(
                 f"benchmark {benchmark!r}: {shortened(task)} is no task; make one with seal.ask()"
             )
+        numbered = f"{benchmark}-{number:0{width}}"
         named = replace(
             task,
-            id=task.id or f"{benchmark}-{number:0{width}}",
+            id=task.id or numbered + "+" * (numbered in given),
             benchmark=benchmark,
             world=task.world or world,
         )

@@ -240,6 +240,20 @@ def test_a_row_with_the_id_of_an_earlier_row_is_left_out() -> None:
     ]
 
 
+def test_a_numbered_row_does_not_take_the_id_of_another() -> None:
+    tasks, notes = made({"query": "Go."}, {"id": "shop-001", "query": "Stay."})
+
+    assert [task.id for task in tasks] == ["shop-001+", "shop-001"]
+    assert notes.malformed == []
+
+
+def test_rows_that_are_left_out_in_python_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    seal.Benchmark.of("shop", [GET], [{"query": "Go."}, {"query": ""}, "no row"])
+
+    (told,) = caplog.messages
+    assert told.startswith("rows of tasks left out: 2; the first: tasks, record 1: no text in")
+
+
 @pytest.mark.parametrize(
     ("tools", "tasks", "columns", "told"),
     [
