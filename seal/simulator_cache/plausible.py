@@ -18,7 +18,6 @@ from seal.core.schemas import meets, schema_validator
 from seal.core.text import words
 from seal.simulator_cache.agreement import agree
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text, singular
-from seal.simulator_cache.implied import implied_fields
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
@@ -72,6 +71,8 @@ def has_no_shape(checker: Validator) -> bool:
 
 def _described(tool: Tool) -> dict[str, Any]:
     """Return a schema for a tool without a shape: what its words imply, else no result."""
+    from seal.simulator_cache.implied import implied_fields
+
     fields = implied_fields(tool) or {"result": {"type": "null"}}
     return {"type": "object", "properties": fields, _ECHO: True}
 
