@@ -12,6 +12,7 @@ import orjson
 
 from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
 from seal.core.records import read_records
+from seal.core.signatures import checked
 from seal.pools.importer import (
     MOBILE,
     RECORDED,
@@ -168,6 +169,7 @@ class StoredPool:
         if not found and limit != 0:
             raise _nothing_found(self, select or {}, known)
 
+    @checked
     def tool(self, id: str) -> Tool:
         """Return a tool by its id, by the one id that starts or ends so, or by its name.
 
@@ -182,6 +184,7 @@ class StoredPool:
 
         return self._tools[named_one("tool", id, self._tools)]
 
+    @checked
     def task(self, id: str) -> Task:
         """Return a task by its id, or by the one id that starts or ends so; as for `tool`."""
         from seal.pools.search import named_one
@@ -189,11 +192,13 @@ class StoredPool:
         tasks = {task.id: task for task in self.every_task()}
         return tasks[named_one("task", id, tasks)]
 
+    @checked
     def tools_of(self, id: str) -> tuple[Tool, ...]:
         """Return the tools that are gold of a task: relevant, or called by gold; as for `tool`."""
         named = (tool for role, tool in named_tools(self.task(id)) if role != "offered")
         return tuple(self._tools[tool] for tool in dict.fromkeys(named))
 
+    @checked
     def search(self, words: str, k: int = 5, of: Kind = "tools") -> tuple[Hit, ...]:
         """Return the tools, or the tasks, that BM25 ranks first for some words.
 

@@ -65,6 +65,8 @@ def searched(
     from seal.retrievers import build_retriever
 
     check_name("kind of search", of, ("tools", "tasks"))
+    if k < 1:
+        raise UsageError(f"k = {k}: a search shows at least 1; give a greater number")
     asked = {task.id: " / ".join(goal.text for goal in task.goals) for task in tasks}
     documents = (
         tuple(tools) if of == "tools" else tuple(Tool(i, i, t, {}) for i, t in asked.items())

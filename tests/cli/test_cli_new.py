@@ -24,6 +24,12 @@ def test_the_template_is_made_into_a_benchmark_that_runs(seal, tmp_path) -> None
     assert metrics["pass_rate"]["mean"] == 1.0
 
 
+def test_a_name_that_none_can_have_is_refused_and_nothing_is_written(seal, tmp_path) -> None:
+    done = seal("new", "my/shop", "--template", "--out", "mine")
+    assert (done.returncode, (tmp_path / "mine").exists()) == (2, False)
+    assert "a benchmark's name has letters, digits and the signs . _ - alone" in done.stderr
+
+
 def test_files_are_asked_for(seal) -> None:
     done = seal("new", "shop", "--out", "pool")
 

@@ -1,5 +1,7 @@
 """Look-ups in a pool: tasks and tools by id, by a part of it, and by words."""
 
+from typing import Any
+
 import pytest
 
 import seal
@@ -57,7 +59,15 @@ def test_words_find_tools_and_tasks_best_first(pool: StoredPool) -> None:
     assert pool.search("zebra") == ()
 
 
-@pytest.mark.parametrize("given", [{"k": 0}, {"of": "chats"}])
-def test_what_cannot_be_searched_is_refused(pool: StoredPool, given: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "given", [{"k": 0}, {"k": "many"}, {"k": 1.5}, {"of": "chats"}, {"words": 3}]
+)
+def test_what_cannot_be_searched_is_refused(pool: StoredPool, given: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        pool.search("train", **given)
+        pool.search(**{"words": "train", **given})
+
+
+@pytest.mark.parametrize("look_up", ["task", "tool", "tools_of"])
+def test_an_id_that_is_no_text_is_refused(pool: StoredPool, look_up: str) -> None:
+    with pytest.raises(UsageError, match="id: expected a text, got 3"):
+        getattr(pool, look_up)(3)

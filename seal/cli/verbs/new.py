@@ -104,6 +104,9 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
 
 
 def _write_template(name: str, out: Path, result: Output) -> None:
+    from seal.pools import Benchmark
+
+    Benchmark(name)  # refuses a name that none can have
     module = f"{name.replace('-', '_')}_tools"
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} holds something; choose a new folder")
