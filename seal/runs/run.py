@@ -148,7 +148,7 @@ def _run(
             check_priced(budget.prices, engine.cast.accounts)
         for line in engine.cast.asked():
             tell(line)
-        is_new = not folder.path.exists()
+        is_new, was_there = not (folder.path / "run.json").is_file(), folder.path.exists()
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
             if earlier:
@@ -161,10 +161,19 @@ def _run(
                 chats.play(metrics)
             except (OutageError, UsageError) as error:
                 if is_new and (isinstance(error, OutageError) or not any(folder.trajectories())):
-                    shutil.rmtree(folder.path, ignore_errors=True)
+                    _clear(folder.path, keep=was_there)
                 raise
             summary = chats.score()
     return chats.stopped or bool(budget.refused), summary
+
+
+def _clear(path: Path, keep: bool) -> None:
+    """Delete what a run that played no chat wrote, and the folder unless it is to be kept."""
+    for entry in path.iterdir() if keep else (path,):
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
 def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
@@ -324,7 +333,10 @@ class _Chats:
         """Say that a server is down; raise OutageError where no chat is `kept`."""
         outage = self.budget.outage
         if outage and not kept:
-            raise OutageError(f"no chat was played: {outage}")
+            from seal.core.servers import sentences
+
+            again = "Play again once the server takes requests."
+            raise OutageError(sentences(f"no chat was played: {outage}", again))
         if outage:
             self.stopped = True
             words = "the run stops; give its command again with --resume --out %s. %s"

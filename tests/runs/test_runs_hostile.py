@@ -118,9 +118,14 @@ def test_trouble_that_stays_is_an_error_of_each_task(model_server, pool, tmp_pat
 def test_a_server_that_takes_nobody_plays_no_chat(model_server, pool, tmp_path, trouble):
     server = model_server(lambda request: trouble)
     settings = {"model": "openai/x", "base_url": server.url, "model_options": QUICK}
-    with pytest.raises(OutageError):
+    with pytest.raises(OutageError, match="Play again once the server takes requests"):
         play(pool, tmp_path / "run", **settings)
     assert not (tmp_path / "run").exists()
+
+    (tmp_path / "mine").mkdir()  # a folder of the user's own is left as it was
+    with pytest.raises(OutageError):
+        play(pool, tmp_path / "mine", **settings)
+    assert not any((tmp_path / "mine").iterdir())
 
 
 @pytest.mark.parametrize(
