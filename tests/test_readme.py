@@ -1,7 +1,11 @@
 """Every Python example of the README runs."""
 
+import json
 import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +36,25 @@ def test_every_extension_is_shown_in_under_15_lines() -> None:
     for example in EXAMPLES:
         for part in re.findall(r"^class .*?(?=^\S)", example, re.DOTALL | re.MULTILINE):
             assert len(part.strip().splitlines()) < 15
+
+
+@pytest.mark.slow
+def test_the_figures_of_what_roles_are_worth_are_those_of_the_named_command(tmp_path: Path) -> None:
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    (command,) = re.findall(r"`seal (ablate roles [^`]+)`", text)
+    (told,) = re.findall(r"the planner caused .*? and caused none", text)
+    caused, idle, cost, low, high, *verified = map(float, re.findall(r"\d+(?:\.\d+)?", told))
+
+    words = [sys.executable, "-m", "seal", *shlex.split(command), "--out", str(tmp_path / "roles")]
+    environment = {**os.environ, "SEAL_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run(words, check=True, capture_output=True, env=environment, cwd=tmp_path)
+
+    found = json.loads((tmp_path / "roles" / "comparison.json").read_bytes())
+    did = {(run, one["role"]): one for run, roles in found["roles"].items() for one in roles}
+    planner, verifier = did["planner", "planner"], did["verifier", "verifier"]
+    assert [planner["caused"], planner["passed"]] == [caused, idle]
+    assert [verifier[name] for name in ("caught", "missed", "passed", "caused")] == [*verified, 0]
+    compared = {(one["run"], one["metric"]): one for one in found["comparisons"]}
+    recall = compared["planner", "call_recall"]
+    told_of = [-round(recall[name], 3) for name in ("difference", "high", "low")]
+    assert told_of == [cost, low, high]
