@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from forked import run
 
+from seal.pools.upstream import source_folder
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
 
@@ -58,3 +60,20 @@ def test_the_figures_of_what_roles_are_worth_are_those_of_the_named_command(tmp_
     recall = compared["planner", "call_recall"]
     told_of = [-round(recall[name], 3) for name in ("difference", "high", "low")]
     assert told_of == [cost, low, high]
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+def test_the_figures_of_dialogues_are_those_of_the_named_command(tmp_path: Path) -> None:
+    if source_folder("dialogtool") is None:
+        pytest.skip("SEAL_DATA has no files of dialogtool")
+    text = README.read_text(encoding="utf-8")
+    (block,) = re.findall(r"^\$ seal (run dialogtool .*\n(?:.+\n)+?)```", text, re.MULTILINE)
+    command, *shown = block.splitlines()
+
+    words = [sys.executable, "-m", "seal", *shlex.split(command), "--out", str(tmp_path / "run")]
+    environment = {**os.environ, "COLUMNS": "130"}
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+
+    said = {" ".join(line.split()) for line in done.stdout.splitlines()}
+    assert [line for line in shown if " ".join(line.split()) not in said] == []
