@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from seal.core.errors import UsageError
+from seal.core.errors import OptionError, UsageError
 from seal.core.text import words
 
 OPENAI_URL = "OPENAI_BASE_URL"
@@ -25,8 +25,9 @@ _LAST_WORDS = re.compile(
 )
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
-_VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}|^\w+://[^/?#\s]*:[^/?#\s]*@")
-"""Keys by their looks, alone or in a header, and an address with a password."""
+_VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
+"""Keys by their looks, alone or in a header."""
+_WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
 
 
 _KEY_VARIABLES = {
@@ -52,7 +53,7 @@ def is_secret(name: str, value: Any = "") -> bool:
     """
     if value is None or isinstance(value, Mapping):
         return False
-    if isinstance(value, str) and _VALUE.search(value):
+    if isinstance(value, str) and (_VALUE.search(value) or _WITH_PASSWORD.match(value)):
         return True
     parts = words(name)
     if not parts or name in _HARMLESS:
@@ -71,9 +72,12 @@ def refuse_secret(name: str, value: Any, place: str) -> None:
     Raises:
         UsageError: Names the setting, never its value, and the variables that hold keys.
     """
-    secret = next((path for path, leaf in _leaves(name, value) if is_secret(path[-1], leaf)), None)
+    secret = next((leaf for leaf in _leaves(name, value) if is_secret(leaf[0][-1], leaf[1])), None)
     if secret is not None:
-        shown = ".".join(part for part in secret if part) or "a value"
+        path, leaf = secret
+        shown = ".".join(filter(None, path)) or "a value"
+        if isinstance(leaf, str) and _WITH_PASSWORD.match(leaf):
+            raise _login_error(leaf, f"{place}: {shown}")
         raise UsageError(
             f"{place}: {shown} looks like a key of a service, which is read from the environment "
             "alone; take it out and export OPENAI_API_KEY or GOOGLE_API_KEY"
@@ -169,6 +173,30 @@ def check_url(url: str, setting: str = BASE_URL) -> str:
             f"{setting} {public_url(url)!r}: expected an address such as http://localhost:8000/v1"
         )
     return url
+
+
+def check_address(url: Any, setting: str) -> str:
+    """Return the address of a server that a setting gives: settings are written to files.
+
+    Only the environment may name an address with a user or a password.
+
+    Raises:
+        UsageError: It is no address, or it holds a user, a password or a key.
+    """
+    if not isinstance(url, str):
+        raise OptionError(f"{setting}={url!r}: expected an address in a text")
+    parts = urlsplit(check_url(url, setting))
+    if "@" in parts.netloc:
+        raise _login_error(url, setting)
+    refuse_secret("", dict(parse_qsl(parts.query)), setting)
+    return url
+
+
+def _login_error(url: str, setting: str) -> UsageError:
+    return OptionError(
+        f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
+        "them, and name the variable that holds the server's key by key_env=VARIABLE"
+    )
 
 
 def server_url(

@@ -17,10 +17,9 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
-from seal.core import DataError, OptionError, UnknownNameError, UsageError
-from seal.core.secrets import check_url, public_url, refuse_secret
+from seal.core import DataError, UnknownNameError, UsageError
+from seal.core.secrets import check_address, refuse_secret
 
 FILE = Path("seal.toml")
 TABLE = "endpoints"
@@ -106,17 +105,3 @@ def _options(place: str, table: Mapping[str, Any]) -> dict[str, Any]:
             raise DataError(f"{place}: {field} = {value!r}: expected {kind}")
     own = {field: value for field, value in table.items() if field != "options"}
     return {**table.get("options", {}), **own}
-
-
-def check_address(url: Any, setting: str) -> None:
-    """Raise where an address is none, or holds what no file may: a spec is written to files."""
-    if not isinstance(url, str):
-        raise OptionError(f"{setting}={url!r}: expected an address in a text")
-    check_url(url, setting)
-    parts = urlsplit(url)
-    if "@" in parts.netloc:
-        raise OptionError(
-            f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
-            "them, and name the variable that holds the server's key by key_env=VARIABLE"
-        )
-    refuse_secret("", dict(parse_qsl(parts.query)), setting)

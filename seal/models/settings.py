@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seal.core import JSON, Lookup, UsageError
-from seal.core.secrets import ServerSettings, check_url
+from seal.core.secrets import ServerSettings, check_address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class ModelSettings(ServerSettings):
         if self.api not in (None, "chat", "responses"):
             raise UsageError(f"api={self.api}: expected chat or responses")
         if self.base_url is not None:
-            check_url(self.base_url, self.address_from)
+            check_address(self.base_url, self.address_from)
 
     def told(self, options: Mapping[str, Any]) -> ModelSettings:
         """Return these settings with `-M key=value` pairs, which go before them.

@@ -19,12 +19,13 @@ from seal.core.secrets import (
     BASE_URL,
     GEMINI_URL,
     OPENAI_URL,
+    check_address,
     public_url,
     refuse_secret,
 )
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
-from seal.models.endpoints import at_endpoint, check_address
+from seal.models.endpoints import at_endpoint
 from seal.models.settings import SETTINGS, ModelSettings, fits, options_of
 
 NOTATION = Notation(

@@ -102,3 +102,15 @@ def test_a_check_says_who_is_asked_where_and_who_answers(called, tmp_path):
 def test_a_check_of_nobody_says_how_to_name_one(called):
     done = called("models", "check")
     assert done.returncode == 2 and "openai/NAME@ENDPOINT" in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_check_does_not_repeat_a_secret(called, as_json):
+    address = "http://user:s3cretpw@127.0.0.1:9/v1"
+    done = called("models", "check", f"openai/x,base_url={address}", *as_json)
+    assert done.returncode == 1 and "s3cretpw" not in done.stdout + done.stderr
+    assert "openai/x: base_url 'http://127.0.0.1:9/v1' holds a user or a password" in done.stdout
+    for flags in (("--base-url", address), ("-M", f"base_url={address}")):
+        done = called("models", "probe", "openai/x", *flags)
+        assert done.returncode == 2 and "s3cretpw" not in done.stdout + done.stderr
+        assert "'http://127.0.0.1:9/v1' holds a user or a password: write" in done.stderr

@@ -78,6 +78,13 @@ def test_a_key_at_any_depth_is_refused_and_not_repeated(
     assert "hunter2" not in str(told.value)
 
 
+def test_an_address_with_a_password_is_refused_for_what_it_is() -> None:
+    with pytest.raises(UsageError) as told:
+        refuse_secret("base_url", "http://user:hunter2@host/v1", "-M")
+    assert str(told.value).startswith("-M: base_url 'http://host/v1' holds a user or a password")
+    assert "hunter2" not in str(told.value)
+
+
 def test_a_json_schema_with_a_field_called_token_is_no_secret() -> None:
     schema = {"properties": {"token": {"type": "string"}, "key": {"type": "integer"}}}
     refuse_secret("response_format", {"json_schema": schema, "max_tokens": 5}, "place")

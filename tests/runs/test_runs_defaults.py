@@ -9,6 +9,7 @@ from small_pools import write_pool
 
 import seal
 from seal.api.pools import load_pool
+from seal.core import UsageError
 from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.run_results import summary_notes
@@ -71,14 +72,11 @@ def test_a_plan_says_who_gave_what(tmp_path: Path) -> None:
 
 
 def test_the_password_of_an_address_is_in_no_plan() -> None:
-    planned = seal.plan_run(
-        "sample",
-        limit=1,
-        baselines=False,
-        model="openai/none",
-        base_url="http://me:hunter2@127.0.0.1:9/v1",
-    )
-    assert "hunter2" not in json.dumps(planned.content)
+    asked = {"limit": 1, "baselines": False, "base_url": "http://me:hunter2@127.0.0.1:9/v1"}
+    with pytest.raises(UsageError, match=r"http://127.0.0.1:9/v1' holds a user") as told:
+        seal.plan_run("sample", model="openai/none", **asked)
+    unasked = seal.plan_run("sample", model="lexical", **asked)
+    assert "hunter2" not in str(told.value) + json.dumps(unasked.content)
 
 
 def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:

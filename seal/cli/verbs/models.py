@@ -123,12 +123,14 @@ def _answer_of(spec: str) -> dict[str, Any]:
     from time import monotonic
 
     from seal.core import Message, Request, SealError, shortened
-    from seal.models import Flagged, is_offline
+    from seal.models import Flagged, Model, bare_name, is_offline
     from seal.runs.run_model import RunModel, find_recording
 
-    found: dict[str, Any] = {"model": spec, "asked": spec, "answers": False}
+    found: dict[str, Any] = dict.fromkeys(("model", "asked"), bare_name(spec)) | {"answers": False}
     flagged = Flagged(spec, options={"max_tries": 1})
     try:
+        Model(spec)  # first: what holds a secret is not shown
+        found |= dict.fromkeys(("model", "asked"), spec)
         named = RunModel(flagged, lambda name: find_recording(name, None))
         found["asked"] = named.shown
         if is_offline(spec):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer, OpenAIServer
-from seal.core.secrets import ServerSettings, check_url, public_url, server_url
+from seal.core.secrets import ServerSettings, check_address, public_url, server_url
 from seal.retrievers.embedders.vectors import Purpose
 
 _NUMBERS: Mapping[str, type[int] | type[float]] = {
@@ -74,7 +74,7 @@ class RemoteOptions(ServerSettings):
         return cls(
             provider=provider,
             model=model,
-            base_url=None if url is None else check_url(str(url), BASE_URL),
+            base_url=None if url is None else check_address(str(url), BASE_URL),
             api_key_env=options.get("api_key_env") or None,
             **given,
         )

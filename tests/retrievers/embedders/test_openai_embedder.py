@@ -275,9 +275,12 @@ def test_an_address_that_is_none_is_refused():
         build_embedder("openai/small", {"base_url": "localhost"})
 
 
-def test_neither_identity_nor_text_of_an_embedder_holds_a_password():
-    options = {"model": "small", "base_url": "http://user:word@host.example:8000/v1?token=x"}
-    built = OpenAIEmbedder(options)
+def test_neither_identity_nor_text_of_an_embedder_holds_a_password(monkeypatch):
+    address = "http://user:word@host.example:8000/v1?token=x"
+    with pytest.raises(UsageError, match="holds a user or a password"):
+        OpenAIEmbedder({"model": "small", "base_url": address})
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    built = OpenAIEmbedder({"model": "small"})
 
     assert built.identity == "openai/small@http://host.example:8000/v1"
     assert "word" not in repr(built)
