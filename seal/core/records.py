@@ -51,7 +51,16 @@ def encode(record: Any, schema: str = "") -> bytes:
         DataError: The record holds a value that is no JSON, such as a set.
     """
     told = bool(schema) or isinstance(record, (Trajectory, Score))
-    schema = schema or SCHEMAS[type(record)]
+    line = _line(record, schema or SCHEMAS[type(record)])
+    return without_keys(line) if told else line
+
+
+def encode_scores(scores: Iterable[Score]) -> bytes:
+    """Return scores as their lines of `encode`; keys are looked for once, which saves much time."""
+    return without_keys(b"".join(_line(score, SCHEMAS[Score]) for score in scores))
+
+
+def _line(record: Any, schema: str) -> bytes:
     try:
         fields = json_bytes(record)
     except TypeError as error:
@@ -59,8 +68,7 @@ def encode(record: Any, schema: str = "") -> bytes:
             f"a record of schema {schema!r} cannot be written: {error}; "
             "expected None, bool, int, float, str, and lists and maps of these"
         ) from error
-    line = b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
-    return without_keys(line) if told else line
+    return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
 
 
 def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:

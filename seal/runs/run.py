@@ -325,6 +325,8 @@ class _Chats:
 
     def _bring_back(self, *further: IO[bytes]) -> None:
         """Write files anew that an agent removed, as with the working folder; chats may go on."""
+        if not further and os.fstat(self.files[0].fileno()).st_nlink:
+            return
         with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
             for file in (*self.files, *further):
                 bring_back(file, Path(file.name))

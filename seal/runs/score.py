@@ -22,7 +22,7 @@ from seal.core import (
     Usage,
 )
 from seal.core.plain import json_text
-from seal.core.records import AtomicFile, encode
+from seal.core.records import AtomicFile, encode_scores
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
@@ -199,8 +199,8 @@ class Scorer:
         with AtomicFile(folder.scores_path) as out:
             for number, (trajectory, scores, own) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
+                out.write(encode_scores(scores))
                 for score in scores:
-                    out.write(encode(score))
                     summariser.add(score, score.metric in own)
                     judging.add(score)
                 if progress is not None:
