@@ -10,6 +10,8 @@ from seal.pools.reading.records import expect, field, function_name
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _DEEPEST = 12
 """Steps along which references are followed; a schema below is any value."""
+_MOST = 10_000
+"""Parts of one schema that are followed: references that fork at each step could be millions."""
 
 
 def openapi_tools(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -79,22 +81,23 @@ def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> N
 
 def _resolved(whole: dict[str, Any], value: Any) -> dict[str, Any]:
     """Return a part of the document with what its references within the document name."""
-    found = _followed(whole, value, 0)
+    found = _followed(whole, value, 0, iter(range(_MOST)))
     return found if isinstance(found, dict) else {}
 
 
-def _followed(whole: dict[str, Any], value: Any, depth: int) -> Any:
-    if isinstance(value, list):
-        return [_followed(whole, item, depth + 1) for item in value] if depth < _DEEPEST else []
-    if not isinstance(value, dict):
+def _followed(whole: dict[str, Any], value: Any, depth: int, left: Iterator[int]) -> Any:
+    """Return a value with what its references name; a part beyond those that are `left` is any."""
+    if not isinstance(value, (dict, list)):
         return value
-    if depth >= _DEEPEST:
-        return {}
+    if depth >= _DEEPEST or next(left, None) is None:
+        return type(value)()
+    if isinstance(value, list):
+        return [_followed(whole, item, depth + 1, left) for item in value]
     reference = value.get("$ref")
     if isinstance(reference, str):
         target: Any = whole if reference.startswith("#/") else {}
         for part in reference.removeprefix("#/").split("/"):
             key = part.replace("~1", "/").replace("~0", "~")
             target = target.get(key, {}) if isinstance(target, dict) else {}
-        return _followed(whole, target, depth + 1)
-    return {key: _followed(whole, item, depth + 1) for key, item in value.items()}
+        return _followed(whole, target, depth + 1, left)
+    return {key: _followed(whole, item, depth + 1, left) for key, item in value.items()}

@@ -122,6 +122,25 @@ def test_the_operations_of_an_openapi_document_are_tools(tmp_path: Path) -> None
     seal.Benchmark("shop", tools=[get, post])
 
 
+def test_references_that_fork_at_each_step_are_followed_for_a_while(tmp_path: Path) -> None:
+    forked = {
+        "type": "object",
+        "properties": {f"p{n}": {"$ref": "#/components/schemas/S"} for n in range(200)},
+    }
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/S"}}}}
+    document = {
+        "openapi": "3.1.0",
+        "paths": {"/orders": {"post": {"requestBody": body}}},
+        "components": {"schemas": {"S": forked}},
+    }
+
+    (tool,) = tools_of(written(tmp_path, "api.json", document))
+
+    assert len(tool["parameters"]["properties"]) == 200
+    assert len(json.dumps(tool)) < 1_000_000
+    seal.Benchmark("shop", tools=[tool])
+
+
 def test_functions_of_a_module_are_tools_that_run_where_they_are_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
