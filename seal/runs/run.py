@@ -90,7 +90,7 @@ def run(
         progress: Called as chats end.
         only: Ids of the tasks to play, of those that the settings select; None: all of these.
         tell: Given a line for each model before the first chat: who is asked, and where. There is
-            none where no server is.
+            none where no server is. Given another where a limit of the run stops it.
 
     Raises:
         UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
@@ -108,6 +108,9 @@ def run(
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
     _warn_of_missing(folder, summary)
+    limit = budget.reached
+    if stopped and limit and not budget.outage:
+        tell(_stopped_by(limit, settings, given.path, summary["unfinished"]))
     code = 3 if stopped else exit_code_of(summary)
     return RunResult(given, summary, code)
 
@@ -174,6 +177,14 @@ def _clear(path: Path, keep: bool) -> None:
             shutil.rmtree(entry, ignore_errors=True)
         else:
             entry.unlink(missing_ok=True)
+
+
+def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -> str:
+    """Return a line on the limit that stopped a run, and how to go on."""
+    flag, value = f"--{limit.replace('_', '-')}", f"{getattr(settings, limit)}".removesuffix(".0")
+    what = f"unfinished chats: {unfinished}" if unfinished else "its judging or baselines are left"
+    more = "" if limit == "max_total_seconds" else f" and a larger {flag}"
+    return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
 
 
 def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
@@ -290,7 +301,6 @@ class _Chats:
                     unproven = self._prove_judges(outcome.line)
                 self._count(outcome)
         self._tell_outage(bool(journal.finished))
-        self.stopped |= self.errors > 0 and self.budget.is_over
         journal.put_in_order(order)
         manifest = folder.manifest()
         with AtomicFile(folder.path / "rankings.jsonl") as rankings:
@@ -386,10 +396,13 @@ class _Chats:
         score_trajectory(task, trajectory, tools, (*default_metrics(), *metrics))
 
     def _count(self, outcome: Outcome) -> None:
-        self.done += 1
         self.budget.add(outcome.asked, outcome.tokens)
-        self.errors += outcome.failed
         self.budget.outage = self.budget.outage or outcome.outage
+        self.stopped |= outcome.cut
+        if outcome.cut:
+            return
+        self.done += 1
+        self.errors += outcome.failed
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
         self.report(Progress("play", self.done, self.total, self.errors))
@@ -405,8 +418,8 @@ class _Chats:
                 if missed == _MISSES:
                     self.budget.outage = self.budget.outage or found.outage
                 for task in batch:
-                    self.stopped = self.budget.spent
-                    if self.stopped:
+                    if self.budget.spent:
+                        self.stopped = True
                         return
                     rankings = found.rankings.get(task.id, ())
                     yield Job(task, trial, rankings, found.failures.get(task.id, ""))

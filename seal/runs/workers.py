@@ -54,7 +54,7 @@ class Outcome:
     task_id: str
     trial: int
     line: bytes | None
-    """The trajectory as a line of its file; None where the task was skipped."""
+    """The trajectory as a line of its file; None where the task was skipped, or the chat cut."""
     failed: bool = False
     tokens: int = 0
     """Spent by all models that were asked while it was played."""
@@ -67,6 +67,8 @@ class Outcome:
     """What models were asked, and by whom."""
     outage: str = ""
     """Why a server of the run counts as down, where the chat failed."""
+    cut: bool = False
+    """Whether the time of the run was up before the chat ended: it is unfinished, with no line."""
 
 
 class Workers(Protocol):
@@ -106,8 +108,11 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     spent = tokens_of(asked)
     failed = trajectory.failed
     outage = engine.cast.outage if failed else ""
+    left = engine.seconds_left
+    cut = failed and left is not None and left <= 0
+    kept = None if cut else line
     return Outcome(
-        job.task.id, job.trial, line, failed, spent, seconds, started, note, asked, outage
+        job.task.id, job.trial, kept, failed, spent, seconds, started, note, asked, outage, cut
     )
 
 

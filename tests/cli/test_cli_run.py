@@ -201,9 +201,12 @@ def test_what_cannot_be_played_is_one_clear_line(called, words: list[str], says:
 def test_a_spent_budget_ends_with_3_and_can_be_resumed(seal, tmp_path: Path) -> None:
     (tmp_path / "costly.py").write_text(COSTLY)
     words = ("run", "--limit", "20", "--no-baselines", "--out", "r", "--model", "costly:Costly")
-    assert seal(*words, "--workers", "1", "--max-total-tokens", "30").returncode == 3
+    spent = seal(*words, "--workers", "1", "--max-total-tokens", "30")
+    assert spent.returncode == 3
     stopped = lines(tmp_path / "r" / "trajectories.jsonl")
     assert 0 < stopped < 20
+    told = f"stopped by --max-total-tokens 30; unfinished chats: {20 - stopped}; go on with "
+    assert f"{told}--resume --out r and a larger --max-total-tokens" in spent.stderr
     resumed = seal(*words, "--max-total-tokens", "1000000", "--resume")
     assert resumed.returncode == 0, resumed.stderr
     assert lines(tmp_path / "r" / "trajectories.jsonl") == 20

@@ -20,6 +20,8 @@ from small_pools import by_server, contents, many, play, weather_task, write_poo
 import seal
 from seal.core import OutageError, UsageError
 from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.run import run as play_run
+from seal.runs.settings import RunSettings
 
 MOST_S = 2.0
 """What a chat may take; no fault may hold it 2 seconds longer."""
@@ -390,7 +392,7 @@ def test_a_server_that_comes_back_is_asked_on(model_server, tmp_path):
 def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
     pool = write_pool(tmp_path / "pool", many(12))
     settings = {"model": "openai/small", "team": "direct", "workers": 2, "max_seconds": 60}
-    quick = {"slow": True}
+    quick, told = {"slow": True}, []
 
     def answer(wire):
         call = CALLED if wire.body["messages"][-1]["role"] != "tool" else WORDS + REST
@@ -401,10 +403,16 @@ def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
     with RawServer(answer) as server:
         settings["base_url"] = server.url
         began = time.monotonic()
-        run = play(pool, tmp_path / "run", max_total_seconds=8, **settings)
+        timed = RunSettings(pool=str(pool), baselines=False, max_total_seconds=8, **settings)
+        run = play_run(timed, tmp_path / "run", tell=told.append)
         assert time.monotonic() - began < 8 + 4  # scoring is in it
-        assert run.exit_code == 3 and run.summary["stop_reasons"]["error"] <= 2
-        assert len(list(run.folder.trajectories())) < 12
+        assert (run.exit_code, run.summary["errors"]) == (3, 0)
+        kept = list(run.folder.trajectories())
+        assert 0 < len(kept) < 12 and run.summary["unfinished"] == 12 - len(kept)
+        assert told[1:] == [
+            f"stopped by --max-total-seconds 8; unfinished chats: {12 - len(kept)}; "
+            f"go on with --resume --out {tmp_path / 'run'}"
+        ]
         quick["slow"] = False
         run = play(pool, tmp_path / "run", resume=True, **settings)
     assert (run.exit_code, run.summary["errors"]) == (0, 0)

@@ -69,28 +69,28 @@ class Budget:
     @property
     def spent(self) -> bool:
         """True where nothing may be asked any more."""
-        return bool(self.outage) or self._reached({})
+        return bool(self.outage or self.reached)
 
     @property
-    def is_over(self) -> bool:
-        """True where the time of the run is up."""
-        return time.monotonic() >= self.until
+    def reached(self) -> str:
+        """The setting whose limit is reached; empty where none is."""
+        return self._reached({})
 
     @property
     def seconds_left(self) -> float | None:
         """How long the run may still last, at least a millisecond; None: without limit."""
         return None if self.until == math.inf else max(0.001, self.until - time.monotonic())
 
-    def _reached(self, besides: Ledger) -> bool:
-        if self.is_over:
-            return True
+    def _reached(self, besides: Ledger) -> str:
+        if time.monotonic() >= self.until:
+            return "max_total_seconds"
         tokens = self.tokens + tokens_of(besides)
         if self.max_tokens is not None and tokens >= self.max_tokens:
-            return True
+            return "max_total_tokens"
         if self.max_dollars is None:
-            return False
+            return ""
         dollars = self.dollars(merged([self.ledger, besides]))
-        return (dollars or 0.0) >= self.max_dollars
+        return "max_dollars" if (dollars or 0.0) >= self.max_dollars else ""
 
     def admit(self, besides: Ledger) -> None:
         """Let a judge's model be asked.
