@@ -263,9 +263,10 @@ def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:
 
 
 def check_address_used(settings: RunSettings) -> None:
-    """Raise UsageError where `--base-url` is nobody's, while a role's model has no address.
+    """Raise UsageError where `--base-url` is nobody's.
 
-    Its requests would go to its provider, and whoever gave the address may mean them to stay.
+    Requests of a role's model would go to its provider, and whoever gave the address may mean them
+    to stay. Where no role's model lacks one, an address that holds for many runs is left alone.
     """
     by_words = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
     if not (settings.base_url and is_offline(settings.model) and by_words):
@@ -277,6 +278,11 @@ def check_address_used(settings: RunSettings) -> None:
                 f"address into the role's model: --role-model {role}={spec},"
                 f"base_url={public_url(settings.base_url)}"
             )
+    if settings.origins.get("base_url") in ("flag", "call"):
+        raise UsageError(
+            f"--base-url holds for --model, and {settings.model} asks no server; leave it out, or "
+            "name a model that asks one: --model openai/NAME"
+        )
 
 
 def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -198,6 +198,9 @@ def test_an_address_that_is_nobodys_is_refused_with_the_repair(
     with pytest.raises(SealError, match=match) as told:
         seal.run("sample", base_url=three.model.url, role_models={"judge": "openai/j"}, limit=1)
     assert "lexical asks no server" in str(told.value)
+    for roles in ({}, {"judge": "oracle"}, {"judge": "openai/j,base_url=http://h/v1"}):
+        with pytest.raises(SealError, match="lexical asks no server; leave it out"):
+            seal.run("sample", base_url=three.model.url, role_models=roles, limit=1)
     options = {"max_tokens": 5}
     with pytest.raises(SealError, match=r"-M max_tokens: it holds for --model.*judge=openai/j,max"):
         seal.run("sample", model_options=options, role_models={"judge": "openai/j"}, limit=1)
