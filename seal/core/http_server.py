@@ -121,15 +121,17 @@ class HttpServer(Server):
         except CutStreamError as error:
             failure = self.transient(f"broke off: {error}", status=0)
         except HTTPError as error:
-            failure = self._told_connection(error, has_words(text, form))
+            failure = self._told_connection(error, text, form)
         except ValueError as error:
             sent = shortened(self._clean(text.decode(errors="replace")))  # no half of a key
             said = f"answered what is no JSON: {error}. Is {self._setting} right? It sent {sent}"
             failure = self.transient(said)
         raise failure
 
-    def _told_connection(self, error: HTTPError, spoke: bool) -> InfrastructureError:
-        """Return what became of a connection, on which words of the model had come or had not."""
+    def _told_connection(
+        self, error: HTTPError, text: bytearray, form: Streamed
+    ) -> InfrastructureError:
+        """Return what became of a connection, on which a part of an answer may have come."""
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
@@ -137,12 +139,14 @@ class HttpServer(Server):
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
-            said = f"could not be reached or broke off: {error.__cause__ or cause}"
-            asked = f"Is it running, is {self._setting} right?"
-            said = sentences(said, asked if self.url else "Can this machine reach the provider?")
+            said = f"broke off: {error.__cause__ or cause}"
+            if not text:
+                asked = f"Is it running, is {self._setting} right?"
+                asked = asked if self.url else "Can this machine reach the provider?"
+                said = sentences(f"could not be reached or {said}", asked)
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
-        elif spoke:
+        elif has_words(text, form):
             return OverdueError(self.told("was still answering when the time was up"))
         else:
             said = "gave no answer before the time was up"

@@ -67,7 +67,7 @@ def has_words(text: bytes | bytearray, form: Streamed) -> bool:
 def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
     """Return the JSON of an answer: as it stands, or gathered from a stream.
 
-    A stream's error stands under `error`, as in a body that is not streamed.
+    A stream's error stands under `error`, as in a body that is not streamed, and has a `message`.
 
     Raises:
         CutStreamError: The stream ended before its answer did.
@@ -76,10 +76,15 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
     if not is_stream(text):
         return json.loads(text)
     chunks: list[dict[str, Any]] = []
-    for chunk in _chunks(text):
-        if chunk.get("error"):
-            return chunk
-        chunks.append(chunk)
+    try:
+        for chunk in _chunks(text):
+            if error := chunk.get("error"):
+                return {**chunk, "error": {"message": error} if isinstance(error, str) else error}
+            chunks.append(chunk)
+    except ValueError:
+        if text.endswith((b"\n\n", b"\r\n\r\n")):
+            raise
+        raise CutStreamError("the stream ended amid an event") from None
     answer, ended = form.gathered(chunks)
     if not ended and _END not in text[-32:]:
         raise CutStreamError("the stream broke off before the answer's end")

@@ -68,10 +68,11 @@ def unfinished(answer: Any) -> str:
 
 def as_chat(answer: Any) -> Any:
     """Return a response as a chat completion; what is none, as it is."""
+    if isinstance(answer, dict) and answer.get("status") in ("failed", "cancelled"):
+        unsaid = {"message": "it gives no reason", "code": answer["status"]}
+        return {"error": answer.get("error") or unsaid}
     if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
         return answer
-    if answer.get("status") in ("failed", "cancelled"):
-        return {"error": answer.get("error") or {"message": answer["status"]}}
     by_kind: dict[Any, list[dict[str, Any]]] = {}
     for item in objects_in(answer["output"]):
         by_kind.setdefault(item.get("type"), []).append(item)

@@ -17,6 +17,7 @@ from seal.models.profiles import Profile, after_refusal, differences, find_profi
 from seal.models.settings import ModelSettings
 from seal.models.tokens import count_thinking, estimate_usage
 from seal.models.wire import (
+    FailedAnswerError,
     MalformedAnswerError,
     WireTools,
     parse_completion,
@@ -163,7 +164,7 @@ class ServerModel(ABC):
             try:
                 completion, counted = parse_completion(answer, tools)
             except MalformedAnswerError as error:
-                problem = str(error)
+                problem, failed = str(error), isinstance(error, FailedAnswerError)
             else:
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
@@ -173,6 +174,8 @@ class ServerModel(ABC):
             refusal = refusal_of(400, problem)
             if refusal is not None:
                 raise RequestError(self._server.told(f"answered {problem}"), refusal)
+            if failed:
+                raise self._server.transient(problem)
             known = self._server.standing.counts.was_heard
             hint = "" if known else f". Is {self.settings.address_from} right?"
             raise self._server.transient(f"{self.unusable}: {problem}{hint}")

@@ -29,6 +29,10 @@ class MalformedAnswerError(Exception):
     """The server's answer is no chat completion; the text says what is wrong with it."""
 
 
+class FailedAnswerError(MalformedAnswerError):
+    """The server told in its answer that it failed; the text says so with its words."""
+
+
 @dataclass(frozen=True, slots=True)
 class WireTools:
     """The tools of a request as servers take them."""
@@ -165,11 +169,14 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
 
     Raises:
         MalformedAnswerError: It is no chat completion.
+        FailedAnswerError: It tells of a failure, in the form of OpenAI's errors or amid an answer.
     """
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
-    if isinstance(answer.get("error"), (dict, str)) and answer["error"]:
-        raise MalformedAnswerError(f"it is an error: {_excerpt(answer['error'], 300)}")
+    if isinstance(error := answer.get("error"), dict) and error.get("message"):
+        raise FailedAnswerError(f"failed: {_words_of(error)}")
+    if isinstance(error, (dict, str)) and error:
+        raise MalformedAnswerError(f"it is an error: {_excerpt(error, 300)}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
@@ -178,7 +185,7 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
     finish = finish_of(choices[0].get("finish_reason"))
     if finish in FAULTY:
-        raise MalformedAnswerError(f"it broke off: {_excerpt(choices[0].get('error') or finish)}")
+        raise FailedAnswerError(f"broke off: {_words_of(choices[0].get('error') or finish)}")
     usage = _usage(answer.get("usage"))
     calls = tuple(_calls(message, tools))
     completion = Completion(
@@ -191,6 +198,15 @@ def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
         signed=tuple(objects_in(message.get("thinking_blocks"))) if calls else (),
     )
     return completion, usage is not None
+
+
+def _words_of(error: Any) -> str:
+    """Return what an error says, with its code and its kind."""
+    if not isinstance(error, dict) or not error.get("message"):
+        return error if isinstance(error, str) else _excerpt(error)
+    named = (error.get(name) for name in ("code", "type"))
+    codes = ", ".join(str(name) for name in named if name and name != "error")
+    return f"{error['message']} ({codes})" if codes else str(error["message"])
 
 
 def _thoughts(message: dict[str, Any]) -> Iterator[str]:

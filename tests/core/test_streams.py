@@ -169,6 +169,20 @@ def test_a_stream_that_ends_before_its_answer_is_told():
     assert answer_in(DONE.encode())["choices"] == []
 
 
+@pytest.mark.parametrize(
+    "rest", [b'data: {"choices": [{"ind', b"data: {", 'data: {"é'.encode()[:-1]]
+)
+@pytest.mark.parametrize("before", [WORDS.encode(), b""])
+def test_a_stream_that_ends_amid_an_event_is_told_as_cut(before, rest):
+    with pytest.raises(CutStreamError, match="ended amid an event"):
+        answer_in(before + rest)
+
+
+def test_an_error_in_a_stream_that_is_a_text_is_its_message():
+    told = answer_in((WORDS + event(error="worker crashed")).encode())
+    assert told == {"error": {"message": "worker crashed"}}
+
+
 @pytest.mark.parametrize("text", [b"", b"<html>", b"data: {oops\n\n", b'data: "\xff"\n\n', b"\xff"])
 def test_what_is_no_json_is_told(text):
     with pytest.raises(ValueError):

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from servers import answer, calls, failure, garbage, half, late, message, nothing, text
+from servers import Answer, answer, calls, failure, garbage, half, late, message, nothing, text
 
 from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall, Usage, UsageError
 from seal.models import Model, ModelSettings, build_model, model_identity
@@ -645,6 +645,45 @@ def test_a_broken_connection_and_the_question_are_two_sentences(model_of):
     with pytest.raises(ModelError, match=r"[^.;]\. Is it running, is --base-url right\?") as told:
         model.complete(ASK)
     assert "broke off: Remote end closed connection" in str(told.value)
+
+
+CRASHED = {"message": "worker crashed", "code": "server_error"}
+BEGUN = {"choices": [{"index": 0, "delta": {"content": "Sun"}}]}
+ENDED = {"type": "response.failed", "response": {"status": "failed", "error": CRASHED}}
+FAILURES = {
+    "an event": ("chat", [BEGUN, {"error": CRASHED}], r"/v1 failed: worker crashed \(server_error"),
+    "a text": ("chat", [BEGUN, {"error": "worker crashed"}], r"/v1 failed: worker crashed \("),
+    "a failed response": ("responses", [ENDED], r"/v1 failed: worker crashed \(server_error\) \("),
+    "an error of a response": (
+        "responses",
+        [{"type": "error", **CRASHED}],
+        r"/v1 failed: worker crashed \(server_error\) \(",
+    ),
+    "a cut event": ("chat", [BEGUN], "/v1 broke off: the stream ended amid an event"),
+    "a cut body": ("chat", [BEGUN], "/v1 broke off: IncompleteRead"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_fault_of_a_server_that_speaks_the_interface_does_not_blame_the_address(model_of, name):
+    api, events, told = FAILURES[name]
+    body = "".join(
+        f"event: {one.get('type', 'message')}\ndata: {json.dumps(one)}\n\n" for one in events
+    )
+    body += 'data: {"choices": [{' if "cut" in name else ""
+    cut = "half" if name == "a cut body" else "no"
+    sent = Answer(body.encode(), headers={"Content-Type": "text/event-stream"}, cut=cut)
+    model, _ = model_of([sent], max_tries=1, api=api)
+    with pytest.raises(ModelError, match=told) as caught:
+        model.complete(ASK)
+    assert "base-url" not in str(caught.value) and "running" not in str(caught.value)
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_a_response_that_failed_without_a_reason_says_so(model_of, status):
+    model, _ = model_of([answer({"status": status, "error": None})], max_tries=1, api="responses")
+    with pytest.raises(ModelError, match=rf"/v1 failed: it gives no reason \({status}\)"):
+        model.complete(ASK)
 
 
 def test_what_is_no_json_is_shown_without_any_part_of_the_key(model_of):
