@@ -32,6 +32,8 @@ class Answer:
     cut: Literal["no", "half", "nothing"] = "no"
     """half: the connection closes amid the body; nothing: it closes before any byte."""
     delay_s: float = 0.0
+    drip_s: float = 0.0
+    """Seconds between two parts of the body, of which each holds an event; 0: it is sent whole."""
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,11 @@ class _Handler(BaseHTTPRequestHandler):
         if given.cut == "half":
             self.wfile.write(given.body[: len(given.body) // 2])
             self.close_connection = True
+        elif given.drip_s:
+            for event in given.body.split(b"\n\n"):
+                self.wfile.write(event + b"\n\n")
+                self.wfile.flush()
+                time.sleep(given.drip_s)
         else:
             self.wfile.write(given.body)
         self.wfile.flush()

@@ -1,9 +1,10 @@
 """`seal models`: the list, and the probe of one model."""
 
 import json
+from time import monotonic
 
 import pytest
-from servers import Answer, ModelServer, Received, failure, text
+from servers import Answer, ModelServer, Received, failure, late, text
 
 
 def listening(request: Received) -> Answer:
@@ -114,3 +115,29 @@ def test_a_check_does_not_repeat_a_secret(called, as_json):
         done = called("models", "probe", "openai/x", *flags)
         assert done.returncode == 2 and "s3cretpw" not in done.stdout + done.stderr
         assert "'http://127.0.0.1:9/v1' holds a user or a password: write" in done.stderr
+
+
+def dripping(request: Received) -> Answer:
+    """Answer by a stream that goes on for longer than a check."""
+    event = 'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n'
+    return Answer(event.encode() * 40, headers={"Content-Type": "text/event-stream"}, drip_s=0.1)
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        (dripping, "was still answering when the time was up; a check ends after 0.5 s"),
+        (lambda request: late(4.0, text("OK")), "gave no answer before the time was up (tried "),
+    ],
+    ids=["dripping", "silent"],
+)
+def test_a_check_has_an_end_and_says_first_who_is_asked(called, monkeypatch, server, told):
+    monkeypatch.setattr("seal.cli.verbs.models._LONGEST_S", 0.5)
+    with ModelServer(server) as running:
+        began = monotonic()
+        done = called("models", "check", f"openai/x,base_url={running.url}")
+        assert monotonic() - began < 3
+    assert done.returncode == 1
+    assert f"openai/x at {running.url}: does not answer: " in done.stdout and told in done.stdout
+    assert done.stdout.rstrip().endswith("a check ends after 0.5 s")
+    assert f"asking openai/x at {running.url}, for at most 0.5 s" in done.stderr

@@ -18,6 +18,8 @@ app = new_app()
 
 _FEW = 64
 """Tokens of an answer that tells whether anybody answers; one that thinks needs some."""
+_LONGEST_S = 30.0
+"""Seconds that the check of one model may take."""
 
 _MEANING = {
     "openai": "openai/MODEL: OpenAI, or any server that speaks its protocol: "
@@ -93,7 +95,10 @@ def check(
     ),
     json: bool = JSON,
 ) -> int:
-    """Say who is asked where, and ask each once; exits with 1 where one does not answer."""
+    """Say who is asked where, and ask each once; exits with 1 where one does not answer.
+
+    A model that has not answered after 30 seconds is given up.
+    """
     from seal.core import UsageError
 
     with output(json) as result:
@@ -122,23 +127,29 @@ def _answer_of(spec: str) -> dict[str, Any]:
     """Return who was asked for a model, and what came of one small request."""
     from time import monotonic
 
+    from seal.cli.failure import tell
     from seal.core import Message, Request, SealError, shortened
+    from seal.core.deadlines import seconds_left, within
     from seal.models import Flagged, Model, bare_name, is_offline
     from seal.runs.run_model import RunModel, find_recording
 
     found: dict[str, Any] = dict.fromkeys(("model", "asked"), bare_name(spec)) | {"answers": False}
     flagged = Flagged(spec, options={"max_tries": 1})
-    try:
-        Model(spec)  # first: what holds a secret is not shown
-        found |= dict.fromkeys(("model", "asked"), spec)
-        named = RunModel(flagged, lambda name: find_recording(name, None))
-        found["asked"] = named.shown
-        if is_offline(spec):
-            return {**found, "answers": True, "said": "asks nobody"}
-        began = monotonic()
-        said = named.model.complete(Request((Message("user", "Reply with OK."),), max_tokens=_FEW))
-    except SealError as error:
-        return {**found, "said": f"does not answer: {error}"}
+    with within(_LONGEST_S):
+        try:
+            Model(spec)  # first: what holds a secret is not shown
+            found |= dict.fromkeys(("model", "asked"), spec)
+            named = RunModel(flagged, lambda name: find_recording(name, None))
+            found["asked"] = named.shown
+            if is_offline(spec):
+                return {**found, "answers": True, "said": "asks nobody"}
+            tell(f"asking {named.shown}, for at most {_LONGEST_S:g} s")
+            began = monotonic()
+            request = Request((Message("user", "Reply with OK."),), max_tokens=_FEW)
+            said = named.model.complete(request)
+        except SealError as error:
+            late = "" if seconds_left() else f"; a check ends after {_LONGEST_S:g} s"
+            return {**found, "said": f"does not answer: {error}{late}"}
     words = shortened(said.content) if said.content.strip() else "nothing in words"
     seconds = monotonic() - began
     return {**found, "answers": True, "said": f"answers within {seconds:.1f} s: {words}"}
