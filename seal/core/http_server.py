@@ -78,8 +78,7 @@ class HttpServer(Server):
         self._setting = settings.address_from
         parts = urlsplit(url or own)
         query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
-        where = f" at {public_url(url)}" if url else ""
-        super().__init__(who, where, variables[1], settings, [parts.password, *query])
+        super().__init__(who, variables[1], settings, [parts.password, *query])
         self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
         self._login = _login(parts)
         self._headers = dict(_HEADERS)

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from seal.core.deadlines import seconds_left, within
 from seal.core.errors import ModelError, OverdueError, RequestError, UsageError
-from seal.core.secrets import SHORTEST_KEY, ServerSettings, read_key
+from seal.core.secrets import SHORTEST_KEY, ServerSettings, public_url, read_key
 from seal.core.server_words import refusal_of, unread
 
 Answer = TypeVar("Answer")
@@ -150,27 +150,25 @@ class Server(ABC):
 
     Args:
         who: The model, `PROVIDER/NAME`.
-        where: Follows on the model's name in every message; may be empty.
         key_variable: Variable that holds the key where the settings name none.
         settings: How it is asked.
         secrets: What must not be shown besides the key.
     """
 
     url: str | None
-    """Its address; None: the provider's own."""
+    """Its address, which every message names; None: the provider's own. Set before `__init__`."""
     refused = "The server does not take this request as it is."
     """What to do where it does not take a request: one sentence."""
 
     def __init__(
         self,
         who: str,
-        where: str,
         key_variable: str,
         settings: ServerSettings,
         secrets: Iterable[str | None] = (),
     ) -> None:
         self._who = who
-        self._where = where
+        self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
         self._key_variable = settings.api_key_env or key_variable
         self._key = read_key(self._key_variable)

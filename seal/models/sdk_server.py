@@ -33,7 +33,7 @@ class SdkServer(Server):
         settings: ServerSettings,
         secrets: Iterable[str | None] = (),
     ) -> None:
-        super().__init__(who, "", key_variable, settings, secrets)
+        super().__init__(who, key_variable, settings, secrets)
         if self.needs_key:
             self._require_key()
         if find_spec(self.package) is None:

@@ -380,9 +380,12 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
         (404, "not_found_error", "model: claude-x", "Check the model's name"),
         (400, "invalid_request_error", "no such field", "no such field"),
     ):
-        model, _ = claude([fault(status, kind, said)])
-        with pytest.raises(ModelError, match=match):
+        model, server = claude([fault(status, kind, said)])
+        with pytest.raises(ModelError, match=match) as told:
             model.complete(ASK)
+        assert str(told.value).startswith(
+            f"anthropic/claude-x at {server.url} answered HTTP {status}"
+        )
 
 
 def test_a_full_window_and_a_refusal_of_anthropic_are_outcomes(claude):
