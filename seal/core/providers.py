@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from typing import Any
@@ -22,6 +23,7 @@ from seal.core.streams import (
     RESPONSES,
 )
 
+_log = logging.getLogger(__name__)
 _OPENAI = "https://api.openai.com/v1"
 _GENERATE = "generateContent"
 _GEMINI = "https://generativelanguage.googleapis.com"
@@ -106,11 +108,22 @@ class OpenAIServer(HttpServer):
             except RequestError as error:
                 if not (fields and _ABOUT_STREAMS.search(error.said)):
                     raise
-                # Other threads may be refused the same: each takes out what it has sent itself.
-                self._stream_fields = min(self._stream_fields, ways[number:], key=len)
+                self._shorten(ways[number:])
             else:
                 return answer
         raise AssertionError("the last request has no field of streams")
+
+    def _shorten(self, ways: tuple[dict[str, Any], ...]) -> None:
+        """Keep to the ways that a refusal of streams leaves; it is told once.
+
+        Other threads may be refused the same: each takes out what it has sent itself.
+        """
+        with self._lock:
+            before = self._stream_fields
+            self._stream_fields = min(before, ways, key=len)
+        if left_out := sorted(before[0].keys() - self._stream_fields[0].keys()):
+            told = f"{', '.join(left_out)} left out"
+            _log.warning("%s refused a request; from now on: %s", self._who, told)
 
     def context_of(self, model: str) -> int | None:
         """Return how many tokens prompt and answer may have, as the server says.

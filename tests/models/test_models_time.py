@@ -187,15 +187,23 @@ def test_streaming_is_turned_off_by_an_option_that_is_no_part_of_the_model(model
         (["body.stream_options: extra fields not permitted", "stream is not supported"], set()),
     ],
 )
-def test_what_a_server_refuses_of_streams_is_not_sent_again(model_server, refused, fields):
-    server = model_server([*(failure(400, said) for said in refused), text("x"), text("y")])
+@pytest.mark.parametrize("status", [400, 422])
+def test_what_a_server_refuses_of_streams_is_told_once_and_not_sent_again(
+    model_server, caplog, refused, fields, status
+):
+    server = model_server([*(failure(status, said) for said in refused), text("x"), text("y")])
     model = build_model("openai/m", ModelSettings(base_url=server.url))
     assert [model.complete(ASK).content for _ in range(2)] == ["x", "y"]
     last = [request.body.keys() & {"stream", "stream_options"} for request in server.received[-2:]]
     assert last == [fields, fields]
+    assert caplog.messages == [
+        f"openai/m refused a request; from now on: {name} left out"
+        for name in ("stream_options", "stream")
+        if name not in fields
+    ]
 
 
-def test_a_refusal_of_streams_that_many_threads_meet_at_once_stays_one(model_server):
+def test_a_refusal_of_streams_that_many_threads_meet_at_once_stays_one(model_server, caplog):
     meeting = threading.Barrier(6)
 
     def script(request):
@@ -210,6 +218,7 @@ def test_a_refusal_of_streams_that_many_threads_meet_at_once_stays_one(model_ser
         list(pool.map(lambda _: model.complete(ASK), range(meeting.parties)))
     assert model.complete(ASK).content == "x"
     assert server.received[-1].body["stream"] is True
+    assert len(caplog.messages) == 1
 
 
 @every_interface
