@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
+from seal.core import UsageError
 from seal.core.folders import check_path
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
@@ -202,6 +203,21 @@ class _Grouped(TyperCommand):
     shown: ClassVar[Sequence[str]] = ()
     """Names of the options that stand first, and in the short help alone."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words.
+
+        Raises:
+            UsageError: An option that has one value is given two.
+        """
+        valued = list(_valued(args))
+        left = super().parse_args(ctx, args)
+        for one in self.get_params(ctx):
+            if not isinstance(one, TyperOption) or one.multiple or one.is_flag:
+                continue
+            if len({value for word, value in valued if word in one.opts}) > 1:
+                raise UsageError(f"{one.opts[0]} is given twice, with two values; keep one")
+        return left
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections; `Options` are those of no group."""
         short = bool(self.shown) and not ctx.meta.get(_ALL)
@@ -232,6 +248,14 @@ class _Grouped(TyperCommand):
         if not short or own is None:
             return str(own or "Options")
         return "Options" if parameter.name in self.shown else None
+
+
+def _valued(args: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each word that may be an option, with the value that is its own if it has one."""
+    ends = args.index("--") if "--" in args else len(args)
+    for word, following in zip(args[:ends], [*args[1:], ""], strict=False):
+        name, equals, value = word.partition("=")
+        yield name, value if equals else following
 
 
 def _options(kind: Any) -> Iterator[inspect.Parameter]:

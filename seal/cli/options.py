@@ -30,18 +30,19 @@ def new_app(help: str = "") -> typer.Typer:
 
 
 def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
-    """Return the KEY=VALUE words of a repeated flag as a mapping; a later word wins.
+    """Return the KEY=VALUE words of a repeated flag as a mapping.
 
     Raises:
-        UsageError: A word has no `=` or no key, or is a service's key.
+        UsageError: A word has no `=` or no key, or is a service's key; or a key has two values.
     """
-    found = {}
+    found: dict[str, str] = {}
     for word in words or ():
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
             raise UsageError(f"{flag} {word!r}: expected KEY=VALUE")
         refuse_secret(key.strip(), value, flag)
-        found[key.strip()] = value
+        if found.setdefault(key.strip(), value) != value:
+            raise UsageError(f"{flag} {key.strip()} is given twice, with two values; keep one")
     return found
 
 
@@ -51,10 +52,10 @@ def role_models(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     Raises:
         UsageError: A word has no `=` or no key, or is a service's key.
     """
-    words = list(words or ())
-    each = [pairs(flag, [word]) for word in words]
-    judges = [model["judge"] for model in each if "judge" in model]
-    return pairs(flag, words) | ({"judge": tuple(judges)} if len(judges) > 1 else {})
+    named = [(word, pairs(flag, [word])) for word in words or ()]
+    judges = tuple(model["judge"] for _, model in named if "judge" in model)
+    found: dict[str, Any] = dict(pairs(flag, [w for w, model in named if "judge" not in model]))
+    return found | ({"judge": judges if len(judges) > 1 else judges[0]} if judges else {})
 
 
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:

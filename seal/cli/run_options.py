@@ -313,7 +313,7 @@ class Limits:
         "exit code 3, resumable.",
     )
     max_total_seconds: float | None = option(
-        None, "Seconds of the run: likewise; chats that are cut count as errors until then."
+        None, "Seconds of the run: likewise; a chat that is cut off is unfinished."
     )
     max_dollars: float | None = option(None, "Likewise in US dollars; every model needs a price.")
     prices: Path | None = option(

@@ -110,14 +110,27 @@ class Cast:
         return [("model", self._main), *self._own.items(), *further]
 
     def asked(self) -> list[str]:
-        """Return a line for each model: who is asked, and where; none where nobody is."""
+        """Return a line for each model: who is asked, and where; none where nobody is.
+
+        Before them stands one on flags that the model's own text overrules, where there are any.
+        """
         models = self._by_role()
+        lines = self._overruled()
         if not any(model.is_served for _, model in models):
-            return []
+            return lines
         roles: dict[str, list[str]] = {}
         for role, model in models:
             roles.setdefault(model.shown, []).append(role)
-        return [f"{', '.join(dict.fromkeys(names))}: {what}" for what, names in roles.items()]
+        return lines + [f"{', '.join(dict.fromkeys(who))}: {what}" for what, who in roles.items()]
+
+    def _overruled(self) -> list[str]:
+        asked = self._settings
+        flags = {"base_url": asked.base_url} if asked.base_url else {}
+        flags |= asked.model_options
+        own = Model(asked.model).options if isinstance(asked.model, str) else {}
+        names = [name for name, value in flags.items() if own.get(name, value) != value]
+        told = f"the text of --model goes before the flags: its own {', '.join(names)} holds"
+        return [told] if names else []
 
     def open(
         self, task: Task, trial: int, example: Example | None = None

@@ -192,8 +192,8 @@ class RunSettings:
     """Tokens that models may be asked in the whole run, judges, simulators and baselines with them;
     kept answers cost none. What is unfinished then can be resumed."""
     max_total_seconds: _Positive | None = None
-    """Wall-clock seconds from now on, also where a run is resumed; chats that are cut are errors
-    until they are played again."""
+    """Wall-clock seconds from now on, also where a run is resumed; chats that it cuts off are
+    unfinished."""
     max_dollars: _Positive | None = None
     """Likewise in US dollars, at the prices below."""
     prices: str | Path | None = None

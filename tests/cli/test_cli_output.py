@@ -51,9 +51,9 @@ def test_nothing_is_printed_where_the_verb_fails() -> None:
 
 
 def test_values_are_json_where_they_can_be() -> None:
-    words = ["a=1", "b=0.5", "c=true", "d=word", 'e=["x"]', "f=", "g=1=2", "a=2"]
+    words = ["a=1", "b=0.5", "c=true", "d=word", 'e=["x"]', "f=", "g=1=2", "a=1"]
     assert typed_pairs("-M", words) == {
-        "a": 2,
+        "a": 1,
         "b": 0.5,
         "c": True,
         "d": "word",

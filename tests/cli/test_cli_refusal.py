@@ -68,6 +68,11 @@ REFUSED = {
     "--model llama3:8b": "no module 'llama3' .* named with its provider: openai/llama3:8b",
     "--model openai/x --base-url http://h/v1 -M max_tokens=abc": "max_tokens=abc: expected a whole",
     "--limit x": "'--limit': expected a whole number",
+    "--limit=2": "--limit is given twice, with two values; keep one",
+    "-M max_tokens=1 -M max_tokens=2": "--model-option max_tokens is given twice, with two values",
+    "--role-model judge=oracle --role-model user_simulator=a --role-model user_simulator=b": (
+        "--role-model user_simulator is given twice"
+    ),
 }
 
 

@@ -206,6 +206,19 @@ def test_an_address_that_is_nobodys_is_refused_with_the_repair(
         seal.run("sample", model_options=options, role_models={"judge": "openai/j"}, limit=1)
 
 
+def test_an_option_of_the_models_text_goes_before_the_flags_and_a_line_says_so(
+    three: Three, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = write_pool(tmp_path / "pool", many(1))
+    words = ["run", str(pool), "--no-baselines", "--json", "--out", str(tmp_path / "run")]
+    words += ["--model", f"openai/x,base_url={three.model.url},max_tokens=77"]
+    words += ["--base-url", three.model.url, "-M", "max_tokens=5", "-M", "max_tokens=5"]
+    assert main(words) == 0
+    assert {r.body["max_tokens"] for r in three.model.received} == {77}
+    told = "seal: the text of --model goes before the flags: its own max_tokens holds"
+    assert capsys.readouterr().err.splitlines()[0] == told
+
+
 def test_the_flags_of_scoring_hold_for_judges_but_for_their_own_options(
     three: Three, tmp_path: Path
 ) -> None:
