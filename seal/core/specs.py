@@ -47,7 +47,7 @@ class Notation:
         name, *words = _words(text)
         if not name:
             raise UsageError(
-                f"{self.kind} {text!r} has no name; write NAME[,KEY=VALUE...]: {self.example}"
+                f"{self.kind} {str(text)!r} has no name; write NAME[,KEY=VALUE...]: {self.example}"
             )
         options: dict[str, Any] = {}
         for word in words:

@@ -147,7 +147,7 @@ def _is_model(thing: Any) -> bool:
 def _checked(model: Any, spec: Any) -> ChatModel | OpenedPerChat:
     if not _is_model(model):
         raise UsageError(
-            f"{spec!r} is no model: expected an object with complete(request) or "
+            f"{spec} is no model: expected an object with complete(request) or "
             f"open(task, trial), got {type(model).__name__}"
         )
     found: ChatModel | OpenedPerChat = model

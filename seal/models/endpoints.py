@@ -37,7 +37,7 @@ def at_endpoint(name: str) -> tuple[str, dict[str, Any]]:
 
     Raises:
         EndpointError: There is no such endpoint; names the closest.
-        UsageError: No name follows on the @.
+        UsageError: No name follows on the @, no model stands before it, or there are two.
         DataError: The file is no TOML, or an endpoint of it cannot be one.
     """
     if name.endswith("@"):
@@ -48,6 +48,14 @@ def at_endpoint(name: str) -> tuple[str, dict[str, Any]]:
     found = _AT.fullmatch(name)
     if found is None:
         return name, {}
+    if not found["model"]:
+        raise UsageError(f"model {name}: no model stands before the @; write openai/NAME{name}")
+    if twice := _AT.fullmatch(found["model"]):
+        one = f"{twice['model']}@{twice['endpoint']}"
+        raise UsageError(
+            f"model {name}: it has two endpoints, {twice['endpoint']} and {found['endpoint']}; "
+            f"keep one of them, as in {one}"
+        )
     known = endpoints()
     if not known:
         raise EndpointError(

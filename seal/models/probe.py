@@ -108,7 +108,9 @@ def probe(model: Any, spec: Any) -> list[Way]:
         ModelError: The server cannot be reached, or takes no request at all.
     """
     if not hasattr(model, "complete"):
-        raise UsageError(f"{spec!r} plays tasks: it calls what they ask for, and cannot be probed")
+        raise UsageError(
+            f"{str(spec)!r} plays tasks: it calls what they ask for, and cannot be probed"
+        )
     found: dict[Format, tuple[Ability, Ability]] = {}
     ways = []
     tried = partial(_tried, model if isinstance(model, ServerModel) else None)

@@ -94,8 +94,10 @@ def _number(name: str, value: Any) -> float | int:
         raise UsageError(f"-M {name}={value}: expected a number") from None
 
 
+_COUNT = "a whole number of at least 1"
 _TYPES: dict[str, tuple[type, ...]] = {
     "a whole number": (int,),
+    _COUNT: (int,),
     "a number": (int, float),
     "a number from 0 to 1, such as 0.3": (int, float),
     "true or false": (bool,),
@@ -140,7 +142,8 @@ _OPENAI = _by_name(
         " safety_identifier service_tier user verbosity",
         "a text or a list": "stop",
         "a text or an object": "tool_choice",
-        "a whole number": "max_completion_tokens max_tokens seed top_logprobs",
+        "a whole number": "seed top_logprobs",
+        _COUNT: "max_completion_tokens max_tokens",
         "an object": f"{BODY} logit_bias metadata response_format",
         "true or false": "logprobs parallel_tool_calls store",
     }
@@ -150,7 +153,8 @@ _GEMINI = _by_name(
         "a list": "safety_settings stop_sequences",
         "a number": "frequency_penalty presence_penalty top_k top_p",
         "a text": "cached_content profile media_resolution response_mime_type",
-        "a whole number": "max_output_tokens seed",
+        "a whole number": "seed",
+        _COUNT: "max_output_tokens",
         "an object": "labels response_json_schema response_schema thinking_config tool_config",
     }
 )
@@ -159,7 +163,8 @@ _ANTHROPIC = _by_name(
         "a list": "stop_sequences",
         "a number": "top_p",
         "a text": "profile service_tier speed",
-        "a whole number": "max_tokens top_k",
+        "a whole number": "top_k",
+        _COUNT: "max_tokens",
         "an object": "cache_control metadata output_config thinking tool_choice",
     }
 )
@@ -171,7 +176,9 @@ OFFLINE: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Options of our models that send no request, so that no field of one can be meant for them."""
-LOADED: Mapping[str, str] = _by_name({"a whole number": "n_ctx n_gpu_layers n_parallel n_threads"})
+LOADED: Mapping[str, str] = _by_name(
+    {"a whole number": "n_gpu_layers", _COUNT: "n_ctx n_parallel n_threads"}
+)
 """How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
 _ELSEWHERE = {"base_url", "key_env", "key_header"}
 _HERE = {name: kind for name, kind in SETTINGS.items() if name not in _ELSEWHERE}
@@ -196,4 +203,5 @@ def options_of(name: str) -> Mapping[str, str] | None:
 def fits(value: Any, kind: str) -> bool:
     """Tell whether a value is of a kind; a truth value is no number."""
     types = _TYPES[kind]
-    return isinstance(value, types) and (not isinstance(value, bool) or bool in types)
+    fitting = isinstance(value, types) and (not isinstance(value, bool) or bool in types)
+    return fitting and (kind != _COUNT or value >= 1)

@@ -193,7 +193,7 @@ class Cast:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
         if is_player(model.spec) or (role == "simulator" and hasattr(model.model, "open")):
             raise UsageError(
-                f"{model.spec!r} plays tasks and cannot be the {role}; "
+                f"{model.spec} plays tasks and cannot be the {role}; "
                 f"name a model with --role-model {role}=MODEL"
             )
 

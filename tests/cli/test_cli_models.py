@@ -28,6 +28,13 @@ def test_the_list_is_what_it_was(called):
     assert {"lexical", "openai", "oracle"} <= json.loads(done.stdout)["models"].keys()
 
 
+def test_the_list_has_columns(called):
+    lines = called("models").stdout.splitlines()
+    told = json.loads(called("models", "--json").stdout)["models"]
+    starts = [line.index(text) for line, text in zip(lines, told.values(), strict=True)]
+    assert len(set(starts)) == 1 and "gold_calls  the oracle" in "\n".join(lines)
+
+
 def test_a_probe_says_what_a_model_can_do_and_how_to_play_it(called, url):
     done = called("models", "probe", "openai/x", "--base-url", url)
     assert done.returncode == 0, done.stderr

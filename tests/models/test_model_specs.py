@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seal
+from seal.api import models
 from seal.core import SealError
 from seal.models import (
     Flagged,
@@ -103,6 +104,12 @@ def test_a_path_may_hold_a_comma() -> None:
         ("openai/x,max_tokens=many", "max_tokens='many': expected a whole number"),
         ("openai/x,max_tokens=1.5", "max_tokens=1.5: expected a whole number"),
         ("openai/x,max_tokens=true", "max_tokens=True: expected a whole number"),
+        ("openai/x,max_tokens=-5", "max_tokens=-5: expected a whole number of at least 1"),
+        ("gemini/x,max_output_tokens=0", "max_output_tokens=0: expected a whole number of at"),
+        ("anthropic/x,max_tokens=0", "max_tokens=0: expected a whole number of at least 1"),
+        ("local/smollm2,n_ctx=0", "n_ctx=0: expected a whole number of at least 1"),
+        ("openai/x@lab@hosted", "openai/x@lab@hosted: it has two endpoints, lab and hosted; keep"),
+        ("@lab", "model @lab: no model stands before the @; write openai/NAME@lab"),
         ("openai/x,timeout_s=soon", "timeout_s='soon': expected a number"),
         ("openai/x,extra_body=1", "extra_body=1: expected an object"),
         ("lexical,slips=often", "slips='often': expected a number"),
@@ -116,6 +123,14 @@ def test_a_text_that_is_no_model_is_refused_in_a_line(text: str, message: str) -
         assert "\n" not in said
         assert "secret" not in said.replace("secret,", "")
         assert KEY not in said
+
+
+def test_a_refusal_names_a_model_by_its_plain_text() -> None:
+    with pytest.raises(SealError, match=r"^'oracle' plays tasks"):
+        models.probe(seal.Model("oracle"))
+    with pytest.raises(SealError, match=r"^oracle plays tasks and cannot be the judge") as told:
+        seal.run("sample", role_models={"judge": seal.Model("oracle")}, limit=1)
+    assert "Model(" not in str(told.value)
 
 
 def test_an_option_that_stands_twice_in_python_is_refused() -> None:

@@ -48,7 +48,8 @@ def command(context: typer.Context, json: bool = JSON) -> int:
     with output(json) as result:
         meaning = {name: _MEANING.get(name, "a plug-in") for name in REGISTRY.names()}
         result.result({"models": meaning})
-        result.show(*(f"{name:10}{text}" for name, text in meaning.items()))
+        width = max(map(len, meaning)) + 2
+        result.show(*(f"{name:{width}}{text}" for name, text in meaning.items()))
     return 0
 
 
