@@ -112,6 +112,12 @@ class ServerModel(ABC):
         """Why its server counts as down; empty while it does not."""
         return self._server.standing.counts.outage
 
+    @property
+    def learnt(self) -> str:
+        """What refusals of its server changed in requests, in words; empty where nothing."""
+        before = self.profile.learnt
+        return differences(replace(self.profile, **before), self.profile) if before else ""
+
     def share(self, known: Callable[[Standing], Standing]) -> Standing:
         """Replace what is known of its server, such as by what processes share, and return it."""
         self._server.standing = known(self._server.standing)

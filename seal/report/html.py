@@ -32,7 +32,7 @@ from seal.report.printable import escaped_json, one_line, printable
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.lines import RecordLookup
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import REFUSED, RunFolder
 from seal.runs.wholeness import check_whole
 
 MAX_BYTES = 64_000_000
@@ -94,6 +94,11 @@ def write_report(
         manifests=[(model_name(run), _manifest_parts(run)) for run in runs],
         warnings=[
             *(text for run in runs for text in run.manifest().get("warnings") or ()),
+            *(
+                f"{model} refused a request: {what}"
+                for run in runs
+                for model, what in (run.manifest().get(REFUSED) or {}).items()
+            ),
             *missing_notes(lanes),
             *(f"{lane.label}: {note}" for lane in lanes for note in outcome_notes(lane.summary)),
         ],

@@ -92,6 +92,12 @@ class Cast:
         told = (getattr(model.model, "outage", "") for _, model in self._models)
         return next((outage for outage in told if isinstance(outage, str) and outage), "")
 
+    @property
+    def refused(self) -> dict[str, str]:
+        """Model to what was changed in its requests, as its server had refused them."""
+        told = {model.account: getattr(model.model, "learnt", "") for _, model in self._models}
+        return {name: what for name, what in told.items() if what and isinstance(what, str)}
+
     def share(self, known: Callable[[Standing], Standing]) -> list[Standing]:
         """Replace what is known of each server, such as by what processes share.
 

@@ -26,7 +26,7 @@ from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import REFUSED, RunFolder
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
 
@@ -240,6 +240,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     check_folder(folder.path, resume)  # again: another process may have been faster
     clear_rests(folder)
     measure, system = measure_of(engine), system_of(engine)
+    before: dict[str, Any] = {}
     if (folder.path / "run.json").is_file():
         before = folder.manifest()
         if not _was_judged(folder) and "model" in before.get("measure", {}).get("judge", {}):
@@ -258,6 +259,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         told["agent"] = agent_name(engine.team.roles[MANAGER])
     if asked := _asked(settings):
         told[ASKED] = asked
+    if refused := before.get(REFUSED):
+        told[REFUSED] = refused
     if settings.origins:
         told["origins"] = dict(sorted(settings.origins.items()))
     folder.write_json("run.json", told)

@@ -32,7 +32,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
-from seal.runs.run_folder import RunFolder, exit_code_of, in_flight
+from seal.runs.run_folder import REFUSED, RunFolder, exit_code_of, in_flight
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Budget
@@ -256,6 +256,8 @@ class _Chats:
     stopped: bool = False
     """True where the budget, or an outage, stopped the run."""
     skipped: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Model to what was changed in its requests, as its server had refused them."""
     files: Sequence[IO[bytes]] = ()
     """What the folder holds before the first chat."""
     scorer: Scorer = field(init=False)
@@ -307,6 +309,8 @@ class _Chats:
             played = _with_rankings(folder.trajectories(), rankings)
             manifest["cache"] = self.engine.environments.used_entries(played)
         manifest["skipped"] = dict(sorted(self.skipped.items()))
+        if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
+            manifest[REFUSED] = refused
         folder.write_json("run.json", manifest)
 
     @contextmanager
@@ -398,6 +402,7 @@ class _Chats:
     def _count(self, outcome: Outcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)
         self.budget.outage = self.budget.outage or outcome.outage
+        self.refused |= outcome.refused
         self.stopped |= outcome.cut
         if outcome.cut:
             return

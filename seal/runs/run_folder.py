@@ -34,6 +34,8 @@ from seal.pools.lookup import known_benchmark
 
 BASELINES = ("floor", "ceiling")
 _RUN, _SUMMARY = "run.json", "summary.json"
+REFUSED = "refused"
+"""Part of run.json: model to what was changed in its requests, as its server had refused them."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
 _OBJECT, _LIST, _COUNT = (dict,), (list,), (int,)
@@ -41,7 +43,7 @@ _NUMBER = (int, float, type(None))
 _SAID = {_OBJECT: "an object", _LIST: "a list", _COUNT: "a whole number", _NUMBER: "a number"}
 _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _RUN: {
-        _OBJECT: ("measure", "system", "origins", "skipped"),
+        _OBJECT: ("measure", "system", "origins", "skipped", REFUSED),
         _LIST: ("warnings", "asked"),
     },
     _SUMMARY: {

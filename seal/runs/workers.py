@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -67,6 +67,8 @@ class Outcome:
     """What models were asked, and by whom."""
     outage: str = ""
     """Why a server of the run counts as down, where the chat failed."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Model to what was changed in its requests, as its server had refused them."""
     cut: bool = False
     """Whether the time of the run was up before the chat ended: it is unfinished, with no line."""
 
@@ -111,9 +113,8 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     left = engine.seconds_left
     cut = failed and left is not None and left <= 0
     kept = None if cut else line
-    return Outcome(
-        job.task.id, job.trial, kept, failed, spent, seconds, started, note, asked, outage, cut
-    )
+    told = (note, asked, outage, engine.cast.refused, cut)
+    return Outcome(job.task.id, job.trial, kept, failed, spent, seconds, started, *told)
 
 
 def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:

@@ -34,6 +34,7 @@ from seal.core import (
 )
 from seal.core.records import write_records
 from seal.models.known_answers import ScriptedModel
+from seal.report.html import write_report
 from seal.runs.run import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
@@ -126,6 +127,22 @@ def test_a_server_that_takes_nobody_plays_no_chat(model_server, pool, tmp_path, 
     with pytest.raises(OutageError):
         play(pool, tmp_path / "mine", **settings)
     assert not any((tmp_path / "mine").iterdir())
+
+
+def test_the_record_says_what_was_left_out_as_the_server_refused_it(model_server, tmp_path):
+    def script(request: Received) -> Answer:
+        refused = failure(400, "Unsupported parameter: 'temperature' is not supported")
+        return refused if "temperature" in request.body else by_server(request)
+
+    pool, url = write_pool(tmp_path / "pool", many(2)), model_server(script).url
+    settings = {"model": "openai/x", "base_url": url, "temperature": 0.5}
+    told = {f"openai/x,base_url={url}": "temperature left out"}
+    for resume in (False, True):  # the second asks nobody
+        result = play(pool, tmp_path / "run", resume, **settings)
+        assert result.exit_code == 0
+        assert result.folder.manifest()["refused"] == told
+    report = write_report([result.folder], tmp_path / "report.html").read_text()
+    assert f"{next(iter(told))} refused a request: temperature left out" in report
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Engine:
     def __init__(self, play):
         self._play = play
         self.meter = Meter()
-        self.cast = SimpleNamespace(outage="")
+        self.cast = SimpleNamespace(outage="", refused={})
         self.seconds_left = None
         self.stopped = False
 
