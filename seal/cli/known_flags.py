@@ -35,7 +35,7 @@ def check_file(file: Mapping[str, Any]) -> None:
             raise DataError(
                 f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
             )
-        refuse_secret("", value, str(FILE))
+        refuse_secret("", value, f"{FILE}: {key}")
         if isinstance(value, dict) and not known[key]:
             first = next(iter(value), "top-k")
             raise DataError(

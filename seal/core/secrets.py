@@ -27,6 +27,7 @@ _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
+_WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
 _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
 
 
@@ -75,9 +76,10 @@ def refuse_secret(name: str, value: Any, place: str) -> None:
     secret = next((leaf for leaf in _leaves(name, value) if is_secret(leaf[0][-1], leaf[1])), None)
     if secret is not None:
         path, leaf = secret
-        shown = ".".join(filter(None, path)) or "a value"
+        shown = ".".join(filter(None, path))
         if isinstance(leaf, str) and _WITH_PASSWORD.match(leaf):
-            raise _login_error(leaf, f"{place}: {shown}")
+            raise _login_error(leaf, f"{place}: {shown}" if shown else place)
+        shown = shown or "a value"
         raise UsageError(
             f"{place}: {shown} looks like a key of a service, which is read from the environment "
             "alone; take it out and export OPENAI_API_KEY or GOOGLE_API_KEY"
@@ -190,6 +192,17 @@ def check_address(url: Any, setting: str) -> str:
         raise _login_error(url, setting)
     refuse_secret("", dict(parse_qsl(parts.query)), setting)
     return url
+
+
+def refuse_login(text: str, place: str) -> None:
+    """Raise UsageError where a text holds an address with a user or a password.
+
+    Args:
+        text: Of any kind.
+        place: Where it stands, for the message, which shows the address without them.
+    """
+    if found := _WITH_LOGIN.search(text):
+        raise _login_error(found[0], place)
 
 
 def _login_error(url: str, setting: str) -> UsageError:

@@ -21,6 +21,7 @@ from seal.core.secrets import (
     OPENAI_URL,
     check_address,
     public_url,
+    refuse_login,
     refuse_secret,
 )
 from seal.core.signatures import checked_names
@@ -81,6 +82,7 @@ class Model(str):
         """Return the model; a text that is one already is read again."""
         if not isinstance(name, str):
             raise UsageError(f"model {name!r}: expected a text, such as openai/gpt-4o")
+        refuse_login(name, f"model {shown_name(name)}:")
         what, own = _parsed(name)
         what, of_endpoint = (what, {}) if what.startswith(_WHOLE) else at_endpoint(what)
         named = {"base_url": base_url, "key_env": key_env}
@@ -112,6 +114,11 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
 def bare_name(text: str) -> str:
     """Return a model's name without its options, whether or not these can be."""
     return text if text.startswith(_WHOLE) else text.partition(",")[0].strip()
+
+
+def shown_name(text: str) -> str:
+    """Return what may be shown of a text that may be no model: its beginning, without addresses."""
+    return bare_name(text).partition("://")[0]
 
 
 def settings_of(spec: Any, settings: ModelSettings) -> ModelSettings:

@@ -117,7 +117,7 @@ def test_a_check_does_not_repeat_a_secret(called, as_json):
     address = "http://user:s3cretpw@127.0.0.1:9/v1"
     done = called("models", "check", f"openai/x,base_url={address}", *as_json)
     assert done.returncode == 1 and "s3cretpw" not in done.stdout + done.stderr
-    assert "openai/x: base_url 'http://127.0.0.1:9/v1' holds a user or a password" in done.stdout
+    assert "openai/x: 'http://127.0.0.1:9/v1' holds a user or a password" in done.stdout
     for flags in (("--base-url", address), ("-M", f"base_url={address}")):
         done = called("models", "probe", "openai/x", *flags)
         assert done.returncode == 2 and "s3cretpw" not in done.stdout + done.stderr

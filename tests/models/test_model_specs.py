@@ -96,6 +96,8 @@ def test_a_path_may_hold_a_comma() -> None:
         ("openai/x,base_url=8000", "base_url=8000: expected an address in a text"),
         ("openai/x,base_url=http://me:secret@a/v1", "holds a user or a password: .*key_env="),
         ("openai/x,base_url=http://secret@a/v1", "holds a user or a password: .*key_env="),
+        ("openai/x,http://me:secret@a/v1", "^model openai/x: 'http://a/v1' holds a user or a pass"),
+        ("http://me:secret@a/v1?key=secret", "^model http: 'http://a/v1' holds a user or a passw"),
         ("openai/x,base_url=http://a/v1?api_key=secret", "base_url: api_key looks like a key"),
         ("openai/x,api_key=secret", "model openai/x: api_key looks like a key of a service"),
         (f"openai/x,user={KEY}", "user looks like a key"),

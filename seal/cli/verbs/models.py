@@ -131,10 +131,11 @@ def _answer_of(spec: str) -> dict[str, Any]:
     from seal.cli.failure import tell
     from seal.core import Message, Request, SealError, shortened
     from seal.core.deadlines import seconds_left, within
-    from seal.models import Flagged, Model, bare_name, is_offline
+    from seal.models import Flagged, Model, is_offline
+    from seal.models.specs import shown_name
     from seal.runs.run_model import RunModel, find_recording
 
-    found: dict[str, Any] = dict.fromkeys(("model", "asked"), bare_name(spec)) | {"answers": False}
+    found: dict[str, Any] = dict.fromkeys(("model", "asked"), shown_name(spec)) | {"answers": False}
     flagged = Flagged(spec, options={"max_tries": 1})
     with within(_LONGEST_S):
         try:
