@@ -16,7 +16,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     write_pool(tmp_path / "boats", 2)
 
     def call(*words: object) -> tuple[int, str, str]:
-        code = main(["generate", "queries", "--tools", "boats", "--out", "pool", *map(str, words)])
+        tools = () if "--tools" in words else ("--tools", "boats")
+        code = main(["generate", "queries", *tools, "--out", "pool", *map(str, words)])
         told = capsys.readouterr()
         return code, told.out, told.err
 
@@ -45,6 +46,7 @@ def test_json_holds_the_report_alone(run):
         (("--kinds", ","), "expected at least one of constraint"),
         (("--per-seed", "0"), "--per-seed 0: expected a whole number of at least 1"),
         (("--tools", "nowhere"), "nowhere"),
+        (("--out", "other"), "--out is given twice, with two values; keep one"),
     ],
 )
 def test_what_cannot_be_is_said(run, words, told):

@@ -192,7 +192,7 @@ def test_failure_of_the_simulators_server_is_an_error_of_the_task(model_server, 
 
 
 def test_simulator_needs_a_model_that_is_no_task_player(tmp_path: Path, pool: Path):
-    with pytest.raises(UsageError, match="'oracle' plays tasks and cannot be the simulator"):
+    with pytest.raises(UsageError, match="oracle plays tasks and cannot be the simulator"):
         play(pool, tmp_path / "run", model="oracle", simulator="llm")
 
 
