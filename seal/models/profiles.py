@@ -18,12 +18,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from seal.core import JSON, DataError, UnknownNameError, first_fault
+from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.folders import cache_folder
 from seal.core.function_calls import wire_name
 
 PLAIN = "plain"
 """Name of the profile of a model that takes everything."""
+_EXAMPLE = ("<a>", "</a>")
 _FOLDER = "profiles"
 """Where probed profiles lie in the cache folder."""
 
@@ -156,12 +157,20 @@ def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
     for key in given:
         if key not in known:
             raise DataError(f"{place}: {UnknownNameError('field of a profile', key, known)}")
+    marks = given.get("thinking", _EXAMPLE)
+    if not (isinstance(marks, (list, tuple)) and len(marks) == 2 and all(marks)):
+        raise DataError(
+            f"{place}: thinking: expected the marks before and after thoughts, such as "
+            f"{json.dumps(_EXAMPLE)}, got {shortened(marks)}"
+        )
     try:  # strict takes lists for tuples in JSON alone
         found = TypeAdapter(Profile).validate_json(json.dumps(given, default=str), strict=True)
     except ValidationError as error:
         raise DataError(f"{place}: {first_fault(error)}") from None
     if found.context is not None and found.context < 1:
         raise DataError(f"{place}: context: expected at least 1 token, got {found.context}")
+    if found.learnt:
+        of_fields(found.learnt, f"{place}: learnt", name)
     return replace(found, name=name)
 
 

@@ -134,6 +134,10 @@ def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:
         ('without = "seed"', "without: expected a list, got 'seed'"),
         ("context = 0.5", "context: expected a whole number, got 0.5"),
         ("context = -1", "context: expected at least 1 token, got -1"),
+        ('thinking = ["<a>"]', "thinking: expected the marks before and after thoughts, such as "),
+        ('thinking = ["", "</a>"]', "thinking: expected the marks before and after thoughts"),
+        ("[learnt]\nseeds = 1", "learnt: no field of a profile 'seeds'"),
+        ('[learnt]\nsystem = "no"', "learnt: system: expected 'any', 'first' or 'none', got 'no'"),
         ("system =", "no TOML"),
     ],
 )
