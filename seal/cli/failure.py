@@ -16,6 +16,8 @@ INTERRUPTED = 130
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 """Shorter values of such variables are words like "none", which also occur elsewhere."""
+_LOGIN = re.compile(r"(?<=:/)(/?)[^/?#\s]*:[^/?#\s]*@")
+"""User and password of an address, which may have become a path."""
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], None]
 
@@ -28,11 +30,14 @@ def exit_code(error: SealError) -> int:
 
 
 def scrub(text: str) -> str:
-    """Return the text with the values of secret environment variables replaced by their names."""
+    """Return a text without logins in addresses, and with names in the place of secret variables.
+
+    A variable of the environment is secret by its name.
+    """
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, f"[{name}]")
-    return text
+    return _LOGIN.sub(r"\1", text)
 
 
 def reported(command: Callable[[], int], debug: bool, words: Sequence[str] = ()) -> int:

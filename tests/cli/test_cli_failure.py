@@ -82,6 +82,12 @@ def test_a_key_in_a_message_is_replaced_by_its_variable(
     assert "401 for key [OPENAI_API_KEY]" in shown
 
 
+@pytest.mark.parametrize("slashes", ["//", "/"])
+def test_a_login_in_an_address_is_left_out(slashes: str) -> None:
+    told = f"no file http:{slashes}me:pass@word@host:80/x.zip; ask you@host"
+    assert scrub(told) == f"no file http:{slashes}host:80/x.zip; ask you@host"
+
+
 def test_short_values_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     assert scrub("none of them") == "none of them"
