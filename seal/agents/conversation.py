@@ -271,7 +271,8 @@ class Conversation:
         checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
         if ended and role == USER:  # it says nothing about the model that is evaluated
-            raise PluginError(f"role {role!r}: its model's answer broke off: {ended}")
+            told = f"role {role!r}: its model's answer broke off: {ended}"
+            raise PluginError(f"{told}. Another model may not: --role-model {role}=MODEL")
         stop = Stop(ended) if ended else None
         return checked_results(role, checked, view.executed, view.recorded), stop
 

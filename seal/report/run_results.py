@@ -33,6 +33,8 @@ _ANSWERED = {
     "empty": "nothing",
 }
 _PLAYED = "trajectories.jsonl"
+_ESTIMATED = " (estimated)"
+"""Stands after tokens of which a server did not tell at least a part."""
 
 
 def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table | str]:
@@ -265,9 +267,11 @@ def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
         yield printable(
             f"{row['role']} ({row['model']}): {row['requests']:,} requests, "
             f"{row['tokens_in']:,} tokens in, {row['tokens_out']:,} out"
+            f"{_ESTIMATED if row.get('estimated') else ''}"
         )
     spent = spent_on(folder)
     if spent.tokens:
         dollars = budget.dollars(spent.asked)
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
-        yield f"spent until now, baselines with it: {spent.tokens:,} tokens, {cost}"
+        told = _ESTIMATED if any(part.estimated for part in spent.asked.values()) else ""
+        yield f"spent until now, baselines with it: {spent.tokens:,} tokens{told}, {cost}"

@@ -110,6 +110,8 @@ def test_a_full_window_of_the_user_or_the_judge_is_no_outcome_of_the_model(
     played = direct(pool, tmp_path / "run", right, role_models=models)
     assert played.summary["errors"] == 1
     assert "context_overflow" not in played.summary["stop_reasons"]
+    (told,) = played.summary["error_reasons"]
+    assert told.endswith(f"Another model may take it: --role-model {role}=MODEL.")
 
 
 @pytest.mark.parametrize(
@@ -274,6 +276,18 @@ def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_
     shown = capsys.readouterr().out
     for mark in ("execution_manager thought:", "I answer.", "the answer was broken off: length"):
         assert mark in shown and mark in page
+
+
+@pytest.mark.parametrize(("usage", "told"), [((11, 7), ""), (None, " (estimated)")])
+def test_tokens_that_no_server_counted_are_told_as_estimates(
+    model_server, one, tmp_path, capsys, usage, told
+):
+    url = model_server(lambda request: text("I do not know.", usage=usage)).url
+    words = ["run", str(one), "--model", f"openai/x,base_url={url}", "--no-baselines"]
+    assert main([*words, "--team", "direct", "--out", str(tmp_path / "run")]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f" out{told} spent until now" in shown
+    assert f" tokens{told}, of no known price" in shown
 
 
 ECHO = "It is sunny in Rome, and it will stay so until the end of the week."

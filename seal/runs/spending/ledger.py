@@ -13,10 +13,13 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from seal.core import ChatModel, Completion, Request
+from seal.core import ChatModel, Completion, Request, RequestError
+from seal.core.servers import sentences
 
 Account = tuple[str, str]
 """Role and model."""
+_BESIDE_THE_AGENT = ("user_simulator", "judge", "simulator")
+"""Roles whose failures say nothing of the agent: the user has to mend them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,17 @@ class Metered:
         """Return the model's answer.
 
         Raises:
-            ModelError: The model failed; what it may have cost is not known.
+            ModelError: The model failed; what it may have cost is not known. Where it is none of
+                the agent's, and refused, the text names the repair.
         """
-        answer = self.inner.complete(request)
+        try:
+            answer = self.inner.complete(request)
+        except RequestError as error:
+            if error.refusal is None or self._role not in _BESIDE_THE_AGENT:
+                raise
+            repair = f"Another model may take it: --role-model {self._role}=MODEL."
+            told = sentences(str(error), repair)
+            raise RequestError(told, error.refusal, error.status, error.said) from None
         if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault it is
             self._meter.note(self._role, self._name, answer)
         return answer
