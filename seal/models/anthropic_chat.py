@@ -12,6 +12,7 @@ from typing import Any
 
 from seal.core import ModelError, Request
 from seal.core.secrets import ANTHROPIC_URL, server_url
+from seal.core.servers import sentences
 from seal.models.profiles import Profile
 from seal.models.sdk_server import SdkServer
 from seal.models.server_model import ServerModel
@@ -62,7 +63,11 @@ class _AnthropicServer(SdkServer):
             found = type(cause).__name__ != "ConnectError"
             said = f"could not be reached or broke off: {cause}"
             return self.transient(said, status=0, found=found)
-        return self.transient(f"answered what is not of its interface: {error}")
+        said = str(error) or type(error).__name__
+        told = f"answered what is not of its interface: {said}"
+        if self._settings.stream:
+            told = sentences(told, "If it cannot stream: -M stream=false.")
+        return self.transient(told)
 
     def _told_status(self, error: Any) -> ModelError:
         body = error.body if isinstance(error.body, dict) else {}
@@ -79,12 +84,13 @@ class _AnthropicServer(SdkServer):
 
         url = None if self.url is None else self.url.rstrip("/").removesuffix("/v1")
         header, key = self._settings.key_header, self._key or ""
+        alone: dict[str, Any] = {"Authorization": anthropic.omit, header: key} if header else {}
         return anthropic.Anthropic(
             api_key=key,
             base_url=url,
             max_retries=0,
             timeout=self._settings.timeout_s,
-            default_headers={header: key} if header else None,
+            default_headers=alone,
         )
 
 

@@ -261,7 +261,7 @@ def test_a_chat_is_sent_as_a_message_of_anthropic(claude, stream):
     found = model.complete(ASK)
     (received,) = server.received
     assert received.path == "/v1/messages"
-    assert received.headers["authorization"] == "Bearer key-of-tests"
+    assert "authorization" not in received.headers
     assert received.headers["x-api-key"] == "key-of-tests"
     body = received.body
     assert body.pop("stream", False) is stream
@@ -379,6 +379,12 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
         (401, "authentication_error", "bad key-of-tests", r"bad \*\*\*.*ANTHROPIC_API_KEY"),
         (404, "not_found_error", "model: claude-x", "Check the model's name"),
         (400, "invalid_request_error", "no such field", "no such field"),
+        (
+            400,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API.",
+            r"API\. The account behind ANTHROPIC_API_KEY has no credit left\.",
+        ),
     ):
         model, server = claude([fault(status, kind, said)])
         with pytest.raises(ModelError, match=match) as told:
@@ -386,6 +392,21 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
         assert str(told.value).startswith(
             f"anthropic/claude-x at {server.url} answered HTTP {status}"
         )
+
+
+def test_a_server_of_anthropics_interface_that_does_not_stream_is_told_the_way(claude):
+    model, _ = claude([answer(whole({"type": "text", "text": "Yes."}))], max_tries=1)
+    with pytest.raises(ModelError, match=r"If it cannot stream: -M stream=false\."):
+        model.complete(ASK)
+
+
+def test_a_gateway_of_anthropics_interface_gets_the_key_in_its_header_alone(claude):
+    fine = streamed({"type": "text", "text": "Yes."})
+    model, server = claude([fine], key_header="Subscription-Key")
+    model.complete(ASK)
+    (received,) = server.received
+    carriers = {name for name, value in received.headers.items() if "key-of-tests" in value}
+    assert carriers == {"subscription-key"}
 
 
 def test_a_full_window_and_a_refusal_of_anthropic_are_outcomes(claude):
