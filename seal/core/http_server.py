@@ -75,10 +75,11 @@ class HttpServer(Server):
         self, who: str, settings: ServerSettings, own: str, variables: tuple[str, str]
     ) -> None:
         self.url = url = server_url(settings.base_url, settings.address_from, variables[0])
-        self._setting = settings.address_from
         parts = urlsplit(url or own)
         query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
         super().__init__(who, variables[1], settings, [parts.password, *query])
+        if url and not settings.base_url:
+            self.setting = variables[0]
         self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
         self._login = _login(parts)
         self._headers = dict(_HEADERS)
@@ -123,7 +124,7 @@ class HttpServer(Server):
             failure = self._told_connection(error, text, form)
         except ValueError as error:
             sent = shortened(self._clean(text.decode(errors="replace")))  # no half of a key
-            said = f"answered what is no JSON: {error}. Is {self._setting} right? It sent {sent}"
+            said = f"answered what is no JSON: {error}. Is {self.setting} right? It sent {sent}"
             failure = self.transient(said)
         raise failure
 
@@ -140,7 +141,7 @@ class HttpServer(Server):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
             said = f"broke off: {error.__cause__ or cause}"
             if not text:
-                asked = f"Is it running, is {self._setting} right?"
+                asked = f"Is it running, is {self.setting} right?"
                 asked = asked if self.url else "Can this machine reach the provider?"
                 said = sentences(f"could not be reached or {said}", asked)
         elif seconds_left():

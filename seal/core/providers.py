@@ -163,13 +163,10 @@ class OpenAIServer(HttpServer):
             return f"Set {self._key_variable} to a key that may use this model."
         if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(said)):
             return (
-                f"Check the model's name and {self._setting} (it usually ends in /v1); "
+                f"Check the model's name and {self.setting} (it usually ends in /v1); "
                 "`seal models` lists the forms."
             )
-        if status in (402, 429):
-            left = "quota" if status == 429 else "credit"
-            return f"The account behind {self._key_variable} has no {left} left."
-        return self.refused
+        return super()._repair(status, said)
 
 
 class GeminiServer(HttpServer):

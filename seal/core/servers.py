@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import random
+import re
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -34,6 +35,8 @@ _UNABLE = frozenset({429, 502, 503, 504, 529})
 """Statuses of a server that takes no request at all, whatever it holds."""
 _BUSY = frozenset({429, 529})
 """Statuses after which fewer requests are sent at once; the second is Anthropic's."""
+_UNPAID = re.compile(r"credit balance is too low")
+"""How Anthropic says so, by 400."""
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
@@ -170,6 +173,8 @@ class Server(ABC):
         self._who = who
         self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
+        self.setting = settings.address_from
+        """What gives its address, for messages."""
         self._key_variable = settings.api_key_env or key_variable
         self._key = read_key(self._key_variable)
         self._secrets = _spellings([self._key, *secrets])
@@ -217,8 +222,11 @@ class Server(ABC):
                 break
         count = "once" if number == 1 else f"{number} times"
         self._noted(failed)
+        told, asked_s = f"{failed} (tried {count})", failed.wait_s or 0.0
+        if asked_s > tries.max_wait_s:
+            told = sentences(told, f"It asked for a wait of {asked_s:.0f} s; {_longer(asked_s)}.")
         # Raised outside the handler: the failures before it would only repeat the text.
-        raise ModelError(f"{failed} (tried {count})")
+        raise ModelError(told)
 
     def _heard(self, answer: Answer) -> Answer:
         """Note that the server takes requests."""
@@ -288,6 +296,9 @@ class Server(ABC):
 
     def _repair(self, status: int, said: str) -> str:
         """Return what to do about a status that stays; `refused` where it is this request's."""
+        if status in (402, 429) or _UNPAID.search(said):
+            left = "quota" if status == 429 else "credit"
+            return f"The account behind {self._key_variable} has no {left} left."
         if status in (401, 403):
             return self._key_repair
         return "Check the model's name." if status == 404 else self.refused
@@ -372,7 +383,8 @@ def _pause(
         by_chance, told_asked = random.uniform(0, tries.first_wait_s), ""
     else:
         wait_s, by_chance = min(asked_s, tries.max_wait_s), 0.0
-        told_asked = f" (it asked for {asked_s:.0f} s)" if wait_s < asked_s else ""
+        longer = f" (it asked for {asked_s:.0f} s; {_longer(asked_s)})"
+        told_asked = longer if wait_s < asked_s else ""
     is_long = time.monotonic() - began + wait_s > _LONG_S
     told = f"Waiting {wait_s:.3g} s{told_asked}, then try {number + 1} of {tries.max_tries}."
     if wait_s >= seconds_left():
@@ -380,6 +392,10 @@ def _pause(
     _log.log(logging.WARNING if is_long else logging.INFO, sentences(str(failed), told))
     down.wait(min(wait_s + by_chance, tries.max_wait_s))
     return True
+
+
+def _longer(wait_s: float) -> str:
+    return f"max_wait_s={math.ceil(wait_s)} waits that long"
 
 
 def sentences(first: str, second: str) -> str:

@@ -183,7 +183,7 @@ class ServerModel(ABC):
             if failed:
                 raise self._server.transient(problem)
             known = self._server.standing.counts.was_heard
-            hint = "" if known else f". Is {self.settings.address_from} right?"
+            hint = "" if known else f". Is {self._server.setting} right?"
             raise self._server.transient(f"{self.unusable}: {problem}{hint}")
 
         return self._server.answer(ask)

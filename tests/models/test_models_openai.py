@@ -382,6 +382,12 @@ def test_the_server_may_come_from_the_environment(model_server, monkeypatch):
     assert build_model("openai/m").complete(ASK).content == "x"
 
 
+def test_a_fault_names_the_variable_that_gave_the_address(model_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", model_server([nothing()]).url)
+    with pytest.raises(ModelError, match=r"is OPENAI_BASE_URL right\?"):
+        build_model("openai/m", ModelSettings(max_tries=1)).complete(ASK)
+
+
 def test_the_key_may_stand_in_another_variable(model_server, monkeypatch):
     server = model_server([text("x")])
     monkeypatch.setenv("OTHER_KEY", "other-key")
@@ -613,7 +619,17 @@ def test_a_long_wait_is_told_with_its_reason_length_and_try(model_of, caplog, mo
     (told,) = told_of(caplog)
     assert told.getMessage().endswith(
         "answered HTTP 429: Rate limit reached. "
-        "Waiting 0.2 s (it asked for 86400 s), then try 2 of 5."
+        "Waiting 0.2 s (it asked for 86400 s; max_wait_s=86400 waits that long), "
+        "then try 2 of 5."
+    )
+
+
+def test_a_wait_that_was_cut_short_is_named_when_all_tries_failed(model_of):
+    model, _ = model_of([failure(429, "Rate limit.", retry_after="3600")] * 2, max_tries=2)
+    with pytest.raises(ModelError) as told:
+        model.complete(ASK)
+    assert str(told.value).endswith(
+        "(tried 2 times). It asked for a wait of 3600 s; max_wait_s=3600 waits that long."
     )
 
 
