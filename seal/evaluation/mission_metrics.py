@@ -5,7 +5,8 @@ Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's 
 agent, its roles being one, says to the user and which calls it makes at once.
 
 - mission_accuracy: 1 where names, order and arguments are right (`missions.judge`). Its details say
-  what went wrong, and hold what tables are made of.
+  what went wrong, and hold what tables are made of; in a dialogue also type and relation
+  (`mission_labels`).
 - name_accuracy: 1 where names and order are right.
 - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
   made at once.
@@ -31,8 +32,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from seal.core import JSON, Goal, Plan, Score, Step, Tool, ToolCall
-from seal.core.conditions import Asked, Called, Replied, party
+from seal.core import JSON, Plan, Score, Step, Tool, ToolCall
+from seal.core.conditions import Asked, Called, party
 from seal.core.conditions.messages import AGENT
 from seal.evaluation.goals import (
     MISSION,
@@ -43,9 +44,9 @@ from seal.evaluation.goals import (
     GoalMetric,
     Value,
     made_calls,
-    no_gold,
     undefined,
 )
+from seal.evaluation.mission_labels import is_dialogue, mission_type, no_missions, relation
 from seal.evaluation.missions.graph import ANSWER, ASK, Call, Graph, Turn, checked_graph
 from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, verdict_on
 
@@ -59,8 +60,6 @@ LEAVES: Mapping[MissionKind, str] = {"combine": "parallel", "serial": "serial", 
 _OF_ARGUMENTS = ("mission_accuracy", "optimal_path", "progress")
 _OPEN = {"label": NAMES, "param_label": _OF_ARGUMENTS}
 """Metrics without a value where a search ended early, by what is undecided."""
-_LABELS = ("type", "relation")
-"""Labels by which tables group missions, besides what their gold says."""
 _CLOSING = Turn(text="(end)")
 _HEARERS = (USER, "checker")
 
@@ -108,8 +107,13 @@ class Missions(GoalMetric):
         ]
         best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
         verdict = verdicts[best]
-        labels = {name: goal.goal.labels[name] for name in _LABELS if name in goal.goal.labels}
-        details = {"plan": best, "match": self.match, **_told(verdict, goal.tools), **labels}
+        details = {"plan": best, "match": self.match, **_told(verdict, goal.tools)}
+        if is_dialogue(goal.task):
+            labels = {
+                "type": mission_type(goal.goal),
+                "relation": relation(goal.task, goal.position),
+            }
+            details |= {name: label for name, label in labels.items() if label}
         values = _of_verdict(verdict, details)
         if verdict.undecided:
             undecided = Value(None, 0.0, OPEN, details=details)
@@ -117,17 +121,6 @@ class Missions(GoalMetric):
         if verdict.label == "correct" and goal.cut:
             values |= dict.fromkeys(_OF_ARGUMENTS, undefined("arguments were cut upstream"))
         return values
-
-
-def no_missions(goal: Goal) -> str:
-    """Return why a goal is no mission; empty where it is one."""
-    plans = goal.plans or ()
-    if not plans:
-        return no_gold(goal)
-    conditions = (m.condition for plan in plans for m in (*plan.milestones, *plan.minefields))
-    if not all(isinstance(condition, (Called, Asked, Replied)) for condition in conditions):
-        return "the plan asks of the world, not of calls"
-    return "the plan has minefields" if any(plan.minefields for plan in plans) else ""
 
 
 def graph_of(plan: Plan, match: Match = "clean") -> Graph:

@@ -10,13 +10,23 @@ ablation on API complexity (`seal.evaluation.name_similarity`).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from seal.core import Goal, Task, Tool
 from seal.core.conditions import Asked, Called, Replied
+from seal.evaluation.mission_labels import (
+    TYPES,
+    implied_relation,
+    implied_type,
+    mission_type,
+    no_missions,
+    relation,
+)
+from seal.evaluation.mission_metrics import LEAVES, graph_of
+from seal.evaluation.missions.judgement import mission_kind
 from seal.evaluation.name_similarity import name_similarity
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
@@ -124,6 +134,67 @@ _SPOKEN = (Called, Asked, Replied)
 
 def _calls(goal: Goal) -> list[Called]:
     return goal.plans[0].calls() if goal.plans else []
+
+
+@dataclass(frozen=True, slots=True)
+class MissionCounts:
+    """What a data set has of missions, and of switches between their types.
+
+    Source: Yu et al., Multi-Mission Tool Bench (2025), Table 1. Labels: `mission_labels`.
+    """
+
+    missions: int
+    """Goals with a type."""
+    related: int
+    """Missions that lean on earlier ones, as labels tell, or else as far as gold does."""
+    types: dict[str, int]
+    """Type to the number of missions."""
+    leaves: dict[str, int]
+    """How the gold calls of a mission hang together (serial, parallel, mixed) to their number."""
+    sequences: dict[int, int]
+    """Length to the number of different type sequences that a task begins with."""
+    agreement: dict[str, str]
+    """Label that the benchmark gives to how many of them gold implies: "1024 of 1024"."""
+
+
+def count_missions(tasks: Iterable[Task]) -> MissionCounts:
+    """Return the counts of the missions of tasks; a goal without a type is none."""
+    counts = {name: Counter[str]() for name in ("types", "leaves", "labelled", "implied")}
+    routes: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
+    related = 0
+    for task in tasks:
+        route: tuple[str, ...] = ()
+        for number, goal in enumerate(task.goals):
+            kind = mission_type(goal)
+            if kind is None:
+                continue
+            route = (*route, kind)
+            routes[len(route)].add(route)
+            related += relation(task, number) is not None
+            counts["types"][kind] += 1
+            counts["leaves"].update(_leaf(goal))
+            counts["labelled"].update(label for label in _IMPLIED if label in goal.labels)
+            counts["implied"]["type"] += goal.labels.get("type") == implied_type(goal)
+            if "relation" in goal.labels:
+                counts["implied"]["relation"] += implied_relation(task, number) is not None
+    return MissionCounts(
+        counts["types"].total(),
+        related,
+        {kind: counts["types"][kind] for kind in TYPES if counts["types"][kind]},
+        {leaf: counts["leaves"][leaf] for leaf in LEAVES.values() if counts["leaves"][leaf]},
+        {length: len(found) for length, found in sorted(routes.items())},
+        {n: f"{counts['implied'][n]} of {found}" for n, found in counts["labelled"].items()},
+    )
+
+
+_IMPLIED = ("type", "relation")
+
+
+def _leaf(goal: Goal) -> list[str]:
+    if not goal.plans or no_missions(goal):
+        return []
+    kind = mission_kind(graph_of(goal.plans[0]))
+    return [LEAVES[kind]] if kind else []
 
 
 PSEUDO_ACTIONS = "pseudo_actions"

@@ -8,17 +8,17 @@ infrastructure failed on is counted apart, and every other failure stays in the 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby, product
 from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any, get_args
 
-from seal.core import Goal, Score, Task
-from seal.core.conditions import Asked
-from seal.evaluation.mission_metrics import no_missions
+from seal.core import Score
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.mission_labels import TYPES, is_dialogue
 from seal.evaluation.missions.judgement import ActionError
+from seal.pools.counts import MissionCounts, count_missions
 from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid, drawn
 from seal.report.lanes import Lane, lanes_of
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from rich.table import Table
 
-TYPES = ("single", "multi", "chat", "clarify")
 LEAVES = ("serial", "parallel", "mixed")
 RELATIONS = ("implicit", "ellipsis", "memory")
+IMPLIED = ("near", "far")
+"""Relations that gold implies where no label says one; no kinds of the paper's."""
 ACTION_ERRORS: tuple[str, ...] = get_args(ActionError)
 SHOWN_ARGUMENT_ERRORS = {
     "param hallucination": "name hallucination",
@@ -135,35 +136,24 @@ class Layer:
         return [(route, self.routes.get(route, Share())) for route in found]
 
 
-@dataclass(frozen=True, slots=True)
-class Switching:
-    """What a data set has of missions and of switches between their types."""
-
-    missions: int
-    related: int
-    """Missions that lean on earlier ones, as far as they are marked."""
-    types: dict[str, int] = field(default_factory=dict)
-    """Type to the number of missions."""
-    routes: dict[int, int] = field(default_factory=dict)
-    """Length to the number of different type sequences that a dialogue begins with."""
-
-    def coverage(self, length: int) -> Share:
-        """Return the share of the type sequences of a length that there are."""
-        return Share(self.routes.get(length, 0), len(TYPES) ** length)
-
-
 def missions_of(scores: Iterable[Score]) -> list[Mission]:
-    """Return the missions with a type and a value, in the order of their scores."""
+    """Return the missions with a type and a value, in the order of their scores.
+
+    A goal without a type, whose gold tells of no calls, is no mission. What comes after a failure
+    of the infrastructure is left out, for its sequence of types is not known.
+    """
     own = (s for s in scores if s.metric == _METRIC)
     found = []
     for _, chat in groupby(own, key=lambda score: (score.task_id, score.trial)):
         route: tuple[str, ...] = ()
         for score in chat:
             kind = score.details.get("type")
-            if score.value is None or not isinstance(kind, str):
+            if score.reason.startswith(INFRASTRUCTURE):
                 break
-            route = (*route, kind)
-            found.append(Mission(score.goal + 1, route, score.value == 1, score.details))
+            if isinstance(kind, str):
+                route = (*route, kind)
+                if score.value is not None:
+                    found.append(Mission(len(route), route, score.value == 1, score.details))
     return found
 
 
@@ -172,6 +162,8 @@ def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
     every = [mission for missions in runs.values() for mission in missions]
     kinds = {mission.error for mission in every if not mission.right}
     told = [*(kind for kind in ACTION_ERRORS if kind in kinds), *sorted(kinds - {*ACTION_ERRORS})]
+    relations = {mission.told("relation") for mission in every}
+    implied = [name for name in IMPLIED if name in relations]
     tables = {
         "accuracy by type of missions, % (Table 2)": {
             "all": _accuracy(),
@@ -186,7 +178,7 @@ def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
         "optimal paths, progress, and accuracy by relation, % (Table 3)": {
             "optimal path": _optimal,
             "progress": _progress,
-            **{name: _accuracy("relation", name) for name in RELATIONS},
+            **{name: _accuracy("relation", name) for name in (*RELATIONS, *implied)},
         },
     }
     if kinds:
@@ -255,42 +247,6 @@ def pyramid(missions: Iterable[Mission]) -> list[Layer]:
     ]
 
 
-def switching(tasks: Iterable[Task]) -> Switching:
-    """Return what a data set has of missions; a type that no label says is read off the gold."""
-    types: Counter[str] = Counter()
-    related = 0
-    routes: dict[int, set[tuple[str, ...]]] = {}
-    for task in tasks:
-        route: tuple[str, ...] = ()
-        for goal in task.goals:
-            kind = mission_type(goal)
-            if kind is None:
-                break
-            route = (*route, kind)
-            types[kind] += 1
-            related += bool(goal.labels.get("relation"))
-            routes.setdefault(len(route), set()).add(route)
-    return Switching(
-        types.total(),
-        related,
-        {kind: types[kind] for kind in TYPES if types[kind]},
-        {length: len(found) for length, found in sorted(routes.items())},
-    )
-
-
-def mission_type(goal: Goal) -> str | None:
-    """Return the type of a mission: its label, else what its first plan asks; None: no mission."""
-    named = goal.labels.get("type")
-    if named in TYPES:
-        return str(named)
-    if no_missions(goal) or not goal.plans:
-        return None
-    plan = goal.plans[0]
-    if any(isinstance(milestone.condition, Asked) for milestone in plan.milestones):
-        return "clarify"
-    return ("chat", "single")[len(plan.calls())] if len(plan.calls()) < 2 else "multi"
-
-
 def runs_of(lanes: Sequence[Lane]) -> dict[str, list[Mission]]:
     """Return the missions of the lanes by their labels."""
     return {lane.label: missions_of(scores_so_far(lane.run, (_METRIC,))) for lane in lanes}
@@ -302,7 +258,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     tables = mission_tables(runs)
     if not tables:
         return None
-    data = switching(lanes[-1].run.tasks())
+    data = _dialogues(lanes[-1].run)
     return render(
         "missions.html",
         tables=[each.page() for each in tables],
@@ -311,6 +267,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         letters={"single": "S", "multi": "M", "chat": "C", "clarify": "Q"},
         data=data,
         related=Share(data.related, data.missions),
+        coverage={length: _coverage(data, length) for length in data.sequences},
     )
 
 
@@ -327,7 +284,7 @@ def mission_breakdown(run: RunFolder) -> list[Table]:
     if not tables:
         return []
     layers = {label: pyramid(missions) for label, missions in runs.items()}
-    grids = (_layer_grid(layers), _switching_grid(switching(run.tasks())))
+    grids = (_layer_grid(layers), _switching_grid(_dialogues(run)))
     return [*tables, *(drawn(grid, title_justify="center") for grid in grids)]
 
 
@@ -346,14 +303,23 @@ def _layer_grid(layers: Mapping[str, Sequence[Layer]]) -> Grid:
     return Grid("accuracy by sequence of types, by its length", columns, rows)
 
 
-def _switching_grid(found: Switching) -> Grid:
+def _dialogues(run: RunFolder) -> MissionCounts:
+    return count_missions(task for task in run.tasks() if is_dialogue(task))
+
+
+def _coverage(data: MissionCounts, length: int) -> Share:
+    """Return the share of the type sequences of a length that there are."""
+    return Share(data.sequences[length], len(TYPES) ** length)
+
+
+def _switching_grid(found: MissionCounts) -> Grid:
     rows = [
         ("missions", str(found.missions)),
         ("related missions", f"{Share(found.related, found.missions).text} %"),
         ("mission types", f"{len(found.types)} of {len(TYPES)}"),
     ]
-    for length in found.routes:
-        share = found.coverage(length)
+    for length in found.sequences:
+        share = _coverage(found, length)
         told = f"{share.part:.0f} of {share.whole:.0f}, {share.text} %"
         rows.append((f"sequences of {length}", told))
     return Grid("the data set's missions (Table 1)", ("", "data set"), rows)

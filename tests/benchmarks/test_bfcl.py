@@ -12,6 +12,7 @@ import seal
 from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
 from seal.core import DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
 from seal.core.conditions import Called
+from seal.evaluation.mission_labels import mission_type
 from seal.evaluation.mission_metrics import Missions
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
@@ -160,6 +161,16 @@ def test_a_turn_without_gold_is_checked_only_where_something_is_missing(shelf: B
     base, missing = shelf.tasks()
     assert (base.goals[0].plans, missing.goals[0].plans) == (None, (Plan(),))
     assert load_pool(shelf.out).report["counts"]["turns_without_gold"] == 1
+
+
+def test_a_request_that_lacks_a_value_is_one_to_clarify_in_miss_param_alone(
+    shelf: BfclShelf,
+) -> None:
+    for name in ("miss_param", "miss_func"):
+        turns = [said("Sort it."), said("It is a.txt."), said("Thanks.")]
+        conversation(shelf, name, turns, [[], ["sort('a.txt')"], []])
+    types = {t.id: [mission_type(goal) for goal in t.goals] for t in shelf.tasks()}
+    assert [*types.values()] == [["chat", "single", "chat"], ["clarify", "single", "chat"]]
 
 
 def test_gold_of_a_function_that_is_not_there_yet_is_a_counted_drop(shelf: BfclShelf) -> None:

@@ -1,6 +1,7 @@
 """MMTB's test records as tasks: every field, every irregularity, and what is left out."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,14 @@ def test_the_leaf_of_a_mission_comes_from_its_gold(
 )
 def test_types_are_told_in_any_of_upstreams_ways(records: Records, word: str, kind: str) -> None:
     assert records.goal((CHAT[0], word, CHAT[2])).labels["type"] == kind
+
+
+def test_a_record_without_types_has_those_that_its_gold_implies(records: Records) -> None:
+    given = record(SINGLE, CHAT, CLARIFY, PARALLEL)
+    del given["type"]
+    task = records.task(given)
+    named = ["single", "chat", "clarify", "multi"]
+    assert [goal.labels["type"] for goal in task.goals] == task.metadata["types"] == named
 
 
 @pytest.mark.parametrize(
@@ -359,7 +368,7 @@ def test_nodes_that_are_read_have_an_order(after: list[list[int]]) -> None:
 
 
 def test_gold_arguments_outside_the_schema_are_told_and_kept(records: Records) -> None:
-    given = record(SINGLE)
+    given = record(deepcopy(SINGLE))
     given["english_answer_list"][0][0]["action"]["arguments"]["zzz"] = 1
     report = records.imported(given)
     assert report.tasks == 1

@@ -9,8 +9,9 @@ from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record,
 from rich.console import Console
 
 from seal.core import Goal, Milestone, Plan, Score, Task
-from seal.core.conditions import Asked, Called, StateHas
+from seal.core.conditions import Called
 from seal.pools import import_benchmark
+from seal.pools.counts import count_missions
 from seal.report.html import write_report
 from seal.report.missions import (
     Mission,
@@ -18,10 +19,8 @@ from seal.report.missions import (
     Share,
     mission_breakdown,
     mission_tables,
-    mission_type,
     missions_of,
     pyramid,
-    switching,
 )
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder
@@ -118,35 +117,33 @@ def test_a_mission_knows_the_types_before_it() -> None:
     assert missions_of(SCORES)[1] == Mission(2, ("single", "multi"), False, SCORES[1].details)
 
 
-def gold(*conditions: Any) -> Goal:
-    return Goal("do it", (Plan(tuple(map(Milestone, conditions))),))
+def test_a_goal_without_gold_is_passed_over_and_a_broken_chat_ends_the_sequence() -> None:
+    found = missions_of(
+        [
+            score("a", 0, 1.0, type="single"),
+            Score("a", 0, 1, "mission_accuracy", None, reason="no gold calls annotated"),
+            score("a", 2, None, type="chat"),
+            score("a", 3, 0.0, type="multi"),
+            Score("a", 0, 4, "mission_accuracy", None, reason="infrastructure: down"),
+            score("a", 5, 1.0, type="chat"),
+        ]
+    )
+    assert [mission.route for mission in found] == [("single",), ("single", "chat", "multi")]
 
 
-@pytest.mark.parametrize(
-    ("goal", "kind"),
-    [
-        (gold(Called("a")), "single"),
-        (gold(Called("a"), Called("b")), "multi"),
-        (gold(), "chat"),
-        (gold(Asked(), Called("a")), "clarify"),
-        (Goal("x", labels={"type": "chat"}), "chat"),
-        (Goal("x"), None),
-        (Goal("x", ()), None),
-        (gold(StateHas("t", ({"a": 1},))), None),
-    ],
-)
-def test_the_type_of_any_goal_is_its_label_or_read_off_its_gold(
-    goal: Goal, kind: str | None
-) -> None:
-    assert mission_type(goal) == kind
+def test_relations_that_gold_implies_have_columns_of_their_own() -> None:
+    titled = "optimal paths, progress, and accuracy by relation, % (Table 3)"
+    near = row(tables([score("a", 0, 1.0, type="single", relation="near")])[titled])
+    assert (near["near"], near["implicit"], "far" in near) == ("100.0", "-", False)
 
 
 def test_a_data_set_covers_a_share_of_the_type_sequences() -> None:
-    chat, single = Goal("x", labels={"type": "chat"}), gold(Called("a"))
+    chat = Goal("x", labels={"type": "chat"})
+    single = Goal("x", (Plan((Milestone(Called("a")),)),))
     related = Goal("y", labels={"type": "chat", "relation": "memory"})
-    found = switching([Task("1", "b", (single, related)), Task("2", "b", (chat, related))])
+    found = count_missions([Task("1", "b", (single, related)), Task("2", "b", (chat, related))])
     assert (found.missions, found.related, found.types) == (4, 2, {"single": 1, "chat": 3})
-    assert [found.coverage(n).text for n in (1, 2, 3)] == ["50.0", "12.5", "0.0"]
+    assert found.sequences == {1: 2, 2: 2}
 
 
 @pytest.fixture(scope="module")

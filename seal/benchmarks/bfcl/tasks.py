@@ -8,7 +8,8 @@ Gold, by category:
   any arguments. Which of them is the right one is not annotated: no tool is `relevant`.
 - multi_turn: a plan of calls in sequence for each turn. A turn without gold calls is one where the
   agent must call nothing, in miss_func and miss_param; elsewhere upstream checks nothing there, so
-  that it is not annotated. Functions of `excluded_function` are not offered; those of
+  that it is not annotated. In miss_param its label `missing` says that the user tells only in the
+  next turn what a call requires. Functions of `excluded_function` are not offered; those of
   `missed_function` from their turn on, in which the user's word is `MORE_FUNCTIONS`: upstream has
   none in its files. Upstream compares states and results of its own implementation of the
   functions, which is no data; here calls are compared.
@@ -24,7 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
@@ -144,7 +145,11 @@ class TaskMaker:
             hidden = {name for name, arrival in late.items() if arrival > turn}
             offered = {name: tool for name, tool in functions.items() if name not in hidden}
             text = "\n".join(filter(None, [*(text for _, text in said.before), said.text]))
-            goals.append(self._turn(turn, text, calls[turn], offered, category))
+            goal = self._turn(turn, text, calls[turn], offered, category)
+            told_next = category.name == "multi_turn_miss_param" and any(calls[turn + 1 : turn + 2])
+            if told_next and not calls[turn]:
+                goal = replace(goal, labels={**goal.labels, "missing": True})
+            goals.append(goal)
         return _task(item, category, goals, metadata=_facts(item.record), state=_state(item.record))
 
     def _turn(

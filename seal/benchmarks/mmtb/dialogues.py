@@ -77,7 +77,8 @@ class Mission:
     """One request with its gold."""
 
     text: str
-    kind: MissionType
+    kind: MissionType | None
+    """None: the record names no type."""
     nodes: tuple[Node, ...]
     relation: str
     """implicit, ellipsis or memory, or upstream's own word; empty: it leans on no other mission."""
@@ -142,7 +143,7 @@ class _Reader:
             raise CountedFault("empty_mission", "a dialogue without a mission")
         count = len(texts)
         answers = _aligned(self._twin("answer_list"), "answer_list", count)
-        kinds = _aligned(field(self.record, "type", list), "type", count)
+        kinds = _aligned(self.record.get("type") or [None] * count, "type", count)
         dates, relations = self._dates(count), self._relations(count)
         segments = self._segments(count)
         places = _aligned(self.record.get("task_ids") or [0] * count, "task_ids", count)
@@ -151,7 +152,7 @@ class _Reader:
             try:
                 request, before, after, differs = _spoken(texts[n], segments[n], places[n])
                 nodes = read_nodes(answers[n])
-                kind = _kind(kinds[n])
+                kind = None if kinds[n] is None else _kind(kinds[n])
             except CountedFault as fault:
                 raise CountedFault(fault.reason, f"mission {n}: {fault}") from fault
             except DataError as error:

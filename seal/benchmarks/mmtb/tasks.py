@@ -10,6 +10,7 @@
   questions has none, so that its missions end with the agent's first text.
 - As published, what a model is told of earlier missions is what was said, without calls and
   results: `metadata["golden_history"]` is `texts`.
+- A record that names no types has those that its gold implies (`mission_labels`).
 - The date stands in the task's history; where each mission has its own, in the label `before`, with
   whatever else is said between two missions, which golden history has and a played one has not.
 """
@@ -24,6 +25,7 @@ from seal.benchmarks.mmtb.tools import BENCHMARK
 from seal.core import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.plain import json_text
+from seal.evaluation.mission_labels import implied_type
 from seal.evaluation.mission_metrics import LEAVES
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph
 from seal.evaluation.missions.judgement import mission_kind
@@ -71,7 +73,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
             "argument_scorer": "mmtb",
             "golden_history": "texts",
             "language": language,
-            "types": [mission.kind for mission in missions],
+            "types": [goal.labels["type"] for goal in goals],
         },
         world=WORLD,
     )
@@ -91,7 +93,9 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
         Milestone(_condition(node, tools), node.after, result)
         for node, result in zip(mission.nodes, results, strict=True)
     )
-    labels: dict[str, JSON] = {"mission": number, "type": mission.kind}
+    plan = Plan(milestones)
+    named = mission.kind or implied_type(Goal(mission.text, (plan,)))
+    labels: dict[str, JSON] = {"mission": number, "type": named}
     nodes = mission.nodes
     names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
     calls = mission_kind(Graph(names, arguments, after))
@@ -106,7 +110,7 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
     called = [m.condition.tool for m in milestones if isinstance(m.condition, Called)]
     return Goal(
         mission.text,
-        (Plan(milestones),),
+        (plan,),
         offered=tuple(dict.fromkeys(tool.id for tool in tools.values())),
         relevant=tuple(dict.fromkeys(called)),
         reference=tuple(_reference(mission, tools)),

@@ -69,12 +69,16 @@ def show(
 
 @verb(app)
 def stats(pool: str = POOL, json: bool = JSON) -> int:
-    """Count a pool's tasks, tools and kinds of gold, as Table 1 of the SEAL paper does."""
+    """Count a pool's tasks, tools and kinds of gold, and its missions by type."""
     from dataclasses import asdict
 
-    from seal.pools.counts import count_stored
+    from seal.pools.counts import count_missions, count_stored
     from seal.pools.lookup import open_pool
 
     with output(json) as result:
-        result.fields({"pool": pool, **asdict(count_stored(open_pool(pool)))})
+        opened = open_pool(pool)
+        counts = asdict(count_stored(opened))
+        missions = asdict(count_missions(opened.every_task() if counts["tasks"] else ()))
+        told = {name: value for name, value in missions.items() if value}
+        result.fields({"pool": pool, **counts, **told})
     return 0

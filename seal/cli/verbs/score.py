@@ -98,7 +98,7 @@ def command(
 
 def _notes_on(match: str | None, run: "RunFolder") -> list[str]:
     """Return what is to be said of rules that no plan of the run is scored by."""
-    from seal.evaluation.mission_metrics import no_missions
+    from seal.evaluation.mission_labels import no_missions
     from seal.evaluation.scoring import MMTB
 
     goals = (goal for task in run.tasks() for goal in task.goals)
