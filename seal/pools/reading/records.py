@@ -51,14 +51,14 @@ class Placed(NamedTuple):
 
 
 def json_file(path: Path) -> Any:
-    """Return the JSON value of a file.
+    """Return the JSON value of a file, as it is or packed (`seal.pools.reading.packed`).
 
     Raises:
         DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
             place and repair.
     """
     try:
-        raw = path.read_bytes()
+        raw = b"".join(lines_of(path))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; name a file that can be read") from None
     return parse_json(raw, str(path))
@@ -112,19 +112,17 @@ def json_values(
 def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the records of a file that holds one JSON array, or JSON Lines.
 
-    An array is parsed as a whole; its bytes are not kept while its records are read. A file that is
-    packed with gzip holds lines.
+    An array is parsed as a whole; its bytes are not kept while its records are read.
 
     Args:
-        path: The file.
+        path: The file, as it is or packed (`seal.pools.reading.packed`).
         torn: As of `json_lines`.
 
     Raises:
         DataError: The file is not UTF-8, or neither; the text names file, place and repair.
     """
-    with path.open("rb") as file:
-        start = file.read(4096).removeprefix(_BOM).lstrip(_BLANK)
-    if not start.startswith(b"["):
+    lines = (line.removeprefix(_BOM).lstrip(_BLANK) for line in lines_of(path))
+    if not next(filter(None, lines), b"").startswith(b"["):
         yield from json_lines(path, torn)
         return
     for number, value in enumerate(json_file(path)):
@@ -333,7 +331,9 @@ def find(source: Path, names: Sequence[str], benchmark: str) -> list[Path]:
 
 def wrong_source(source: Path, expected: str, benchmark: str) -> DataError:
     """Return that a source is not what a benchmark's files are, with what it holds instead."""
-    if source.is_file():
+    if not source.exists():
+        held = "does not exist"
+    elif source.is_file():
         held = "is a file"
     else:
         names = sorted(p.name + "/" * p.is_dir() for p in source.iterdir())
