@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolbench.files import SourceFile, find_files
-from seal.benchmarks.toolbench.runs import LEAD, USER
 from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
+from seal.pools.reading.chats import LEAD, USER
 from seal.pools.reading.records import field, find, json_file, wrong_source
 from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable

@@ -1,7 +1,6 @@
 """Recorded runs as trajectories: who said what to whom, as a chat of ours would record it.
 
-The user's query goes to the orchestrator and on to the execution manager, which calls; the executor
-answers; the last answer goes back the same way. A run that gave up ends with "done" and no answer
+`seal.pools.reading.chats` says who speaks. A run that gave up ends with "done" and no answer
 (`provenance["finish_type"]` is "give_up"), one that ran out of steps with "max_turns".
 
 Marks of what upstream cut, on which scorers and caches rely:
@@ -31,8 +30,7 @@ import orjson
 from seal.benchmarks.toolbench.answers import Move, Run
 from seal.core import JSON, Execution, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.plain import json_text
-
-USER, LEAD, MANAGER, EXECUTOR = "user_simulator", "orchestrator", "execution_manager", "executor"
+from seal.pools.reading.chats import Made, chat_steps
 
 _READABLE_ERROR = re.compile(r'\{"error": "((?:[^"\\]|\\.)*)"')
 
@@ -87,47 +85,28 @@ def truncations(run: Run) -> dict[str, int]:
 
 
 def _steps(run: Run, tools: Mapping[str, Tool]) -> Iterator[Step]:
-    yield Step(0, USER, LEAD, run.query)
-    yield Step(1, LEAD, MANAGER, run.query, turn=1)
-    index, turn = 2, 2
-    for step in call_steps(run.moves, tools, index, turn):
-        yield step
-        index, turn = step.index + 1, step.turn + 1
-    if run.finish is None and not run.closing:
-        return
     report = "\n\n".join(filter(None, (run.closing, run.answer)))
-    yield Step(index, MANAGER, LEAD, report, turn=turn)
-    if run.answer:
-        yield Step(index + 1, LEAD, USER, run.answer, turn=turn + 1)
+    ended = run.finish is not None or bool(run.closing)
+    replies = replies_of(run.moves, tools)
+    return chat_steps(run.query, replies, report if ended else None, run.answer or "")
 
 
-def call_steps(
-    moves: Sequence[Move], tools: Mapping[str, Tool], index: int, turn: int
-) -> Iterator[Step]:
-    """Yield the steps of calls and results: a reply's calls share a turn and precede their results.
+def replies_of(moves: Sequence[Move], tools: Mapping[str, Tool]) -> Iterator[list[Made]]:
+    """Yield the calls of each reply.
 
     Args:
         moves: In the order made.
         tools: By their names of ToolBench's rule.
-        index: Of the first step.
-        turn: Of the first step.
     """
     number = 0
     for _, group in groupby(moves, key=lambda move: move.reply):
-        pairs = []
+        made = []
         for move in group:
-            pairs.append((call_of(move, f"call_{number}", tools), move))
+            call = call_of(move, f"call_{number}", tools)
+            result = None if move.observation is None else result_of(move, call)
+            made.append(Made(move.thought, call, result))
             number += 1
-        for call, move in pairs:
-            yield Step(index, MANAGER, EXECUTOR, move.thought, call, turn=turn)
-            index += 1
-        turn += 1
-        for call, move in pairs:
-            if move.observation is not None:
-                result = result_of(move, call)
-                yield Step(index, EXECUTOR, MANAGER, result.content, result=result, turn=turn)
-                index += 1
-        turn += 1
+        yield made
 
 
 def call_of(move: Move, call_id: str, tools: Mapping[str, Tool]) -> ToolCall:

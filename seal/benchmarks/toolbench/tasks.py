@@ -16,13 +16,14 @@ from typing import Any
 
 from seal.benchmarks.toolbench.answers import Run
 from seal.benchmarks.toolbench.files import SourceFile
-from seal.benchmarks.toolbench.runs import LEAD, USER, call_steps
+from seal.benchmarks.toolbench.runs import replies_of
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.canonical import digest
 from seal.core.conditions import Argument, Called
 from seal.core.order import levels
 from seal.core.plain import leaves
 from seal.core.text import normalised
+from seal.pools.reading.chats import LEAD, USER, call_steps
 
 BENCHMARK = "toolbench"
 UNSOLVED = "unsolved"
@@ -158,7 +159,7 @@ def gold_of(run: Run, query: str, tools: Mapping[str, Tool]) -> Gold | str:
         query: The task's text.
         tools: The task's tools by their names of ToolBench's rule.
     """
-    steps = tuple(call_steps(run.moves, tools, 0, 0))
+    steps = tuple(call_steps(replies_of(run.moves, tools)))
     reason = _reason(run, steps)
     if reason is not None:
         return reason
