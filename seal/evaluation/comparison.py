@@ -7,11 +7,12 @@ same signs of clusters, so that their figures can be compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import UsageError
 from seal.core.canonical import derive_seed
-from seal.evaluation.statistics import Interval, bootstrap_interval, cluster_sums
+from seal.evaluation.statistics import DIGITS, Interval, bootstrap_interval, cluster_sums
 
 if TYPE_CHECKING:
     import numpy as np
@@ -184,17 +185,26 @@ def _intervals(
     columns = sums.shape[1]
     totals, place = _distinct(np.hstack([sums, counts]))
     means = np.empty((resamples, columns))
-    for chunk, drawn in _resampled(totals, rng, resamples):
+    for chunk, drawn in resampled(totals, rng, resamples):
         means[chunk] = drawn[:, place[:columns]] / drawn[:, place[columns:]]
     tail = (1 - level) / 2
     ends: Floats = np.quantile(means, [tail, 1 - tail], axis=0)
     return ends
 
 
-def _resampled(
+def resampled(
     totals: Floats, rng: np.random.Generator, resamples: int
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield the sums over resamples of the rows, chunk by chunk."""
+    """Yield the sums over resamples of the rows, chunk by chunk.
+
+    Args:
+        totals: Sums of clusters, (clusters, columns); each resample draws as many clusters.
+        rng: Draws clusters.
+        resamples: Number of resamples.
+
+    Yields:
+        Which resamples they are, and their sums, (resamples of the chunk, columns).
+    """
     import numpy as np
 
     size = len(totals)
@@ -304,3 +314,17 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[position]))
         adjusted[position] = highest
     return adjusted
+
+
+def mcnemar(won: int, lost: int) -> dict[str, float]:
+    """Return the two-sided p of as many tasks won and lost, by McNemar's test.
+
+    Sources: McNemar, Psychometrika 12, 1947 (exact: binomial); Fagerland, Lydersen and Laake, BMC
+    Medical Research Methodology 13, 2013 (mid-p: what is as likely as observed counts half). Each
+    task counts by itself, variants of one task too.
+    """
+    turned = won + lost
+    ways = [comb(turned, few) for few in range(min(won, lost) + 1)]
+    exact = min(1.0, 2 * sum(ways) / 2**turned)
+    mid_p = 1.0 if won == lost else (2 * sum(ways) - ways[-1]) / 2**turned
+    return {"exact": round(exact, DIGITS), "mid_p": round(mid_p, DIGITS)}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from seal.core import JSON, DataError, Task, Trajectory, UsageError
+from seal.core import JSON, DataError, Task, Trajectory, UsageError, shortened
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.agreement import Case, audit, decisions
+from seal.evaluation.judges.agreement import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.rule_judge import RuleJudge
-from seal.experiments.goal_sheets import Labels, decided, items_of, read_rows
+from seal.experiments.goal_sheets import LABELS, LabelRow, Labels, decided, items_of, read_rows
+from seal.experiments.sheets import Row
+from seal.runs.rescore import verdicts_for
 from seal.runs.run_folder import RunFolder
+
+_RECORDED = (".json", ".gz")
+"""Endings of files that are no sheets, but verdicts as authors recorded them."""
 
 
 def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
@@ -20,13 +25,14 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     Args:
         folder: A scored run; its summary.json gets the audit.
         labels: CSV with columns label (solved, unsolved or unsure) and task_id, maybe trial, goal
-            and rater, or as `seal annotate export` wrote it. Of several
-            raters the majority counts.
+            and rater, or as `seal annotate export` wrote it. Else what the benchmark's authors
+            recorded, JSON or a folder, as of recorded verdicts. Of several raters the majority
+            counts.
 
     Returns:
         {metric: {rules: audit, people: audit}, and, with labels, labels: {taken: goals that people
         decide, undecided: those that they leave unsure, empty: rows without a label, raters,
-        problems}}.
+        problems}}. Where several judges voted, an audit has the fields of `panel_audit` besides.
         Against rules: over the goals that rules decide, which they do only where it is safe; not
         where the judge is these rules.
 
@@ -46,7 +52,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     measured = [name for name in METRICS.values() if name in summary["metrics"]]
     told: dict[str, JSON] = {}
     if labels is not None:
-        given = Labels.of(read_rows(labels, items_of(folder)))
+        given = Labels.of(_rows(folder, labels))
         references["people"] = _of_run(folder, given, labels)
         taken = len(references["people"])
         told["labels"] = {
@@ -59,8 +65,12 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     found: dict[str, JSON] = {}
     for metric in measured:
         judged = decisions(folder.scores(), metric)
-        compared = {name: audit(judged, cases) for name, cases in references.items()}
-        found[metric] = {name: one.record() for name, one in compared.items()}
+        judges = votes_of(folder.scores(), metric)
+        found[metric] = {
+            name: audit(judged, cases).record()
+            | (panel_audit(judges, cases) if len(judges) > 1 else {})
+            for name, cases in references.items()
+        }
     found |= told
     folder.write_json("summary.json", {**summary, "audit": found})
     return found
@@ -69,6 +79,22 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
 def _by_rule(folder: RunFolder) -> bool:
     judge = (folder.manifest().get("measure") or {}).get("judge") or {}
     return judge.get("judge") == RuleJudge().identity
+
+
+def _rows(folder: RunFolder, path: Path) -> Iterator[LabelRow | str]:
+    """Yield what people say of a run's goals."""
+    if path.suffix.lower() not in _RECORDED and not path.is_dir():
+        yield from read_rows(path, items_of(folder))
+        return
+    found, by_task = verdicts_for(folder, path)
+    raters = found.judges or [f"run {run}" for run in range(found.runs)]
+    for task_id, query in by_task.items():
+        for run, label in query.labels.items():
+            case, where = (task_id, 0, 0), f"{path.name}, task {task_id}"
+            if label in LABELS:
+                yield Row(where, case, label, raters[run])
+            else:
+                yield f"{where}: label {shortened(label)}: expected {', '.join(LABELS)}"
 
 
 def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]:

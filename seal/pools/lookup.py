@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from seal.core import Task, UsageError, check_name, shortened
+from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
 from seal.core.registry import load_dotted
 from seal.pools.benchmark import Benchmark, Code, loaded
@@ -136,7 +136,7 @@ def answer_formats() -> dict[str, Code]:
 
 
 def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:
-    """Return what reads recorded files: the benchmark's own reader, else any installed one's.
+    """Return what reads recorded files: the benchmark's own reader, else the first that can.
 
     Args:
         what: What the files hold.
@@ -145,10 +145,19 @@ def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Calla
     Raises:
         UsageError: No installed benchmark has recorded files.
     """
-    names = [benchmark, *REGISTRY.names()]
-    found = (getattr(known_benchmark(name), what, None) for name in names)
-    reader = next((one for one in found if one is not None), None)
-    if reader is None:
+    own = getattr(known_benchmark(benchmark), what, None)
+    others = (getattr(known_benchmark(name), what, None) for name in REGISTRY.names())
+    readers = [own] if own is not None else [one for one in others if one is not None]
+    if not readers:
         raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
-    read: Callable[[Path], Any] = loaded(reader)
+
+    def read(path: Path) -> Any:
+        faults = []
+        for reader in readers:
+            try:
+                return loaded(reader)(path)
+            except DataError as error:
+                faults.append(str(error))
+        raise DataError("; ".join(faults))
+
     return read

@@ -1,12 +1,81 @@
-"""What the judges of a run agreed on, in plain lines."""
+"""What the judges of a run agreed on, in plain lines and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from seal.report.columns import Columns, chance, figure, grid_of
+from seal.report.grids import Grid, counted, interval
+
 SHOWN = 5
 """Goals that are named where a judge and a reference differ."""
+_MOST_WRONG = 10
+"""Goals that are named of those on which several judges differ."""
+_ALPHA = 0.05
+
+
+def _percent(value: float | None) -> str:
+    return "n/a" if value is None else f"{100 * value:.2f}"
+
+
+_P: Columns = (("p", figure("p", chance)), ("p (Holm)", figure("p_holm", chance)))
+_JUDGES: Columns = (
+    ("judge", "judge"),
+    ("agrees, %", figure("agreement", _percent)),
+    ("solved, %", figure("solved", _percent)),
+    ("kappa", figure("kappa")),
+    ("95 % interval", interval),
+    ("only it", "over"),
+    ("only they", "under"),
+    *_P,
+)
+_PAIRS: Columns = (
+    ("judge", "judge"),
+    ("other", "other"),
+    ("only it is right", "only"),
+    ("only the other", "only_other"),
+    *_P,
+)
+_GOALS: Columns = (
+    ("task", "task"),
+    ("reference", "reference"),
+    ("judges that differ", lambda entry: ", ".join(entry["wrong"])),
+    ("n", lambda entry: str(len(entry["wrong"]))),
+)
+
+
+def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
+    """Yield how each judge of a panel does against people, and where rules alone decide, these.
+
+    Tables of the judges, of pairs of which one is right more often than by chance, and of the goals
+    on which most judges differ.
+
+    Args:
+        summary: Of a run.
+    """
+    for metric, compared in (summary.get("audit") or {}).items():
+        found = compared.get("people") or compared.get("rules") if metric != "labels" else None
+        if found and "judges" in found:
+            against = "people" if "people" in compared else "rules"
+            yield from _panel(f"{metric}: ", against, found)
+
+
+def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid]:
+    title = (
+        f"{metric}each judge against {against}: what only it and what only they call solved, and "
+        "McNemar's exact p of both; kappa is Cohen's"
+    )
+    table = grid_of(title, _JUDGES, found["judges"])
+    known = [against, "100.00", _percent(found["solved_of_reference"]), *[""] * 6]
+    yield table._replace(rows=[known, *table.rows])
+    sure = [pair for pair in found["pairs"] if pair["p_holm"] < _ALPHA]
+    rest = counted(len(found["pairs"]) - len(sure), "pair")
+    title = f"{metric}judges of which one is right more often than chance explains; not so: {rest}"
+    yield grid_of(title, _PAIRS, sure)
+    goals, most = found["goals"], found["goals"][:_MOST_WRONG]
+    title = f"{metric}goals on which most judges differ, {len(most)} of {len(goals)} with any"
+    yield grid_of(title, _GOALS, most)._replace(names=3)
 
 
 def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -66,6 +135,8 @@ def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
     shares = {name: found[name] for name in ("agreement", "precision", "recall")}
     told = ", ".join(f"{n} {'n/a' if v is None else f'{v:.3f}'}" for n, v in shares.items())
     unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
+    if found.get("kappa") is not None:  # not in runs that were audited before it was told
+        told += f", Cohen's kappa {found['kappa']:.3f} {interval(found)}".rstrip()
     yield f"{what}: {told} over {found['n']} goals{unmatched}"
     for case in found["examples"][:SHOWN]:
         trial = f" trial {case['trial']}" if case["trial"] else ""

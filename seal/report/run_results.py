@@ -11,7 +11,7 @@ from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import counted, frequent
+from seal.report.grids import counted, drawn, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
@@ -61,7 +61,7 @@ def environment_patterns(run: RunFolder) -> list[Table | str]:
 
 
 def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
-    """Return the figures of a run by tag or mission type, and its benchmark's; empty: it has none.
+    """Return the figures of a run by tag or mission type, its judges', and its benchmark's.
 
     Raises:
         DataError: The run has not been scored.
@@ -76,6 +76,11 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
         from seal.report.missions import mission_breakdown
 
         tables += mission_breakdown(run)
+    summary = run.summary()
+    if summary.get("audit"):
+        from seal.report.judging import judge_tables
+
+        tables += map(drawn, judge_tables(summary))
     return [*tables, *(() if of_benchmark is None else of_benchmark(run))]
 
 

@@ -255,7 +255,24 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
 
     Args:
         folder: The run; the file tells of one chat for each task, which is the first trial's.
-        path: Of StableToolBench's `pass_rate_results`, JSON or CSV.
+        path: As the benchmark's authors left it, such as StableToolBench's `pass_rate_results`; a
+            folder, where they left one.
+
+    Raises:
+        DataError: The file cannot be read, or its verdicts are another run's.
+    """
+    found, by_task = verdicts_for(folder, path)
+    panels = {
+        task_id: recorded_panel(
+            [query.labels.get(run, MISSING) for run in range(found.runs)], found.judges
+        )
+        for task_id, query in by_task.items()
+    }
+    return Recorded(panels, _digest(path))
+
+
+def verdicts_for(folder: RunFolder, path: Path) -> tuple[VerdictFile, dict[str, QueryVerdicts]]:
+    """Return what a file holds, and of it what is said of each task of a run.
 
     Raises:
         DataError: The file cannot be read, or its verdicts are another run's.
@@ -271,18 +288,22 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
     without = len(found.queries) - len(by_task)
     if without:
         _LOG.warning("%s: %d queries are no tasks of the run: left out", path, without)
-    panels = {
-        task_id: recorded_panel([query.labels.get(run, MISSING) for run in range(found.runs)])
-        for task_id, query in by_task.items()
-    }
-    return Recorded(panels, hashlib.sha256(path.read_bytes()).hexdigest()[:12])
+    return found, by_task
+
+
+def _digest(path: Path) -> str:
+    """Return 12 hexadecimal digits of a file's content, of a folder that of all its files."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
 def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
     by_task = {}
     for task in folder.tasks():
         query = found.queries.get(query_id_of(task.id))
-        if query is not None and _words(query.query) == _words(task.goals[0].text):
+        if query is None:
+            continue
+        if query.query is None or _words(query.query) == _words(task.goals[0].text):
             by_task[task.id] = query
     return by_task
 

@@ -39,13 +39,15 @@ class Judging:
     votes: int | None = VOTES
     verdicts: Path | None = option(
         None,
-        "Recorded verdicts of this run: pass_rate_results, JSON or CSV.",
-        metavar="FILE",
+        "Recorded verdicts of this run, as its benchmark's authors left them: a file, or a folder "
+        "with one for each judge.",
+        metavar="PATH",
     )
     audit: str | None = option(
         None,
         "Hold the judge against rules, and against people's labels: the CSV file of "
-        "`seal annotate`, or one of task_id,trial,label with solved, unsolved or unsure.",
+        "`seal annotate`, one of task_id,trial,label with solved, unsolved or unsure, or what the "
+        "benchmark's authors recorded.",
         metavar="rules|FILE",
     )
     match: str | None = option(

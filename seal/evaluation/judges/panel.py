@@ -267,10 +267,19 @@ class RecordedJudge:
         return NotRecordedError(unknown if self.label is None else said)
 
 
-def recorded_panel(labels: Sequence[str]) -> Panel:
-    """Return the panel of the runs of a recorded judge, in their order."""
+def recorded_panel(labels: Sequence[str], judges: Sequence[str] = ()) -> Panel:
+    """Return the panel of recorded judges.
+
+    Args:
+        labels: Of each run of a judge.
+        judges: Of each run its judge; empty: one judge was run several times.
+    """
+    seats = judges or ["recorded"] * len(labels)
     return Panel(
-        tuple(Seat(RecordedJudge(label), "recorded", vote) for vote, label in enumerate(labels))
+        tuple(
+            Seat(RecordedJudge(label), name, seats[:vote].count(name))
+            for vote, (label, name) in enumerate(zip(labels, seats, strict=True))
+        )
     )
 
 

@@ -109,7 +109,8 @@ def _vote(where: str, row: dict[str, str]) -> Vote | str:
 class QueryVerdicts:
     """What the runs of a judge said of one query."""
 
-    query: str
+    query: str | None
+    """None: its id alone says which it is."""
     labels: Mapping[int, str]
     """Run to its label in lower case: solved, unsolved, unsure, or what else stands there."""
     answer: str | None
@@ -118,15 +119,17 @@ class QueryVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class VerdictFile:
-    """A file of verdicts."""
+    """A file of verdicts, or a folder of them."""
 
     path: Path
     queries: Mapping[str, QueryVerdicts]
     """By query id."""
+    judges: tuple[str, ...] = ()
+    """Of each run its judge; empty: one judge was run several times."""
 
     @property
     def runs(self) -> int:
-        """How often the judge was run: one more than the highest run of any query."""
+        """How many runs of judges there are: one more than the highest of any query."""
         return max((run for found in self.queries.values() for run in found.labels), default=-1) + 1
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import Difference, paired_differences
+from seal.evaluation.comparison import Difference, mcnemar, paired_differences
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.power import pass_at, pass_hat
-from seal.evaluation.statistics import DIGITS
 from seal.experiments.comparison.pairs import Pairs, Side, columns_of, rounded
 
 if TYPE_CHECKING:
@@ -169,20 +167,6 @@ def flips_of(found: Verdicts) -> dict[str, Any]:
         "undecided": found.undecided,
         "mcnemar": mcnemar(int(more.sum()), int(fewer.sum())) if once else None,
     }
-
-
-def mcnemar(won: int, lost: int) -> dict[str, float]:
-    """Return the two-sided p of as many tasks won and lost, by McNemar's test.
-
-    Sources: McNemar, Psychometrika 12, 1947 (exact: binomial); Fagerland, Lydersen and Laake, BMC
-    Medical Research Methodology 13, 2013 (mid-p: what is as likely as observed counts half). Each
-    task counts by itself, variants of one task too.
-    """
-    turned = won + lost
-    ways = [comb(turned, few) for few in range(min(won, lost) + 1)]
-    exact = min(1.0, 2 * sum(ways) / 2**turned)
-    mid_p = 1.0 if won == lost else (2 * sum(ways) - ways[-1]) / 2**turned
-    return {"exact": round(exact, DIGITS), "mid_p": round(mid_p, DIGITS)}
 
 
 def _flip(found: Verdicts, place: int, flipped: Mapping[int, list[int]]) -> dict[str, Any]:
