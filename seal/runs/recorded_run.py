@@ -46,6 +46,7 @@ def import_run(
     files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
     if len(files) != 1:
         raise UsageError(f"{name} yields {len(files)} recordings; a run is of one: name another")
+    (recording,) = report.recordings
     files[0].replace(folder.trajectories_path)
     shutil.rmtree(out / RECORDED)
     measure = {
@@ -57,6 +58,7 @@ def import_run(
         "seed": 0,
         "trials": 1,
     }
-    system = {"model": {"model": f"recorded:{source.name.partition('.')[0]}"}}
+    played = source.name.partition(".")[0] if recording == benchmark else recording
+    system = {"model": {"model": f"recorded:{played}"}}
     folder.write_json("run.json", {"measure": measure, "system": system, "warnings": []})
     return report

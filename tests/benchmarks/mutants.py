@@ -15,6 +15,7 @@ import mmtb_sources as mmtb
 import toolbench_sources as toolbench
 import toolsandbox_sources as toolsandbox
 from bfcl_sources import BfclShelf, answer, single
+from livemcp_sources import write_source as livemcpbench
 from sgd_sources import Sgd
 from toolsandbox_checkout import write_checkout
 
@@ -172,6 +173,7 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "beir in lines": ("beir", judged_in_lines),
     "bfcl": ("bfcl", bfcl),
     "dialogtool": ("dialogtool", dialogtool),
+    "livemcpbench": ("livemcpbench", livemcpbench),
     "metatool": ("metatool", metatool),
     "mmtb": ("mmtb", multi_mission),
     "toolbench": ("toolbench", tool_trees),
