@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import multiprocessing
 import os
 import pickle
 import queue
 import signal
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from itertools import chain
 from multiprocessing.sharedctypes import RawValue
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from seal.core import BudgetError, DataError, InfrastructureError, SealError, UsageError
+from seal.core import BudgetError, DataError, InfrastructureError, SealError, Step, UsageError
 from seal.core.servers import LONGEST_OUTAGE, Counts, Standing
-from seal.runs.run_folder import RunFolder, in_flight
-from seal.runs.workers import Job, Outcome, play_job
+from seal.runs.run_folder import RunFolder, chats_told, in_flight
+from seal.runs.wholeness import Pair
+from seal.runs.workers import Job, Outcome, lost, play_job
 
 if TYPE_CHECKING:
     from seal.runs.cast import Cast
@@ -26,13 +29,29 @@ if TYPE_CHECKING:
     from seal.runs.settings import RunSettings
 
 _KINDS = (UsageError, DataError, InfrastructureError, BudgetError, SealError)
+_CAUSES = "the agent ended it (os._exit), a library crashed, or memory ran out"
+_LOG = logging.getLogger(__name__)
+
+
+class _DiedError(Exception):
+    """A worker process died.
+
+    Args:
+        code: Its exit code.
+        chats: Those that it played, and their steps.
+    """
+
+    def __init__(self, code: int, chats: Mapping[Pair, tuple[Step, ...]]) -> None:
+        super().__init__(f"a worker process died (exit code {code})")
+        self.chats = chats
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessWorkers:
     """Processes that build their engines from the same settings.
 
-    They end with this process, however it ends; jobs are taken `ahead` as by `ThreadWorkers`.
+    They end with this process, however it ends; jobs are taken `ahead` as by `ThreadWorkers`. Where
+    one dies in chats of a user's own agent, these are played again, each `alone`.
     """
 
     settings: RunSettings
@@ -42,31 +61,94 @@ class ProcessWorkers:
     ahead: bool = True
     cast: Cast | None = None
     """Of this process; it knows of servers what the others learn, and they what it does."""
+    own_agent: bool = False
+    """Whether code of the user's own calls the tools, which may end the process that runs it."""
 
     def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield outcomes as they come.
 
         Raises:
             UsageError: The settings hold an object that cannot be sent to another process.
-            InfrastructureError: A process died.
+            InfrastructureError: A process died, and no agent of the user's own was at work.
             SealError: What a worker raised.
         """
         self._check_portable()
+        yield from self._survived(jobs, self.processes, self.threads, self._again)
+
+    def alone(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+        """Yield the outcomes of jobs, one after the other: who ends its process now has crashed."""
+        yield from self._survived(jobs, 1, 1, self._crashed)
+
+    def _survived(
+        self,
+        jobs: Iterator[Job],
+        processes: int,
+        threads: int,
+        rest: Callable[[list[Job], _DiedError], Iterator[Outcome]],
+    ) -> Iterator[Outcome]:
+        """Yield outcomes; `rest` gives those of chats in which a process died."""
+        given: dict[Pair, Job] = {}
+        while True:
+            try:
+                yield from self._crew(jobs, given, processes, threads)
+                return
+            except _DiedError as error:
+                died = error
+            suspects = [job for pair, job in given.items() if pair in died.chats]
+            if not (self.own_agent and suspects):
+                raise InfrastructureError(_death(died))
+            others = [job for pair, job in given.items() if pair not in died.chats]
+            yield from rest(suspects, died)
+            jobs = chain(others, jobs)
+            given.clear()
+
+    def _again(self, jobs: list[Job], died: _DiedError) -> Iterator[Outcome]:
+        told = "%s while it played %s: played again, in a process of its own"
+        _LOG.warning(told, died, chats_told(died.chats))
+        return self.alone(iter(jobs))
+
+    def _crashed(self, jobs: list[Job], died: _DiedError) -> Iterator[Outcome]:
+        for job in jobs:
+            pair = job.task.id, job.trial
+            told = f"{died} in this chat, twice: {_CAUSES}"
+            _, line = lost(job, "crashed", told, died.chats[pair])
+            yield Outcome(*pair, line, note=told)
+
+    def _crew(
+        self, jobs: Iterator[Job], given: dict[Pair, Job], processes: int, threads: int
+    ) -> Iterator[Outcome]:
+        """Yield outcomes of processes that end with the block.
+
+        Args:
+            jobs: Are taken as places are free.
+            given: Is filled with the jobs of which nothing has come yet.
+            processes: How many.
+            threads: Of each.
+
+        Raises:
+            _DiedError: One of them died.
+        """
         context = multiprocessing.get_context("spawn")
         todo: Any = context.Queue()
         done: Any = context.Queue()
         standings = self.cast.share(lambda own: _shared(own, context)) if self.cast else []
-        arguments = (self.settings, self.folder, self.threads, todo, done, standings)
+        arguments = (self.settings, self.folder, threads, todo, done, standings)
         crew = [
-            context.Process(target=_serve, args=arguments, daemon=True)
-            for _ in range(self.processes)
+            context.Process(target=_serve, args=arguments, daemon=True) for _ in range(processes)
         ]
         try:
             with _uninterrupted():
                 for process in crew:
                     process.start()
-            yield from self._exchange(jobs, crew, todo, done)
-            for _ in range(self.processes * self.threads):
+            most = processes * threads * (1 + self.ahead)
+            for job in jobs:
+                todo.put(job)
+                given[job.task.id, job.trial] = job
+                if len(given) >= most:
+                    yield self._next(crew, done, given)
+            while given:
+                yield self._next(crew, done, given)
+            for _ in range(processes * threads):
                 todo.put(None)
             for process in crew:
                 process.join()
@@ -79,6 +161,15 @@ class ProcessWorkers:
             if self.cast:
                 self.cast.share(Standing.alone)  # one that was killed may hold a lock for ever
 
+    @property
+    def is_portable(self) -> bool:
+        """Whether the settings can be sent to another process."""
+        try:
+            self._check_portable()
+        except UsageError:
+            return False
+        return True
+
     def _check_portable(self) -> None:
         try:
             pickle.dumps((self.settings, self.folder))
@@ -89,18 +180,7 @@ class ProcessWorkers:
                 f"giving an object, or play in one process with more --workers"
             ) from error
 
-    def _exchange(self, jobs: Iterator[Job], crew: Any, todo: Any, done: Any) -> Iterator[Outcome]:
-        running = 0
-        for job in jobs:
-            todo.put(job)
-            running += 1
-            if running >= self.processes * self.threads * (1 + self.ahead):
-                yield self._next(crew, done)
-                running -= 1
-        for _ in range(running):
-            yield self._next(crew, done)
-
-    def _next(self, crew: Any, done: Any) -> Outcome:
+    def _next(self, crew: Any, done: Any, given: dict[Pair, Job]) -> Outcome:
         """Return an outcome; once a worker is dead, only one that is there already."""
         while True:
             dead = [process for process in crew if process.exitcode is not None]
@@ -108,11 +188,13 @@ class ProcessWorkers:
                 outcome = done.get_nowait() if dead else done.get(timeout=1.0)
             except queue.Empty:
                 if dead:
-                    raise InfrastructureError(_death(dead[0], self.folder)) from None
+                    chats = in_flight(self.folder.path, dead[0].pid)
+                    raise _DiedError(dead[0].exitcode, chats) from None
                 continue
             if isinstance(outcome, SealError):
                 raise outcome
             result: Outcome = outcome
+            given.pop((result.task_id, result.trial), None)
             return result
 
 
@@ -132,13 +214,12 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _death(process: Any, run: RunFolder) -> str:
+def _death(died: _DiedError) -> str:
     """Return what is told of a worker that died: the chats that it played, likely causes."""
-    died = f"a worker process died (exit code {process.exitcode})"
-    if chats := in_flight(run.path, process.pid):
+    if died.chats:
         return (
-            f"{died} while it played {' and '.join(chats)}: the agent ended it (os._exit), a "
-            "library crashed, or memory ran out. What is finished is kept: resume"
+            f"{died} while it played {chats_told(died.chats)}: {_CAUSES}. What is finished is "
+            "kept: resume"
         )
     return (
         f"{died}: for lack of memory, or because a script that calls seal.run lacks "

@@ -11,11 +11,11 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from seal.core import ModelError, OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
@@ -32,12 +32,16 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
-from seal.runs.run_folder import REFUSED, RunFolder, exit_code_of, in_flight
+from seal.runs.run_folder import REFUSED, RunFolder, chats_told, exit_code_of, in_flight
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
+from seal.runs.wholeness import Pair
 from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
+
+if TYPE_CHECKING:
+    from seal.runs.processes import ProcessWorkers
 
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
@@ -157,9 +161,10 @@ def _run(
             if earlier:
                 spent = spent_on(folder)
                 budget.add(spent.asked, spent.tokens)
+            left = in_flight(folder.path).keys() if engine.tries_own_agent else ()
             for warning in prepare(engine, resume, only):
                 _LOG.warning(warning)
-            chats = _Chats(settings, folder, engine, report, budget)
+            chats = _Chats(settings, folder, engine, report, budget, frozenset(left))
             try:
                 chats.play(metrics)
             except (OutageError, UsageError) as error:
@@ -250,6 +255,8 @@ class _Chats:
     engine: Engine
     report: Reporter
     budget: Budget
+    left: Set[Pair] = frozenset()
+    """Chats of a user's own agent in which the process of the run had died."""
     total: int = 0
     done: int = 0
     errors: int = 0
@@ -284,7 +291,7 @@ class _Chats:
             self.total, self.done = len(order) * trials, len(done)
             if self.settings.max_seconds is None and self.engine.tries_own_agent:
                 stack.enter_context(self._watched())
-            outcomes = self._workers().outcomes(self._jobs(done))
+            outcomes = self._outcomes(done, {(id, n) for id in order for n in range(trials)} - done)
             self.files = [
                 stack.enter_context((folder.path / name).open("rb"))
                 for name in ("run.json", "tasks.jsonl", "tools.jsonl")
@@ -328,7 +335,7 @@ class _Chats:
                 "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
                 "that takes longer",
                 _SILENCE,
-                ", ".join(in_flight(self.folder.path)) or "none",
+                chats_told(in_flight(self.folder.path)) or "none",
             )
 
         threading.Thread(target=watch, daemon=True).start()
@@ -412,7 +419,17 @@ class _Chats:
             self.skipped["no recording to play"] += 1
         self.report(Progress("play", self.done, self.total, self.errors))
 
-    def _jobs(self, done: Set[tuple[str, int]]) -> Iterator[Job]:
+    def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[Outcome, None, None]:
+        """Yield the outcomes of all chats that are not done, those that were `left` before."""
+        again = self.left & wanted
+        if again and self._processes().is_portable:
+            told = "the run's process had died in %s: played now in a process of its own"
+            _LOG.warning(told, chats_told(sorted(again)))
+            yield from self._processes().alone(self._jobs(done | (wanted - again)))
+            done = done | again
+        yield from self._workers().outcomes(self._jobs(done))
+
+    def _jobs(self, done: Set[Pair]) -> Iterator[Job]:
         missed = 0
         for trial in range(self.settings.trials):
             self._bring_back()
@@ -430,15 +447,22 @@ class _Chats:
                     yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
     def _workers(self) -> Workers:
-        s = self.settings
-        left = (*self.budget.left(), self.budget.seconds_left)
-        ahead = left == (None, None, None)  # else no chat may wait while it runs out
-        if s.processes == 1:
-            return ThreadWorkers(self.engine, s.workers, ahead)
+        if self.settings.processes == 1:
+            return ThreadWorkers(self.engine, self.settings.workers, self._ahead)
+        return self._processes()
+
+    @property
+    def _ahead(self) -> bool:
+        """Whether chats may wait for a place: none may while something runs out."""
+        return (*self.budget.left(), self.budget.seconds_left) == (None, None, None)
+
+    def _processes(self) -> ProcessWorkers:
         from seal.runs.processes import ProcessWorkers
 
+        s, engine = self.settings, self.engine
         s = replace(s, max_total_seconds=self.budget.seconds_left)
-        return ProcessWorkers(s, self.folder, s.processes, s.workers, ahead, self.engine.cast)
+        parts = s, self.folder, s.processes, s.workers, self._ahead, engine.cast
+        return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 
 def _with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ import orjson
 from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile, read_records
+from seal.core.records import AtomicFile, from_plain, read_records
 from seal.core.secrets import without_keys
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
@@ -292,11 +292,28 @@ class LiveFile:
             self._path.unlink(missing_ok=True)
 
 
-def in_flight(run: Path, pid: int | Literal["*"] = "*") -> list[str]:
-    """Return the chats that a process plays, or played when it died; by default all do."""
-    first = (path.read_bytes().split(b"\n")[0] for path in (run / "live").glob(f"*.{pid}.jsonl"))
-    told = [orjson.loads(line) for line in first if line]
-    return sorted(f"task {each['task_id']}, trial {each['trial']}" for each in told)
+def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[tuple[str, int], tuple[Step, ...]]:
+    """Return task and trial of the chats that a process plays, or played when it died.
+
+    Args:
+        run: The folder.
+        pid: Of the process; `*`: of any.
+
+    Returns:
+        The steps of each chat until now.
+    """
+    found = {}
+    for path in (run / "live").glob(f"*.{pid}.jsonl"):
+        told = [orjson.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+        if told:
+            steps = tuple(from_plain(each["step"], Step) for each in told)
+            found[told[0]["task_id"], told[0]["trial"]] = steps
+    return dict(sorted(found.items()))
+
+
+def chats_told(chats: Iterable[tuple[str, int]]) -> str:
+    """Return tasks and trials in words."""
+    return " and ".join(f"task {task_id}, trial {trial}" for task_id, trial in chats)
 
 
 HUMAN = "human.json"

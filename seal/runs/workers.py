@@ -22,7 +22,9 @@ from seal.core import (
     NotRecordedError,
     Ranking,
     SealError,
+    Step,
     Stop,
+    StopReason,
     Task,
     Trajectory,
     fault,
@@ -99,11 +101,11 @@ def play_job(engine: Engine, job: Job) -> Outcome:
         engine.meter.take()
         return Outcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:
-        trajectory, line = _error(job, str(error))
+        trajectory, line = lost(job, "error", str(error))
     except SealError:
         raise
     except (Exception, SystemExit) as error:  # what a plug-in may do outside of its role's reply
-        trajectory, line = _error(job, fault(error))
+        trajectory, line = lost(job, "error", fault(error))
     asked = engine.meter.take()
     note = next((stop.error for stop in trajectory.stops if stop.error), "")
     seconds = time.monotonic() - clock
@@ -120,18 +122,28 @@ def play_job(engine: Engine, job: Job) -> Outcome:
 def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
     """Return what came of a job, and its line."""
     if failure := job.failure or engine.cast.outage:  # the run ends
-        return _error(job, failure)
+        return lost(job, "error", failure)
     trajectory = engine.play(job.task, job.trial, job.rankings)
     try:
         return trajectory, encode(trajectory)
     except DataError as error:  # a plug-in said what is no JSON
-        return _error(job, str(error))
+        return lost(job, "error", str(error))
 
 
-def _error(job: Job, text: str) -> tuple[Trajectory, bytes]:
-    stops = tuple(Stop("error", text) for _ in job.task.goals)
+def lost(
+    job: Job, reason: StopReason, text: str, steps: tuple[Step, ...] = ()
+) -> tuple[Trajectory, bytes]:
+    """Return the trajectory, and its line, of a chat of which no more is known.
+
+    Args:
+        job: What was played.
+        reason: Why each of its goals stopped.
+        text: What is told of it.
+        steps: As far as they are known.
+    """
+    stops = tuple(Stop(reason, text) for _ in job.task.goals)
     trajectory = Trajectory(
-        job.task.id, job.trial, (), job.rankings, stops=stops, answers=(None,) * len(stops)
+        job.task.id, job.trial, steps, job.rankings, stops=stops, answers=(None,) * len(stops)
     )
     return trajectory, encode(trajectory)
 

@@ -753,21 +753,51 @@ def get_order(order_id: str) -> str:
     return "Monday"
 
 def solve(request, tools):
-    if "8" in request:
+    order = request.split()[1].strip("?")
+    answer = tools[0](order)
+    if order == "8":
         os._exit(3)
-    return tools[0]("7")
+    return answer
 
-tasks = [seal.ask(f"Order {n}?", seal.called("get_order", order_id=str(n))) for n in (7, 8)]
-bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
+def task(number):
+    called = seal.called("get_order", order_id=str(number))
+    return seal.ask(f"Order {number}?", called, answer="Monday")
+
+bench = seal.Benchmark("shop", tools=[get_order], tasks=[task(n) for n in (6, 7, 8, 9)])
 """
 
 
+def seal_run(folder, *words):
+    """Play the agent that ends its process, in a process; return its exit code and errors."""
+    (folder / "mine.py").write_text(ENDS_ITS_PROCESS)
+    told = ["run", "mine:bench", "--agent", "mine:solve", "--no-baselines", "--out", "run", *words]
+    command = [sys.executable, "-m", "seal", *told]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stderr
+
+
+def crashed_alone(folder):
+    """Check that one chat has crashed, with the calls before, and all others are as ever."""
+    run = seal.Run.load(folder / "run")
+    assert run.summary["stop_reasons"] == {"crashed": 1, "done": 3}
+    assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 0.75)
+    (told,) = run.summary["crashes"]
+    assert told.startswith("a worker process died (exit code 3) in this chat, twice: the agent")
+
+
 @pytest.mark.slow
-def test_an_agent_that_ends_its_process_is_told_with_its_chat_and_the_way_on(tmp_path):
-    (tmp_path / "mine.py").write_text(ENDS_ITS_PROCESS)
-    words = ["run", "mine:bench", "--agent", "mine:solve", "--processes", "2", "--workers", "1"]
-    seal_run = [sys.executable, "-m", "seal", *words, "--no-baselines", "--out", "run"]
-    done = subprocess.run(seal_run, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert "died (exit code 3) while it played task shop-002, trial 0: the agent" in done.stderr
-    assert "What is finished is kept: resume. Go on with: seal run mine:bench" in done.stderr
+def test_an_agent_that_ends_its_process_loses_its_own_chat_alone(tmp_path):
+    code, told = seal_run(tmp_path, "--processes", "2", "--workers", "2")
+    assert code == 0, told
+    assert "task shop-003, trial 0" in told and "played again, in a process of its own" in told
+    crashed_alone(tmp_path)
+
+
+@pytest.mark.slow
+def test_an_agent_that_ended_the_runs_process_ends_it_no_second_time(tmp_path):
+    code, _ = seal_run(tmp_path, "--workers", "1")
+    assert code == 3  # the agent's
+    code, told = seal_run(tmp_path, "--workers", "1", "--resume")
+    assert code == 0, told
+    assert "died in task shop-003, trial 0: played now in a process of its own" in told
+    crashed_alone(tmp_path)
