@@ -11,6 +11,9 @@
 A chat is four requests to one local server: three that are answered by a call of a tool, and one
 that is answered by a text. Each contender is a process of its own; they take turns. A process first
 plays some chats, and then 16 and 96: the difference is what a chat costs, without what a run costs.
+SEAL then scores both runs once more, which tells what of it was scoring. The first ratio is that of
+playing and recording, and has the goal: nobody scores in the bare loop. The last one has scoring in
+it.
 """
 
 from __future__ import annotations
@@ -29,14 +32,18 @@ from whole import BENCHMARK, environment, served
 _TIMED = """
 import sys, time
 
-def milliseconds(play):
+def milliseconds(play, score=lambda chats: None):
     play(8)
+    score(8)
+    print(taken(play), taken(score))
+
+def taken(work):
     spent = {}
     for chats in (16, 96):
         start = time.process_time()
-        play(chats)
+        work(chats)
         spent[chats] = time.process_time() - start
-    print(1000 * (spent[96] - spent[16]) / 80)
+    return 1000 * (spent[96] - spent[16]) / 80
 """
 _SOLVE = """
 import asyncio, json
@@ -118,22 +125,28 @@ def play(chats):
 milliseconds(play)
 """
 _SEAL = """
-import tempfile
+import atexit, tempfile
 import seal
 from bench import entries
 from timed import milliseconds
 {agent}
 benches = {{chats: entries(chats, 3) for chats in (8, 16, 96)}}
 
-def play(chats):
-    with tempfile.TemporaryDirectory() as folder:
-        run = seal.run(
-            benches[chats], agent=agent, model="openai/scripted", baselines=False, cache="off",
-            judge="rule", workers={workers}, out=folder + "/run",
-        )
-    assert run["call_f1"].mean == 1.0, run
+folder = tempfile.TemporaryDirectory()
+atexit.register(folder.cleanup)
+runs = {{}}
 
-milliseconds(play)
+def play(chats):
+    runs[chats] = seal.run(
+        benches[chats], agent=agent, model="openai/scripted", baselines=False, cache="off",
+        judge="rule", workers={workers}, out=f"{{folder.name}}/{{chats}}",
+    )
+    assert runs[chats]["call_f1"].mean == 1.0, runs[chats]
+
+def score(chats):
+    seal.score(runs[chats])
+
+milliseconds(play, score)
 """
 _FUNCTION = _SEAL.format(agent="from own import solve as agent", workers=8)
 _GUESTS = _SEAL.format(agent="from team import group as agent", workers=1)
@@ -149,16 +162,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="one turn instead of seven")
     turns = 1 if parser.parse_args(argv).short else 7
-    print(f"{'CPU milliseconds of a chat':34}{'without':>9}{'SEAL':>9}{'ratio':>8}{'goal':>8}")
+    columns = f"{'without':>9}{'played':>9}{'ratio':>8}{'goal':>8}{'scored':>9}{'ratio':>8}"
+    print(f"{'CPU milliseconds of a chat':34}{columns}")
     with tempfile.TemporaryDirectory() as folder, served() as url:
         files = {"bench": BENCHMARK, "own": _SOLVE, "team": _GROUP, "timed": _TIMED}
         for name, content in files.items():
             (Path(folder) / f"{name}.py").write_text(content)
         for name, (bare, ours, goal) in PAIRS.items():
             taken = [(child(bare, folder, url), child(ours, folder, url)) for _ in range(turns)]
-            without, with_seal = map(statistics.median, zip(*taken, strict=True))
-            ratio = statistics.median(seal / alone for alone, seal in taken)
-            print(f"{name:34}{without:9.1f}{with_seal:9.1f}{ratio:8.2f}{goal:8.1f}")
+            without = statistics.median(alone for (alone, _), _ in taken)
+            played, ratio = _medians(
+                [(seal - scoring, alone) for (alone, _), (seal, scoring) in taken]
+            )
+            whole, whole_ratio = _medians([(seal, alone) for (alone, _), (seal, _) in taken])
+            ours_told = f"{played:9.1f}{ratio:8.2f}{goal:8.1f}{whole:9.1f}{whole_ratio:8.2f}"
+            print(f"{name:34}{without:9.1f}{ours_told}")
     times = mcp_calls.measured(3 * turns + 5)
     sdk, through_us = min(times["sdk"]), min(times["ours"])
     print(f"{'milliseconds of a call':34}{'SDK':>9}{'SEAL':>9}{'more':>8}{'goal':>8}")
@@ -167,8 +185,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def child(code: str, folder: str, url: str) -> float:
-    """Return the CPU milliseconds of a chat that a process prints.
+def _medians(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the median of what SEAL took, and of its ratio to what was taken without it."""
+    return statistics.median(seal for seal, _ in pairs), statistics.median(s / a for s, a in pairs)
+
+
+def child(code: str, folder: str, url: str) -> tuple[float, float]:
+    """Return the CPU milliseconds of a chat that a process prints, and those of its scoring.
 
     Raises:
         RuntimeError: It failed.
@@ -182,7 +205,8 @@ def child(code: str, folder: str, url: str) -> float:
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
-    return float(done.stdout.split()[-1])
+    whole, scoring = map(float, done.stdout.split()[-2:])
+    return whole, scoring
 
 
 if __name__ == "__main__":
