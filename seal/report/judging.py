@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from seal.report.columns import Columns, chance, figure, grid_of
+from seal.report.columns import Columns, chance, figure, grid_of, with_interval
 from seal.report.grids import Grid, counted, interval
 
 SHOWN = 5
@@ -19,23 +19,22 @@ def _percent(value: float | None) -> str:
     return "n/a" if value is None else f"{100 * value:.2f}"
 
 
-_P: Columns = (("p", figure("p", chance)), ("p (Holm)", figure("p_holm", chance)))
+_P = ("p (Holm)", figure("p_holm", chance))
 _JUDGES: Columns = (
     ("judge", "judge"),
     ("agrees, %", figure("agreement", _percent)),
     ("solved, %", figure("solved", _percent)),
-    ("kappa", figure("kappa")),
-    ("95 % interval", interval),
+    ("kappa [95 % interval]", lambda entry: with_interval(entry["kappa"], entry)),
     ("only it", "over"),
     ("only they", "under"),
-    *_P,
+    _P,
 )
 _PAIRS: Columns = (
     ("judge", "judge"),
     ("other", "other"),
     ("only it is right", "only"),
     ("only the other", "only_other"),
-    *_P,
+    _P,
 )
 _GOALS: Columns = (
     ("task", "task"),
@@ -55,27 +54,41 @@ def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
         summary: Of a run.
     """
     for metric, compared in (summary.get("audit") or {}).items():
-        found = compared.get("people") or compared.get("rules") if metric != "labels" else None
-        if found and "judges" in found:
-            against = "people" if "people" in compared else "rules"
-            yield from _panel(f"{metric}: ", against, found)
+        if panel := _panel_of(metric, compared):
+            yield from _panel(f"{metric}: ", *panel)
+
+
+def _panel_of(metric: str, compared: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """Return what the judges are held against, and how they do; None: there are not several."""
+    against = "people" if "people" in compared else "rules"
+    found = compared.get(against) if metric != "labels" else None
+    return (against, found) if found and "judges" in found else None
 
 
 def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid]:
-    title = (
-        f"{metric}each judge against {against}: what only it and what only they call solved, and "
-        "McNemar's exact p of both; kappa is Cohen's"
-    )
-    table = grid_of(title, _JUDGES, found["judges"])
-    known = [against, "100.00", _percent(found["solved_of_reference"]), *[""] * 6]
+    table = grid_of(f"{metric}each judge against {against}", _JUDGES, found["judges"])
+    known = [against, "100.00", _percent(found["solved_of_reference"])]
     yield table._replace(rows=[known, *table.rows])
-    sure = [pair for pair in found["pairs"] if pair["p_holm"] < _ALPHA]
-    rest = counted(len(found["pairs"]) - len(sure), "pair")
-    title = f"{metric}judges of which one is right more often than chance explains; not so: {rest}"
-    yield grid_of(title, _PAIRS, sure)
+    if sure := _sure(found["pairs"]):
+        yield grid_of(f"{metric}judges that differ by more than chance", _PAIRS, sure)
     goals, most = found["goals"], found["goals"][:_MOST_WRONG]
-    title = f"{metric}goals on which most judges differ, {len(most)} of {len(goals)} with any"
-    yield grid_of(title, _GOALS, most)._replace(names=3)
+    if most:
+        title = f"{metric}goals on which most judges differ, {len(most)} of {len(goals)}"
+        yield grid_of(title, _GOALS, most)._replace(names=3)
+
+
+def _sure(pairs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [pair for pair in pairs if pair["p_holm"] < _ALPHA]
+
+
+def _panel_notes(metric: str, found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the columns mean, and how many pairs differ by more than chance."""
+    yield (
+        f"{metric}only it, only they: goals that only the judge, or only the others, call solved; "
+        "p: of both, McNemar's exact, corrected by Holm over the judges; kappa: Cohen's"
+    )
+    pairs, sure = counted(len(found["pairs"]), "pair"), len(_sure(found["pairs"]))
+    yield f"{metric}{sure} of {pairs} of judges differ in how often they are right, at p < {_ALPHA}"
 
 
 def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -91,6 +104,8 @@ def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         if metric != "labels":
             for reference, found in compared.items():
                 yield from _audit(f"{metric} against {reference}", found)
+        if panel := _panel_of(metric, compared):
+            yield from _panel_notes(f"{metric}: ", panel[1])
     labels = audits.get("labels") or {}
     unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
     if unused:
