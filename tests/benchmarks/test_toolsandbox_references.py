@@ -58,6 +58,27 @@ def test_gold_calls_name_the_tools_as_they_are_offered(tmp_path):
     assert called.name == tool.name != "set_wifi_status"
 
 
+def test_the_conversation_in_another_order_is_gold_where_upstream_gives_that_alone_1(tmp_path):
+    short = conversation(expected={"similarity": 0.8})
+    (task, _) = imported(tmp_path, short)
+    assert task.goals[0].reference == ()
+    other = conversation("alt_topo", expected={"similarity": 1.0})
+    other["messages"][3]["content"] = "It is on"
+    (task, _) = imported(tmp_path, other, short)
+    assert task.goals[0].reference[-1].content == "It is on"
+    (task, _) = imported(tmp_path, other, conversation(expected={"similarity": 1.0}))
+    assert task.goals[0].reference[-1].content == "Wifi is on"
+
+
+def test_a_scenario_that_does_not_offer_a_gold_tool_has_no_reference(tmp_path):
+    tools = {**scenario()["tools"], "agent_tools": [["get_wifi_status", "get_wifi_status"]]}
+    write(tmp_path / "source", scenario(), scenario("wifi_on_without", tools=tools))
+    write_conversations(tmp_path / "source", conversation())
+    import_benchmark("toolsandbox", tmp_path / "source", tmp_path / "pool")
+    own, without = load_pool(tmp_path / "pool").tasks()
+    assert (len(own.goals[0].reference), without.goals[0].reference) == (3, ())
+
+
 @pytest.mark.parametrize("variant", ["chatty", "wrong_order"])
 def test_no_other_conversation_is_gold(tmp_path, variant):
     assert [task.goals[0].reference for task in imported(tmp_path, conversation(variant))] == [
@@ -94,7 +115,7 @@ def test_the_oracle_plays_what_has_a_reference_and_skips_what_has_none(tmp_path)
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-def test_on_the_real_scenarios_the_oracle_is_scored_as_the_recordings_are(seal_data, tmp_path):
+def test_on_the_real_scenarios_the_oracle_has_1_wherever_a_recording_plays_the_gold(seal_data, tmp_path):
     import_benchmark("toolsandbox", seal_data / "toolsandbox", tmp_path / "pool")
     result = run(
         tmp_path / "pool",
@@ -111,10 +132,4 @@ def test_on_the_real_scenarios_the_oracle_is_scored_as_the_recordings_are(seal_d
         if score.metric == "similarity" and score.value != pytest.approx(1)
     }
     assert result.summary["errors"] == 0
-    # Upstream's guardrail contradicts its own graph there (0.8 for a perfect run).
-    upstreams = {
-        "find_days_till_holiday_wifi_off",
-        "find_days_till_holiday_wifi_off_alt",
-        "find_days_till_holiday_wifi_off_multiple_user_turn",
-    }
-    assert short == upstreams
+    assert not short

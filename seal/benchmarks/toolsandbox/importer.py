@@ -168,7 +168,11 @@ class _Offers:
         return tuple(self._offered(real, what) for _, real in pairs)
 
     def as_offered(self, steps: Sequence[Step], offer: Mapping[str, Any]) -> tuple[Step, ...]:
-        """Return gold steps whose calls name the tools as a scenario presents them."""
+        """Return gold steps whose calls name the tools as a scenario presents them.
+
+        None, where the gold calls a tool that the scenario does not offer: it cannot be played.
+        """
+        given = self.ids(offer)
         what = [_SCRAMBLED[name] for name in offer["augmentations"]]
 
         def renamed(step: Step) -> Step:
@@ -177,7 +181,9 @@ class _Offers:
             form = self._scrambler.scrambled(self._tools[step.call.tool], what)
             return replace(step, call=replace(step.call, tool=form.id, name=form.name))
 
-        return tuple(map(renamed, steps))
+        gold = tuple(map(renamed, steps))
+        called = (step.call.tool for step in gold if step.call is not None and step.call.tool)
+        return gold if all(tool in given for tool in called) else ()
 
     def tools(self, tasks: Iterable[Task]) -> Iterator[Tool]:
         """Yield the tools in the order of the longest offer, then the scrambled ones."""

@@ -5,8 +5,9 @@ message is one step, whose index is upstream's; calls of one batch share a turn,
 answers. The text of a call is upstream's code; code that is no call of a tool has no arguments, and
 stands in `ToolCall.raw`.
 
-The conversations of the variant `oracle` play a scenario's gold calls and say what it wants said;
-no language model made them. They are the references of scenarios.
+The conversations of the variant `oracle` play a scenario's gold calls and say what it wants said,
+those of `alt_topo` in another order that the milestones leave open; no language model made them.
+The first of both that upstream gives 1.0 is the reference of its scenario.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
 from seal.benchmarks.toolsandbox.phone import tools
@@ -37,9 +38,10 @@ from seal.core import (
     located,
     shortened,
 )
+from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import field, refuse_deep
+from seal.pools.reading.records import expect, field, refuse_deep
 from seal.pools.reading.tolerance import usable
 
 Played = tuple[Task, Trajectory]
@@ -272,8 +274,8 @@ def _error(text: str) -> dict[str, JSON]:
 
 
 FILES = ("vectors_*.jsonl.gz", "vectors_*.jsonl")
-GOLD = "oracle"
-"""Upstream's name of the variant that plays the gold."""
+GOLD = ("oracle", "alt_topo")
+"""Upstream's names of the variants that play the gold, the usual order first."""
 
 _USER = PARTIES["USER"]
 
@@ -289,17 +291,26 @@ def references(folder: Path, notes: Notes) -> Mapping[str, tuple[Step, ...]]:
         DataError: A file is torn, or no record of it can be used.
     """
     paths = sorted({path for name in FILES for path in folder.glob(name)})
-    found: dict[str, tuple[Step, ...]] = {}
-    for path in paths:
-        for base, steps in usable(path, _read, notes, scenario_lines):
-            if steps:
-                found.setdefault(base, steps)
-    return found
+    read = (one for path in paths for one in usable(path, _read, notes, scenario_lines))
+    found = sorted((one for one in read if one.steps), key=lambda one: GOLD.index(one.variant))
+    return {one.base: one.steps for one in reversed(found)}
 
 
-def _read(record: dict[str, Any]) -> tuple[str, tuple[Step, ...]]:
-    if field(record, "variant", str) != GOLD:
-        return "", ()
+class _Recorded(NamedTuple):
+    """A conversation that may be gold."""
+
+    base: str = ""
+    variant: str = ""
+    steps: tuple[Step, ...] = ()
+    """Of the agent; none: it is no gold."""
+
+
+def _read(record: dict[str, Any]) -> _Recorded:
+    variant = field(record, "variant", str)
+    scored = expect(record.get("expected", {}), dict, "expected").get("similarity", 1)
+    if variant not in GOLD or not isinstance(scored, (int, float)) or scored < WHOLLY:
+        return _Recorded()
     steps = recorded_steps(record, {})
     gold = [s for s in steps if s.author != _USER and (s.result is None or s.recipient != _USER)]
-    return field(record, "base", str), tuple(replace(step, state=None) for step in gold)
+    told = tuple(replace(step, state=None) for step in gold)
+    return _Recorded(field(record, "base", str), variant, told)
