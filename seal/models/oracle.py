@@ -101,7 +101,7 @@ class OracleChat:
         """Return the reply; where the gold has none, what came back: of a world in words."""
         as_words = self._in_world or not self._tells
         results = map(in_words, scene.results) if as_words else scene.results
-        reply = _reply(goal) if self._tells else ""
+        reply = reply_of(goal) if self._tells else ""
         return reply or "\n".join(results)[:_LONGEST_REPLY] or DONE
 
     def _as_user(self, request: Request) -> Completion:
@@ -135,7 +135,7 @@ def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:
     for move in moves(goal):
         if move.calls:
             missing = _not_made(move.calls, made, offered)
-            calls = _calls(missing, offered) or _searches(missing, made, offered)
+            calls = _calls(missing, tools, goal) or _searches(missing, made, offered)
             if calls:
                 return Completion(calls=tuple(calls))
         elif move.words not in said:
@@ -147,7 +147,7 @@ def _final_word(goal: Goal, scene: Scene) -> str:
     questions = {move.words for move in moves(goal) if move.words}
     if scene.last_heard in questions:
         return scene.last_heard
-    return _reply(goal) or scene.last_heard or DONE
+    return reply_of(goal) or scene.last_heard or DONE
 
 
 def moves(goal: Goal) -> list[Move]:
@@ -224,12 +224,17 @@ def _is_made(gold: Called, call: ToolCall, offered: dict[str, str]) -> bool:
     return named and gold.accepts(call.arguments)
 
 
-def _calls(missing: Sequence[Called], offered: dict[str, str]) -> list[ToolCall]:
-    names = set(offered.values())
+def _calls(missing: Sequence[Called], tools: Sequence[Tool], goal: Goal) -> list[ToolCall]:
+    """Return the gold calls of tools that are offered; any arguments are those of the request."""
+    from seal.models.gold_tools import gold_call
+
+    by_name = {name: tool for tool in reversed(tools) for name in (tool.name, tool.id)}
+    found = ((gold, by_name[gold.tool]) for gold in missing if gold.tool in by_name)
     return [
-        ToolCall("", offered.get(gold.tool, gold.tool), gold.canonical_arguments())
-        for gold in missing
-        if gold.tool in offered or gold.tool in names
+        gold_call(tool, goal)
+        if gold.arguments is None
+        else ToolCall("", tool.name, gold.canonical_arguments())
+        for gold, tool in found
     ]
 
 
@@ -249,7 +254,7 @@ def _searches(
     ]
 
 
-def _reply(goal: Goal) -> str:
+def reply_of(goal: Goal) -> str:
     """Return the reference reply, with every answer and statement that the gold asks for."""
     text = _reference_reply(goal.reference)
     wanted = list(goal.answers)

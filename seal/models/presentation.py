@@ -90,7 +90,7 @@ def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
         return model
     from seal.models.text_calls import PresentedModel, RehearsedModel
 
-    if not is_offline(spec):
+    if not is_offline(spec) and not getattr(spec, "plays_tasks", False):
         return PresentedModel(model, how)
     form = form_of(how.format)
     return model if form is None else RehearsedModel(model, form, name in _TYPED)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from seal.core import DataError, Goal, Pool, Query, UsageError
+from seal.core.conditions import Asked, Called, Replied
 from seal.retrievers.contract import Hits, check_k, in_order
 
 
@@ -39,7 +40,8 @@ class _Goals:
 class Oracle:
     """Retrieves the relevant tools of the query's goal with score 1, then the others with score 0.
 
-    It takes `relevant` from the pool's tasks: the ceiling of every retrieval metric.
+    It takes `relevant` from the pool's tasks: the ceiling of every retrieval metric. Where none is
+    annotated, it takes the tools that the gold calls; where that asks of a world, those offered.
     """
 
     identity = "oracle"
@@ -63,12 +65,20 @@ class Oracle:
         return [self._hits(query, k) for query in queries]
 
     def _hits(self, query: Query, k: int) -> Hits:
-        relevant = set(self._goals.of(query).relevant)
+        relevant = _needed(self._goals.of(query))
         _check_known(query, "needs", relevant, self._known)
         hits: Hits = [(tool, 1.0) for tool in sorted(relevant)][:k]
         others = (tool for tool in self._ids if tool not in relevant)
         hits.extend((tool, 0.0) for tool, _ in zip(others, range(k - len(hits)), strict=False))
         return hits
+
+
+def _needed(goal: Goal) -> set[str]:
+    plans = goal.plans or ()
+    called = {call.tool for plan in plans for call in plan.calls()}
+    asked = (milestone.condition for plan in plans for milestone in plan.milestones)
+    of_world = not all(isinstance(condition, (Called, Asked, Replied)) for condition in asked)
+    return set(goal.relevant) or called or set(goal.offered or () if of_world else ())
 
 
 class Given:

@@ -1,13 +1,18 @@
 """What must hold of the scores of any benchmark, and what a benchmark that breaks it is told."""
 
 import json
+import re
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import seal
-from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall
+from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import Called
 from seal.testing import check_benchmark
 
@@ -36,8 +41,11 @@ SOUND = [
 ]
 
 
+OTHERS = [{"name": f"count_{n}", "description": f"Count shelf {n}."} for n in range(12)]
+
+
 def shop(*tasks: Task) -> seal.Benchmark:
-    return seal.Benchmark("shop", tools=[get_order, get_stock], tasks=list(tasks))
+    return seal.Benchmark("shop", tools=[get_order, get_stock, *OTHERS], tasks=list(tasks))
 
 
 def contradictory() -> Task:
@@ -70,3 +78,128 @@ def test_gold_that_contradicts_itself_is_named_unless_it_is_known(tmp_path: Path
     file.write_text("[]", encoding="utf-8")
     with pytest.raises(DataError, match="expected an object of task to reason"):
         check_benchmark(shop(*SOUND), known=file)
+
+
+CHAINED = seal.ask(
+    "Order what the stock of lamps lacks, once both were looked up.",
+    seal.called("get_stock", item="lamp"),
+    seal.called("get_order", order_id="7"),
+    seal.called("get_stock", item="shade"),
+)
+(PLAN,) = CHAINED.goals[0].plans or ()
+FREE_THEN_LAST = Plan((*PLAN.milestones[:2], replace(PLAN.milestones[2], after=(0, 1))))
+CHAINED = replace(CHAINED, goals=(replace(CHAINED.goals[0], plans=(FREE_THEN_LAST,)),))
+EITHER = seal.ask("Where is order 8, or is there a lamp?", seal.called("get_order", order_id="8"))
+LAMP = ask("?", seal.called("get_stock", item="lamp")).goals[0].plans or ()
+EITHER = replace(
+    EITHER, goals=(replace(EITHER.goals[0], plans=(*(EITHER.goals[0].plans or ()), *LAMP)),)
+)
+OFFERED = ("shop/get_order", "shop/get_stock")
+STRANGERS = [
+    replace(task, goals=(replace(task.goals[0], offered=OFFERED),))
+    for task in (*SOUND, CHAINED, EITHER)
+]
+
+
+def test_plans_with_an_order_and_alternative_plans_pass_too() -> None:
+    check_benchmark(shop(*STRANGERS))
+
+
+COUNTER = count()
+
+
+def made(chat: Trajectory) -> list[ToolCall]:
+    return [step.call for step, _ in chat.calls() if step.call is not None]
+
+
+def by_name(task: Task, chat: Trajectory) -> bool:
+    return all(call.name in ("get_order", "get_stock") for call in made(chat))
+
+
+def by_first_value(task: Task, chat: Trajectory) -> bool:
+    return all((call.arguments or {}).get("order_id") != "#7" for call in made(chat))
+
+
+def by_the_order_of_gold(task: Task, chat: Trajectory) -> bool:
+    gold = [call.tool for call in (task.goals[0].plans or ())[0].calls()]
+    called = [str(call.tool) for call in made(chat)]
+    return called == gold or sorted(called) != sorted(gold)
+
+
+def by_the_first_plan(task: Task, chat: Trajectory) -> bool:
+    gold = {call.tool for call in (task.goals[0].plans or ())[0].calls()}
+    return all(call.tool in gold for call in made(chat))
+
+
+def by_replies(task: Task, chat: Trajectory) -> int:
+    return len({step.turn for step, _ in chat.calls()})
+
+
+def by_offer(task: Task, chat: Trajectory) -> int:
+    return len(chat.offered[0])
+
+
+def by_what_was_before(task: Task, chat: Trajectory) -> int:
+    return next(COUNTER)
+
+
+DEFECTIVE: dict[Callable[..., Any], str] = {
+    by_name: "renamed tools",
+    by_first_value: "other right values",
+    by_the_order_of_gold: "another order",
+    by_the_first_plan: "another plan",
+    by_replies: "calls one by one",
+    by_offer: "an irrelevant tool",
+}
+
+
+def test_metrics_that_see_what_they_may_not_are_caught() -> None:
+    with pytest.raises(AssertionError) as caught:
+        check_benchmark(replace(shop(*STRANGERS), metrics=list(DEFECTIVE)))
+    told = str(caught.value)
+    for metric, check in DEFECTIVE.items():
+        assert re.search(rf"{check}: .*: {metric.__name__} is", told), metric
+
+
+def test_a_metric_that_remembers_other_chats_is_caught() -> None:
+    bench = replace(shop(*SOUND), metrics=[by_what_was_before])
+    with pytest.raises(AssertionError, match=r"other workers: .*: by_what_was_before is"):
+        check_benchmark(bench)
+
+
+def test_a_count_of_replies_may_be_named_as_one_that_may_change() -> None:
+    check_benchmark(replace(shop(*SOUND), metrics=[by_replies]), may_change=["by_replies"])
+
+
+def satisfied(task: Task, chat: Trajectory) -> bool:
+    return True
+
+
+def lost(task: Task, chat: Trajectory) -> float:
+    return 0.5
+
+
+def test_a_success_that_gold_lacks_or_that_doing_nothing_has_is_caught() -> None:
+    with pytest.raises(AssertionError, match=r"nothing is done: .*: satisfied is 1\.0"):
+        check_benchmark(replace(shop(*SOUND), metrics=[satisfied], success="satisfied"))
+    with pytest.raises(AssertionError, match=r"the gold: .*: lost is 0\.5, expected 1\.0"):
+        check_benchmark(replace(shop(*SOUND), metrics=[lost], success="lost"), gold_alone=True)
+
+
+@pytest.fixture
+def tickets(monkeypatch: pytest.MonkeyPatch) -> Iterator[seal.Benchmark]:
+    """A stranger's benchmark with a world and a metric of its own."""
+    source = Path(__file__).parents[1] / "fixtures" / "ticket_office" / "src"
+    monkeypatch.syspath_prepend(str(source))
+    import seal_ticket_office
+
+    yield seal_ticket_office.TICKETS
+    del sys.modules["seal_ticket_office"]
+
+
+def test_a_strangers_world_is_checked_and_its_honesty_is_no_success(
+    tickets: seal.Benchmark,
+) -> None:
+    check_benchmark(replace(tickets, success="similarity"))
+    with pytest.raises(AssertionError, match=r"nothing is done: .*: honest is 1\.0"):
+        check_benchmark(tickets)

@@ -115,7 +115,9 @@ def test_the_oracle_plays_what_has_a_reference_and_skips_what_has_none(tmp_path)
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-def test_on_the_real_scenarios_the_oracle_has_1_wherever_a_recording_plays_the_gold(seal_data, tmp_path):
+def test_on_the_real_scenarios_the_oracle_has_1_wherever_a_recording_plays_the_gold(
+    seal_data, tmp_path
+):
     import_benchmark("toolsandbox", seal_data / "toolsandbox", tmp_path / "pool")
     result = run(
         tmp_path / "pool",

@@ -11,7 +11,19 @@ from chats import MANAGER
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import CHAT_TOOLS, Step, Stop, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import (
+    CHAT_TOOLS,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+)
+from seal.core.conditions import Argument, Called
 from seal.evaluation.error_patterns import (
     Finding,
     diagnose,
@@ -259,6 +271,40 @@ def test_the_next_goal_may_ask_for_the_same_again() -> None:
     )
     found = diagnose(replace(first, steps=first.steps + later), TOOLS)
     assert [(f.goal, f.kind) for f in found] == [(0, "valid"), (1, "valid")]
+
+
+def gold(*calls: Made) -> list[Goal]:
+    asked = [Called(BY_NAME[name], {n: Argument((v,)) for n, v in a.items()}) for name, a in calls]
+    return [Goal("?", (Plan(tuple(map(Milestone, asked))),))]
+
+
+def test_a_call_that_gold_asks_for_is_no_error_whatever_its_schema_says() -> None:
+    found = diagnose(chat(WRONG, ("find", {"city": 2})), TOOLS, gold(WRONG))
+    assert [f.kind for f in found] == ["valid", "IAT"]
+
+
+def test_a_call_is_a_repetition_once_it_is_made_oftener_than_gold_asks() -> None:
+    found = diagnose(chat(BERN, BERN, BERN), TOOLS, gold(BERN, BERN))
+    assert [(f.kind, f.earlier) for f in found] == [("valid", None), ("valid", None), ("RAC", 0)]
+
+
+def test_a_call_of_the_reference_is_gold_too() -> None:
+    done = [step for step in chat(WRONG).steps if step.call is not None]
+    (found,) = diagnose(chat(WRONG), TOOLS, [Goal("?", reference=tuple(done))])
+    assert found.kind == "valid"
+
+
+def test_a_tool_named_finish_is_called_where_gold_asks_for_it() -> None:
+    end = Tool("b/t/finish", "finish")
+    steps = [
+        replace(step, call=step.call and replace(step.call, name="finish", tool=end.id))
+        for step in chat(("ping", {})).steps
+    ]
+    done = Trajectory("t", 0, tuple(steps))
+    asked = Goal("?", (Plan((Milestone(Called(end.id, {})),)),))
+    for goals, kind in (([asked], "valid"), ([], "finish")):
+        (found,) = diagnose(done, {end.id: end}, goals)
+        assert found.kind == kind
 
 
 def test_a_call_is_no_repetition_once_the_world_has_changed() -> None:

@@ -57,6 +57,13 @@ def asked(goal, author=""):
     return [Message("system", "Call tools."), Message("user", author + goal.text)]
 
 
+def test_a_call_with_any_arguments_has_those_that_its_tool_requires():
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    roll = Tool("demo/dice/roll", "roll", parameters=schema)
+    goal = Goal("Roll the dice.", plan((Called(roll.id), ())))
+    assert play(oracle(goal), asked(goal), [roll])[0] == [[("roll", {"n": 1})]]
+
+
 def test_parallel_calls_come_in_one_reply_and_dependent_ones_later():
     rounds, text = play(oracle(DEPENDENT), asked(DEPENDENT), [RAIN, GEO])
     assert rounds == [

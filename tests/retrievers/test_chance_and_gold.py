@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError
+from seal.core import DataError, Goal, Milestone, Plan, Pool, Query, Task, Tool, UsageError
+from seal.core.conditions import Called, StateHas
 from seal.retrievers import build_retriever, rank
 
 MANY = Pool(tuple(Tool(f"toy/t/{i:03}", f"t{i}") for i in range(40)))
@@ -33,6 +34,23 @@ def test_the_oracle_answers_a_planned_step_by_its_task_and_goal(pool):
     [ranking] = rank(build_retriever("oracle", pool), [Query("a step of the plan", "t1", 0)], 1)
 
     assert ranking.hits[0][0] == "toy/Weather/forecast"
+
+
+def test_the_oracle_takes_the_called_tools_where_none_is_relevant_and_the_offered_ones_of_a_world():
+    called = tuple(Plan((Milestone(Called(f"toy/t/{n:03}")),)) for n in (7, 5))
+    in_world = (Plan((Milestone(StateHas("lamps", ({"on": True},))),)),)
+    goals = [
+        Goal("?", called, offered=("toy/t/009",)),
+        Goal("?", in_world, offered=("toy/t/009",)),
+        Goal("?", (Plan(),), offered=("toy/t/009",)),
+    ]
+    many = replace(MANY, tasks=(Task("t", "toy", tuple(goals)),))
+    rankings = rank(build_retriever("oracle", many), [Query("?", "t", n) for n in range(3)], 2)
+    assert [[tool for tool, score in one.hits if score] for one in rankings] == [
+        ["toy/t/005", "toy/t/007"],
+        ["toy/t/009"],
+        [],
+    ]
 
 
 def test_given_returns_exactly_the_offered_tools_in_order_whatever_k_is(pool, queries):

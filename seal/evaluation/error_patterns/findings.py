@@ -12,6 +12,9 @@ The first rule that applies says it, so that a step has one pattern at most:
 6. RAC, repeated call: a valid call with the tool and the canonical arguments of an earlier one of
    the same goal. Where the task is played in a world, it is none once the world has changed since.
 
+A call that gold asks for is none of these, whatever the schema says, as often as one plan has it:
+gold that breaks a schema is upstream's error, not the agent's.
+
 What is declared, and what a type is, say the rules of `seal.core.validation`, which the chat itself
 checks calls by. They name a missing argument before a wrong type, as ToolScan's feedback does; the
 pattern of a call with both is IAT.
@@ -33,8 +36,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from seal.core import CHAT_TOOLS, JSON, Step, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.canonical import canonical_json
+from seal.core.conditions import Argument, Called
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
 from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
@@ -100,7 +104,9 @@ class Finding:
         return self.kind in ("valid", "service", "refused", "cut", "RAC")
 
 
-def diagnose(trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Finding]:
+def diagnose(
+    trajectory: Trajectory, tools: Mapping[str, Tool], goals: Sequence[Goal] = ()
+) -> list[Finding]:
     """Return a finding for each step of the agent, in their order.
 
     The calls of the harness's own tools are left out, and so is what user and executor say.
@@ -109,15 +115,16 @@ def diagnose(trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Finding]
         trajectory: What was done.
         tools: By id. One that a call means (`ToolCall.tool`) and that is not among them takes any
             arguments.
+        goals: Of the task, with their gold.
     """
-    found = _Pass(trajectory, tools)
+    found = _Pass(trajectory, tools, goals)
     return [finding for step in trajectory.steps for finding in found.of(step)]
 
 
 def findings_by_goal(chat: Chat) -> dict[int, list[Finding]]:
     """Return the findings of a chat by their goal (`diagnose`)."""
     found: dict[int, list[Finding]] = {}
-    for finding in diagnose(chat.trajectory, chat.tools):
+    for finding in diagnose(chat.trajectory, chat.tools, chat.task.goals):
         found.setdefault(finding.goal, []).append(finding)
     return found
 
@@ -131,12 +138,14 @@ class _Made:
     """Of the last one like it."""
     version: int
     """Of the world when that was made."""
+    times: int = 1
 
 
 @dataclass(slots=True)
 class _Pass:
     trajectory: Trajectory
     tools: Mapping[str, Tool]
+    goals: Sequence[Goal]
     validator: CallValidator = field(init=False)
     results: dict[str, Step] = field(init=False)
     cut: set[str] = field(init=False)
@@ -179,7 +188,7 @@ class _Pass:
             service = None
         earlier = None if _is_finish(call) else self._earlier(step, call, key)
         kind = _kind(call, faults, call.id in self.cut, earlier is not None)
-        if kind == "valid":
+        if kind == "valid" or (kind == "finish" and self._wanted(step.goal, call)):
             kind = _answered(result, service)
         return Finding(
             step.index,
@@ -207,7 +216,17 @@ class _Pass:
         if unseen and isinstance(call.arguments, dict):
             return ()
         names = [self.tools[name].name for name in ids if name in self.tools]
-        return list(self.validator.faults(call, names))
+        found = list(self.validator.faults(call, names))
+        return () if found and self._wanted(goal, call) else found
+
+    def _wanted(self, goal: int, call: ToolCall) -> int:
+        """Return how often a plan of the goal, or its reference, has the call."""
+        if goal >= len(self.goals) or call.arguments is None:
+            return 0
+        gold = self.goals[goal]
+        told = (step.call for step in gold.reference if step.call is not None)
+        golds = [[_as_gold(one) for one in told], *(plan.calls() for plan in gold.plans or ())]
+        return max(sum(_asks_for(one, call) for one in calls) for calls in golds)
 
     def _earlier(self, step: Step, call: ToolCall, key: tuple[int, bytes]) -> int | None:
         """Return the step that a call repeats, and take note of the call."""
@@ -217,7 +236,18 @@ class _Pass:
             return None
         then = self.versions.get(before.call_id, before.version)
         before.call_id, before.version = call.id, self.version
-        return before.step if then == self.version else None
+        before.times += 1
+        again = then == self.version and before.times > self._wanted(step.goal, call)
+        return before.step if again else None
+
+
+def _as_gold(call: ToolCall) -> Called:
+    given = (call.arguments or {}).items()
+    return Called(call.tool or call.name, {name: Argument((value,)) for name, value in given})
+
+
+def _asks_for(gold: Called, call: ToolCall) -> bool:
+    return gold.arguments is not None and gold.tool == call.tool and gold.accepts(call.arguments)
 
 
 def _kind(call: ToolCall, faults: Sequence[CallError], cut: bool, repeated: bool) -> Kind:

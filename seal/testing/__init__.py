@@ -1,0 +1,298 @@
+"""What must hold of the scores of any benchmark, for tests of one's own.
+
+    from seal.testing import check_benchmark
+
+    def test_my_benchmark() -> None:
+        check_benchmark(my_benchmark)
+
+The gold is played (`oracle`) and scored. Then it is played again in another way that is as right,
+which may change no score, or with a fault, which must be seen by some metrics and by no others. The
+scores of an altered gold are always those against the gold of the benchmark.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seal.api.pools import augment, load_pool
+from seal.api.runs import run
+from seal.core import ChatModel, DataError, Task
+from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
+from seal.evaluation.goals import WHOLLY
+from seal.evaluation.statistics import UNBOUNDED
+from seal.models.oracle import Oracle
+from seal.pools.lookup import Bench, bench_of
+from seal.pools.reading.records import json_file
+from seal.runs.run_folder import RunFolder
+from seal.runs.run_model import with_roles
+from seal.testing.altered import PLANTED, WAYS, Alter
+
+if TYPE_CHECKING:
+    from seal.api.objects.run import Run
+
+PERFECT = (
+    "abstention",
+    "arg_name_f1",
+    "arg_value_acc",
+    "call_f1",
+    "call_precision",
+    "call_recall",
+    "calls_right",
+    "dialogue_accuracy",
+    "finished",
+    "milestone_similarity",
+    "mission_accuracy",
+    "name_accuracy",
+    "optimal_path",
+    "param_acc_gold",
+    "param_acc_matched",
+    "pass_rate",
+    "progress",
+    "similarity",
+    *PATTERNS,
+    IAC_UPSTREAM,
+    "all_gold_calls",
+)
+"""Metrics in which the gold has 1.0 wherever they apply; a benchmark's `success` is one more."""
+MOST_KNOWN = 0.01
+"""Share of a benchmark's tasks whose gold may contradict a metric, at most."""
+_OF_RETRIEVAL = ("recall@", "mrr", "ndcg@", "all_found@", "relevant_", "tokens", "precision@")
+_OF_THE_WAY = (*UNBOUNDED, "optimal_path", "recovery", SERVICE_ANSWERS)
+"""Metrics that tell how the gold is played, or what its calls brought."""
+_CALLS_ARE_RIGHT = frozenset(
+    {"calls_right", "mission_accuracy", "milestone_similarity", "all_gold_calls"}
+)
+_SUCCESS = "the benchmark's success"
+_OF_FORM = frozenset({"ife", "ifn", "ian"})
+_FAULTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "a call is left out": (
+        _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "iac", IAC_UPSTREAM},
+        _OF_FORM | {"call_precision", "param_acc_matched", "arg_name_f1", "arg_value_acc", "rac"},
+    ),
+    "a call is made twice": (
+        frozenset({"calls_right", "call_precision"}),
+        _OF_FORM | {"call_recall", "param_acc_gold", "param_acc_matched", "arg_value_acc", "iac"},
+    ),
+    "an argument is wrong": (
+        _CALLS_ARE_RIGHT | {"param_acc_gold", "param_acc_matched", "arg_value_acc"},
+        _OF_FORM | {"call_recall", "call_precision", "call_f1", "arg_name_f1", "rac"},
+    ),
+    "nothing is done": (
+        _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "pass_rate", "similarity", _SUCCESS},
+        frozenset(),
+    ),
+}
+"""Fault to the metrics that it lowers, where they apply, and to those that it leaves alone."""
+
+_Key = tuple[str, int, int, str]
+"""Task, trial, goal, metric."""
+_Values = Mapping[_Key, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A score that cannot be."""
+
+    check: str
+    """What was done: `the gold`, a change, or a fault."""
+    task: str
+    goal: int
+    metric: str
+    value: float | None
+    expected: str
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        place = f"{self.task}, goal {self.goal}"
+        return f"{self.check}: {place}: {self.metric} is {self.value}, expected {self.expected}"
+
+
+def check_benchmark(
+    bench: Bench | Sequence[Task],
+    *,
+    limit: int | None = None,
+    known: str | Path | Mapping[str, str] | None = None,
+    gold_alone: bool = False,
+    may_change: Collection[str] = (),
+    **options: Any,
+) -> None:
+    """Make sure that a benchmark's gold and metrics agree.
+
+    - The gold has 1.0 in every metric that applies (`PERFECT`), and in the benchmark's `success`.
+    - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
+      tools change no metric but those of retrieval.
+    - Calls that are made one by one or together, another order that the plan leaves open, another
+      plan and other right values change no metric but counts.
+    - A call that is left out, made twice, or made with a wrong argument lowers the metrics that see
+      it, and no others. Whoever does nothing where a call is needed has no success.
+
+    Args:
+        bench: A benchmark, the name of one, a pool folder, or tasks with `tools` among the options.
+        limit: Tasks at most.
+        known: Task to why its gold contradicts a metric, or a JSON file of such: they may do so.
+        gold_alone: Whether the first check is the only one, as for many thousands of tasks.
+        may_change: Metrics of your own that what may change nothing may change, such as a count of
+            replies, or of calls by their names.
+        **options: Further settings of `seal.run`.
+
+    Raises:
+        AssertionError: A score cannot be, which the text names; a task is known to contradict and
+            does not; or more than 1 % of the tasks are known to.
+        DataError: The file is no such JSON.
+    """
+    excused = _known(known)
+    with tempfile.TemporaryDirectory() as folder:
+        checks = _Checks(bench, Path(folder), {**options, "limit": limit}, may_change)
+        found = list(checks.of_gold() if gold_alone else checks.contradictions())
+        tasks = len(checks.tasks)
+    new = [str(one) for one in found if one.task not in excused]
+    assert not new, "\n".join([f"{len(new)} scores cannot be:", *new[:50]])
+    gone = sorted(excused.keys() - {one.task for one in found}) if limit is None else []
+    assert not gone, f"known to contradict, and do not any more; remove: {', '.join(gone)}"
+    assert len(excused) <= MOST_KNOWN * tasks or not excused, (
+        f"{len(excused)} of {tasks} tasks are known to contradict; at most {MOST_KNOWN:.0%} may"
+    )
+
+
+def _known(given: str | Path | Mapping[str, str] | None) -> Mapping[str, str]:
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    found = json_file(Path(given))
+    if not isinstance(found, dict):
+        raise DataError(f"{given}: expected an object of task to reason; mend it")
+    return found
+
+
+class _Checks:
+    """Plays a benchmark's gold, and it again with changes.
+
+    Args:
+        bench: What is played.
+        folder: For runs.
+        options: Of each run.
+        may_change: Metrics of its own that any change may change.
+    """
+
+    def __init__(
+        self, bench: Any, folder: Path, options: Mapping[str, Any], may_change: Collection[str]
+    ) -> None:
+        self._folder, self._options = folder, {**options}
+        self._bench = bench_of(bench, self._options.pop("tools", ()))
+        self._pool = load_pool(self._bench)
+        made = self._pool.benchmark
+        self._success = made.success if made is not None else ""
+        offered = all(goal.offered is not None for t in self._pool.tasks() for goal in t.goals)
+        self._retriever = {} if offered else {"retriever": "oracle"}
+        self._may_change = may_change
+        played = self._run("gold").folder
+        self.tasks: list[Task] = list(played.tasks())
+        self._before = _values(played)
+
+    def contradictions(self) -> Iterator[Contradiction]:
+        """Yield every score that cannot be."""
+        yield from self.of_gold()
+        for name, change in _SETTINGS.items():
+            again = _values(self._run(name, **change).folder)
+            yield from self._unchanged(name, again, _OF_RETRIEVAL)
+        for name, what in (("distraction=1", "an irrelevant tool"), ("names", "renamed tools")):
+            yield from self._unchanged(what, self._augmented(name), _OF_RETRIEVAL)
+        for name, way in WAYS.items():
+            yield from self._unchanged(name, self._altered(name, way), _OF_THE_WAY)
+        for fault, make in PLANTED.items():
+            yield from self._faulty(fault, self._altered(fault, make))
+
+    def of_gold(self) -> Iterator[Contradiction]:
+        """Yield every score of the gold that is not 1.0 and must be."""
+        for key, value in self._before.items():
+            perfect = key[3] in PERFECT or key[3] == self._success
+            if perfect and value is not None and value < WHOLLY:
+                yield _contradiction("the gold", key, value, "1.0")
+
+    def _run(self, name: str, bench: Any = None, **change: Any) -> Run:
+        settings = {"model": "oracle", "baselines": False, "workers": 1, **self._retriever}
+        options = {**settings, **self._options, **change}
+        return run(bench or self._bench, out=self._folder / name, **options)
+
+    def _augmented(self, name: str) -> _Values:
+        pool, limit = self._folder / f"pool {name}", self._options.get("limit")
+        augment(self._bench, name, pool)
+        bench = self._pool.at(pool)
+        again = self._run(f"run {name}", bench, limit=limit and 2 * limit).folder
+        base = {task.id: str(task.metadata.get("base", task.id)) for task in again.tasks()}
+        return {(base[key[0]], *key[1:]): value for key, value in _values(again).items()}
+
+    def _altered(self, name: str, alter: Alter) -> _Values:
+        """Return the scores of the goals whose gold can be altered, the last such of each task."""
+        played, changed = {}, set()
+        for task in self.tasks:
+            goals = list(task.goals)
+            found = ((at, alter(goals[at])) for at in reversed(range(len(goals))))
+            at, other = next(((at, other) for at, other in found if other is not None), (0, None))
+            if other is not None:
+                goals[at] = other
+                played[task.id] = replace(task, goals=tuple(goals))
+                changed.add((task.id, at))
+        if not changed:
+            return {}
+        model = _Altered(played, self._pool.benchmark)
+        values = _values(self._run(name, model=model).folder)
+        return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
+
+    def _unchanged(
+        self, check: str, after: _Values, free: tuple[str, ...]
+    ) -> Iterator[Contradiction]:
+        for key, value in after.items():
+            before = self._before.get(key, value)
+            may = key[3].startswith(free) or key[3] in self._may_change
+            if value != before and not may:
+                yield _contradiction(check, key, value, str(before))
+
+    def _faulty(self, fault: str, after: _Values) -> Iterator[Contradiction]:
+        lowered, left = _FAULTS[fault]
+        for key, value in after.items():
+            before, metric = self._before.get(key), key[3]
+            if before is None or value is None or before < WHOLLY:
+                continue
+            sees = metric in lowered or (metric == self._success and _SUCCESS in lowered)
+            if sees and value >= before:
+                yield _contradiction(fault, key, value, f"less than {before}")
+            elif metric in left and value != before:
+                yield _contradiction(fault, key, value, str(before))
+
+
+@dataclass(frozen=True)
+class _Altered:
+    """The oracle of tasks whose gold is other than that by which they are scored.
+
+    Args:
+        tasks: Id to the altered task.
+        benchmark: Whose own roles are played by gold.
+    """
+
+    tasks: Mapping[str, Task]
+    benchmark: Any
+    plays_tasks = True
+    identity = "altered gold"
+
+    def open(self, task: Task, trial: int) -> ChatModel:
+        """Return the model of one chat."""
+        other = self.tasks.get(task.id, task)
+        return with_roles(Oracle().open(other, trial), "oracle", self.benchmark, other)
+
+
+def _values(folder: RunFolder) -> dict[_Key, float | None]:
+    return {(s.task_id, s.trial, s.goal, s.metric): s.value for s in folder.scores()}
+
+
+def _contradiction(check: str, key: _Key, value: float | None, expected: str) -> Contradiction:
+    return Contradiction(check, key[0], key[2], key[3], value, expected)
+
+
+_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "other workers": {"workers": 2},
+    "another K": {"top_k": 20, "cutoffs": (2, 3)},
+}
