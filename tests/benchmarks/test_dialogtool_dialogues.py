@@ -17,6 +17,7 @@ from seal.benchmarks.dialogtool.schemas import Schemas, Service
 from seal.benchmarks.dialogtool.tools import typed
 from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
+from seal.core.spoken import numbers
 from seal.pools import ImportReport, StoredPool, load_pool
 from seal.pools.importer import Notes
 
@@ -358,8 +359,20 @@ def test_a_sample_that_cannot_be_drawn_is_refused(
 def test_a_typed_value_loses_nothing(kind: str, text: str) -> None:
     value = typed(kind, text)
 
-    assert value == text or (kind == "boolean" and str(value) == text) or float(text) == value
-    assert kind != "integer" or str(value) == text
+    said = [] if any(sign.isdigit() for sign in text) else numbers(text)
+    assert (
+        value in (text, *said)
+        or (kind == "boolean" and str(value) == text)
+        or (float(text) == value)
+    )
+    assert kind != "integer" or str(value) == text or value in said
+
+
+@pytest.mark.parametrize("text", ["five", "Five", "twenty-one", "fivefold", "five of them", "any"])
+def test_a_number_in_words_is_that_number(text: str) -> None:
+    known = {"five": 5, "twenty-one": 21}
+    assert typed("integer", text) == typed("number", text) == known.get(text.lower(), text)
+    assert typed("string", text) == text
 
 
 @given(st.integers(0, 13), st.sampled_from(["speaker", "utterance", "frames"]), st.none())

@@ -110,6 +110,22 @@ def test_calls_follow_from_states_and_acts(woz: Woz) -> None:
     assert not (woz.out / "mobile.json").exists()
 
 
+def test_each_way_in_which_a_value_was_said_is_right(woz: Woz) -> None:
+    said = {"name": ["the acorn", "acorn"], "bookpeople": ["two"]}
+    turns = [user(0, "Book the acorn", "book_hotel", **said), system(1, "Booked.")]
+    woz.write("test/dialogues_001.json", [DIALOGUE | {"turns": turns}])
+    acts = {"1": {"dialog_act": {"Booking-Book": []}, "span_info": []}}
+    woz.write("dialog_acts.json", {"PMUL0001.json": acts})
+    woz.imported()
+
+    (task,) = load_pool(woz.out).tasks()
+    (gold,) = task.goals[0].plans[0].calls()
+    made = {"hotel-name": "the acorn", "hotel-bookpeople": 2}
+    assert gold.canonical_arguments() == made
+    assert gold.accepts(made | {"hotel-name": "acorn"})
+    assert not gold.accepts(made | {"hotel-name": "an acorn"})
+
+
 def test_a_search_that_changed_nothing_is_no_second_call(woz: Woz) -> None:
     acts = {"1": {"Hotel-Inform": []}, "3": {"Hotel-Recommend": []}, "5": {"Hotel-NoOffer": []}}
     told = {turn: {"dialog_act": said, "span_info": []} for turn, said in acts.items()}

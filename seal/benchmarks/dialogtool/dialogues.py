@@ -39,6 +39,8 @@ from seal.pools.reading.tolerance import CountedFault
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
 NO_INTENT = "NONE"
+VARIANTS = ("variants",)
+"""Key of a call: slot to the ways in which its value was said. It is no text: no file has it."""
 
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
 """Acts that go with a call, the one that names the turn first."""
@@ -209,8 +211,7 @@ class _Dialogue:
             if call is None:
                 return
             labels |= {"kind": "call", "service": service.name, "api": call.api.name}
-            values = {slot: Argument((value,)) for slot, value in call.arguments.items()}
-            due = Called(call.api.tool, values)
+            due = Called(call.api.tool, _accepted(call, frame["service_call"].get(VARIANTS, {})))
             reference = _reference(call, len(self._reading.calls), reply)
             self._reading.calls.append(call)
         elif labels["act"] == "request" and api is not None:
@@ -288,6 +289,17 @@ class _Dialogue:
     def _blame(self, fault: DataError) -> None:
         if self._reading.fault is None:
             self._reading.fault = fault
+
+
+def _accepted(call: RecordedCall, said: Mapping[str, Sequence[str]]) -> dict[str, Argument]:
+    """Return the arguments of a call, with further ways in which they were said."""
+    slots = {slot.name: (original, slot) for original, slot in call.api.arguments.items()}
+    found = {}
+    for name, value in call.arguments.items():
+        original, slot = slots[name]
+        others = map(slot.value, said.get(original, ()))
+        found[name] = Argument(tuple(dict.fromkeys((value, *others))))
+    return found
 
 
 def _state(state: Any) -> _State:

@@ -13,8 +13,9 @@ stand in a file of their own. What a system turn did follows from its acts:
 | X-OfferBook, general-reqmore, general-bye | OFFER_INTENT, REQ_MORE, GOODBYE |
 
 A search is a call only where the state of its service has changed since the last one: else the
-system tells more of what it has found. A call's arguments are the state's values, each as it was
-said first; upstream has no canonical form. No API requires an argument, so no call lacks one.
+system tells more of what it has found. A call's arguments are the state's values; upstream has no
+canonical form, so each way in which a value was said is right, and the first is the one that is
+called. No API requires an argument, so no call lacks one.
 
 Dialogues without acts are left out and counted, for nobody knows what was done in them.
 
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN, VARIANTS
 from seal.benchmarks.dialogtool.importer import PLAY
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
@@ -152,7 +153,7 @@ class _Talk:
     def __init__(self, services: Sequence[str]) -> None:
         self._service = services[0] if services else ""
         self._values: dict[str, dict[str, list[str]]] = {}
-        self._searched: dict[str, dict[str, str]] = {}
+        self._searched: dict[str, dict[str, list[str]]] = {}
 
     def hear(self, frames: Sequence[Any]) -> None:
         """Take in the states that a turn of the user leaves."""
@@ -190,17 +191,19 @@ class _Talk:
         ]
         return frame
 
-    def _arguments(self, service: str) -> dict[str, str]:
+    def _arguments(self, service: str) -> dict[str, list[str]]:
         values = self._values.get(service, {})
         return {
-            slot: variants[0]
+            slot: variants
             for slot, variants in values.items()
             if isinstance(variants, list) and variants and variants[0] != DONT_CARE
         }
 
 
-def _call(method: str, arguments: dict[str, str]) -> dict[str, Any]:
-    return {"service_call": {"method": method, "parameters": arguments}, "service_results": []}
+def _call(method: str, said: dict[str, list[str]]) -> dict[str, Any]:
+    first = {slot: variants[0] for slot, variants in said.items()}
+    call = {"method": method, "parameters": first, VARIANTS: said}
+    return {"service_call": call, "service_results": []}
 
 
 def _has_choice(values: Any) -> bool:

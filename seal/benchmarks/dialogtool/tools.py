@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.core import JSON, DataError, Tool, shortened
+from seal.core.spoken import read
 from seal.pools.reading.records import field, function_name, tool_id
 
 BENCHMARK = "dialogtool"
@@ -196,6 +198,7 @@ def _value(schema: Mapping[str, JSON], text: Any) -> JSON:
 _DECIMAL = re.compile(r"-?\d+\.\d+", re.ASCII)
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
 _BOOLEANS = {"True": True, "False": False}
+_IN_WORDS = re.compile(r"[a-z][a-z -]*[a-z]", re.ASCII | re.IGNORECASE)
 _DIGITS = 15
 """Digits that a float surely keeps."""
 
@@ -226,4 +229,7 @@ def typed(kind: str, text: str) -> JSON:
             return int(text)
         if kind == "number" and _DECIMAL.fullmatch(text):
             return float(text)
+        said = read(text).values if _IN_WORDS.fullmatch(text) else []
+        if len(said) == 1 and isinstance(said[0], Decimal):
+            return int(said[0])
     return text
