@@ -14,16 +14,8 @@ from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
 from seal.report.grids import Grid
+from seal.report.seal_paper import COUNTS, GOLD
 
-_COLUMNS = {
-    "queries": "queries",
-    "multi_step": "multi-step",
-    "tools_per_query": "APIs per query",
-    "tools_with_queries": "APIs with queries",
-    "tools": "APIs",
-}
-_GOLD = {"retrieval": "relevant", "conversation": "turns", "final answer": "answers"}
-"""Stage to the kind of gold that it needs, where that has another name."""
 _MEANS = {
     "tools": "tools offered, over all augmentations",
     "tools_by_augmentation": "tools offered, by augmentation",
@@ -148,11 +140,11 @@ def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
             whose = f"paper: {entry.paper_part}" if entry.paper_part else "paper"
             rows.append((entry.name, whose, *_cells(entry.paper_counts)))
     title = "SEAL paper, Table 1: ours, counted from the files here, and the paper's"
-    return Grid(title, ("benchmark", "figures", *_COLUMNS.values()), rows, names=2)
+    return Grid(title, ("benchmark", "figures", *COUNTS), rows, names=2)
 
 
 def _cells(counts: PoolCounts | PaperCounts) -> list[str]:
-    return [_figure(getattr(counts, field)) for field in _COLUMNS]
+    return [_figure(getattr(counts, field)) for field in COUNTS.values()]
 
 
 def _figure(value: float | None) -> str:
@@ -202,7 +194,7 @@ def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
 def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
     if counts is None:
         return stages(entry.gold)[stage]
-    tasks = counts.gold[_GOLD.get(stage, stage)]
+    tasks = counts.gold[GOLD.get(stage, stage)]
     if tasks:
         return f"{tasks:,}"
     return "judge" if stage == "final answer" and counts.tasks else ""

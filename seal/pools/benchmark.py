@@ -12,8 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
-from seal.core import JSON, DataError, Task, Tool, UsageError, first_fault, shortened
-from seal.core.records import to_plain
+from seal.core import Task, Tool, UsageError, shortened
 from seal.core.registry import load_dotted
 from seal.core.signatures import checked, checked_names
 from seal.core.specs import name_of
@@ -21,6 +20,7 @@ from seal.core.typed_values import check_types
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.pool import StoredPool, load_pool
+from seal.pools.published import PublishedTable
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -75,8 +75,9 @@ class _Parts:
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), or where each stands, as
     `module:attribute`; they are shown after the usual ones."""
-    published: Sequence[PublishedTable] = ()
-    """Tables of its paper; the report shows them beside the run."""
+    published: Sequence[PublishedTable] | str = ()
+    """Tables and figures of its paper, which `seal paper` and the report show beside runs; or where
+    they stand, as `module:attribute`, so that they are read there alone."""
     measures: Code = None
     """(`seal.evaluation.scoring.Scoring`) to metrics that need the rules, judge or sandbox of a
     run; they are scored after the usual ones."""
@@ -279,12 +280,13 @@ class Benchmark(_Parts):
 
     def declared(self) -> dict[str, Any]:
         """Return what reports of its runs must know, as JSON; empty where it declares nothing."""
+        here = () if isinstance(self.published, str) else self.published
         told = {
             "metrics": [name_of(metric) for metric in self.metrics],
             "headline": list(self.headline),
             "success": self.success,
             "sections": [name_of(section) for section in self.sections],
-            "published": [to_plain(table) for table in self.published],
+            "published": [table.to_json() for table in here],
         }
         found = {part: value for part, value in told.items() if value}
         return {"name": self.name, **found} if found else {}
@@ -366,38 +368,3 @@ def _is_name(name: str) -> bool:
 
 def _made(name: str, parts: dict[str, Any]) -> Benchmark:
     return Benchmark(name, **parts)
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedTable:
-    """Figures that were published."""
-
-    title: str
-    source: str
-    """Paper, table or figure, and page."""
-    rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """System to the paper's heading of a column to its figure."""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """The paper's heading of a column to our metric; a heading that is left out has none."""
-    scale: float = 1.0
-    """What our figures are multiplied by to stand beside the paper's: 100 for percentages."""
-
-    @classmethod
-    def of(cls, told: JSON) -> PublishedTable:
-        """Return a table as a run's record holds it.
-
-        Raises:
-            DataError: It is no such table.
-        """
-        from pydantic import TypeAdapter, ValidationError
-
-        try:
-            return TypeAdapter(cls).validate_python(told)
-        except ValidationError as error:
-            raise DataError(f"no table of published figures: {first_fault(error)}") from error
-
-    @property
-    def headings(self) -> list[str]:
-        """The paper's headings, those of our metrics first."""
-        others = (heading for figures in self.rows.values() for heading in figures)
-        return list(dict.fromkeys([*self.columns, *others]))

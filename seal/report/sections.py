@@ -21,7 +21,7 @@ from seal.core.registry import Registry, load_dotted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.statistics import NO_RATES, UNBOUNDED
 from seal.evaluation.user_audit import INSTRUCTION
-from seal.pools.benchmark import Benchmark, PublishedTable
+from seal.pools.benchmark import Benchmark
 from seal.report.applies import (
     CATEGORY_GROUPS,
     by_category,
@@ -37,7 +37,6 @@ from seal.report.pages import (
     Bar,
     BarGroup,
     bar_chart,
-    cell,
     estimate_cell,
     lane_head,
     render,
@@ -140,7 +139,7 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
-    "published": OwnSection("Published figures", "seal.report.sections:published_section"),
+    "published": OwnSection("Published figures", "seal.report.paper:section"),
     "comparison": OwnSection("Comparison", "seal.report.comparison_page:section", runs=2),
     "roles": OwnSection(
         "What each role did", "seal.report.role_section:section", applies=helpers_spoke
@@ -224,31 +223,6 @@ def _metric_table(caption: str, lanes: Sequence[Lane], rows: Rows) -> Markup:
 def _metric_cell(found: Estimate) -> Markup:
     micro = "" if found.micro is None else f", micro {number(found.micro)}"
     return estimate_cell(found, micro, found.lacking_text)
-
-
-def published_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the tables of papers, with the runs as further rows; None where none is declared."""
-    told: list[Any] = []
-    for lane in lanes:
-        told += [each for each in lane.run.declared().get("published") or () if each not in told]
-    tables = [table(_published_grid(PublishedTable.of(each), lanes)) for each in told]
-    return Markup("").join(tables) if tables else None
-
-
-def _published_grid(found: PublishedTable, lanes: Sequence[Lane]) -> Grid:
-    rows = [(cell(name, small="published"), figures) for name, figures in found.rows.items()]
-    for lane in lanes:
-        if lane.kind == "run":
-            means = {head: _entry(lane, name).get("mean") for head, name in found.columns.items()}
-            ours = {head: mean * found.scale for head, mean in means.items() if mean is not None}
-            rows.append((cell(lane.label, small="here"), ours))
-    none = Markup('<span class="none">n/a</span>')
-    cells = [
-        (name, *(number(figures[h]) if h in figures else none for h in found.headings))
-        for name, figures in rows
-    ]
-    title = f"{found.title} ({found.source}); runs of this report stand below"
-    return Grid(title, ("system", *found.headings), cells)
 
 
 def chart_section(lanes: Sequence[Lane]) -> Markup | None:

@@ -75,6 +75,17 @@ def test_its_section_and_its_papers_table_stand_in_the_report(played: Path) -> N
     assert "100.0" in page
 
 
+def test_its_papers_table_is_printed_with_runs_beside_it(installed: Path, played: Path) -> None:
+    told = seal("paper", "tickets", "oracle", "lexical", "--json", paths=(installed,), cwd=played)
+    (table,) = json.loads(told.stdout)["tables"]
+    figures = {row["name"]: row["figures"] for row in table["rows"] if row["name"]}
+    assert figures["Clerk"] == {"Honesty": 93.0, "Sold": 12}
+    assert figures["oracle"] == {"Honesty": 100.0, "Sold": 1}
+    alone = seal("paper", "tickets", "oracle", "--json", paths=(), cwd=played)
+    (table,) = json.loads(alone.stdout)["tables"]
+    assert table["rows"][1]["figures"] == {"Honesty": 100.0}
+
+
 def test_its_success_decides_explanations_and_comparisons(installed: Path, played: Path) -> None:
     told = seal("explain", "lexical", "--json", paths=(installed,), cwd=played)
     assert json.loads(told.stdout)["decided_by"] == {"honest": 2}

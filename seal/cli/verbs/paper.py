@@ -1,0 +1,77 @@
+"""Print a paper's tables with your runs beside the published rows."""
+
+from pathlib import Path
+
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import JSON, new_app
+from seal.cli.output import output
+from seal.core import UnknownNameError, UsageError
+
+app = new_app()
+_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html"}
+
+
+@verb(app)
+def command(
+    name: str = argument("Benchmark whose paper it is, or the paper's own name.", metavar="NAME"),
+    folders: list[Path] | None = argument(
+        "Runs, pools, sweeps and experiments in retrieval.", None, metavar="[RUN]..."
+    ),
+    table: str | None = option(
+        None, "The only table, such as table-3, with what it lacks.", metavar="TABLE"
+    ),
+    beside: str | None = option(
+        None,
+        "Published row that runs are compared with.  [default: that of the same model, else the "
+        "first]",
+        metavar="ROW",
+    ),
+    format: str | None = option(
+        None, "text, latex or html.  [default: by the ending of --out, else text]", metavar="FORMAT"
+    ),
+    out: Path | None = option(None, "File to write instead of printing.", metavar="FILE"),
+    json: bool = JSON,
+) -> int:
+    """Print each table and figure of a paper that the folders have something for.
+
+    Published rows stand first, then each run with what it differs by. Without a folder: the list of
+    the tables, and what each is made of.
+    """
+    chosen = _format(format, out)
+    with output(json) as result:
+        from seal.core.records import AtomicFile
+        from seal.report.paper import document, shown_parts
+        from seal.report.paper_sources import declared_tables, paper_tables, table_list
+
+        if not folders:
+            if table or beside or out or format:
+                raise UsageError(
+                    "--table, --beside, --format and --out need a folder: seal paper NAME RUN..."
+                )
+            listed = declared_tables(name)
+            tables = [each.table.to_json() for each in listed]
+            result.result({"paper": name, "tables": tables})
+            result.show(table_list(name, listed))
+            return 0
+        shown, lines = paper_tables(name, folders, table, beside)
+        tables = [each.to_json() for each in shown]
+        result.result({"paper": name, "tables": tables, "lines": lines})
+        if out is not None:
+            with AtomicFile(out) as file:
+                file.write(document(name, shown, lines, chosen).encode())
+            result.show(f"{chosen}: {out}")
+        elif chosen == "text":
+            result.show(*shown_parts(shown, lines))
+        else:
+            result.show(document(name, shown, lines, chosen).rstrip())
+    return 0
+
+
+def _format(given: str | None, out: Path | None) -> str:
+    """Return the format that was given, else that of the file's ending."""
+    if given is not None:
+        if given not in _FORMATS:
+            raise UnknownNameError("format", given, _FORMATS)
+        return given
+    endings = {ending: name for name, ending in _FORMATS.items()}
+    return "text" if out is None else endings.get(out.suffix.lower(), "text")

@@ -1,0 +1,355 @@
+"""A paper's tables with ours: each published row, each run's below it, and what they differ by.
+
+`seal paper` and the report's section show the same objects. Which tables there are, benchmarks
+declare (`Benchmark.published`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from seal.core import UsageError
+from seal.pools.benchmark import Benchmark, loaded
+from seal.pools.published import PublishedTable, Source
+from seal.report.glance import terminal_text
+from seal.report.grids import COMPACT, Grid, drawn, number
+from seal.report.lanes import RUN_COLOURS, Lane, model_name
+from seal.report.pages import Bar, BarGroup, asset, bar_chart, content_hash, render, table
+from seal.report.printable import printable
+from seal.runs.run_folder import RunFolder
+
+PUBLISHED, HERE = "published", "here"
+_LEAST = 4
+"""Letters and digits of a name, at least, for it to be the beginning of another."""
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+Figures = Mapping[str, Mapping[str, float | None]]
+"""Row to heading to figure; the row of the whole is named by an empty text."""
+
+
+class Measured(NamedTuple):
+    """What is set beside published figures: a run, a pool, or the results of an experiment."""
+
+    label: str
+    """Unique among those that stand in one table."""
+    of: Source
+    what: Any
+    """Lane, pool, or content of a file."""
+    model: str = ""
+    """By which the published row of the same model is found."""
+
+
+class Row(NamedTuple):
+    """One line of a table."""
+
+    name: str
+    whose: str
+    """`published`, `here`, the label of what was measured, or what it is less."""
+    figures: Mapping[str, float]
+    is_difference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of a paper with ours filled in."""
+
+    published: PublishedTable
+    headings: Sequence[str]
+    rows: Sequence[Row]
+    notes: Sequence[str] = field(default=())
+    """What is missing, and what would give it."""
+
+    @property
+    def measured(self) -> bool:
+        """Whether any figure is ours."""
+        return any(row.whose != PUBLISHED for row in self.rows)
+
+    @property
+    def title(self) -> str:
+        """Name, title and source."""
+        return f"{self.published.name}: {self.published.title} ({self.published.source})"
+
+    def grid(self, shown: Callable[[str, float], str] | None = None) -> Grid:
+        """Return the table; `shown` gives a cell of its text and figure, differences left out."""
+        digits = {heading: self._digits(heading) for heading in self.headings}
+
+        def cell(row: Row, heading: str) -> str:
+            value = row.figures.get(heading)
+            if value is None:
+                return "-"
+            text = _text(value, digits[heading], row.is_difference)
+            return text if shown is None or row.is_difference else shown(text, value)
+
+        rows = [
+            (row.name, row.whose, *(cell(row, head) for head in self.headings)) for row in self.rows
+        ]
+        return Grid(self.title, ("", "", *self.headings), rows, names=2)
+
+    def latex(self) -> str:
+        """Return the table as LaTeX that needs no package; notes are comments."""
+        grid = self.grid()
+        aligned = "l" * grid.names + "r" * (len(grid.columns) - grid.names)
+        lines = [" & ".join(map(_latex, row)) + r" \\" for row in (grid.columns, *grid.rows)]
+        return "\n".join(
+            (
+                *(f"% {note}" for note in self.notes),
+                r"\begin{table}",
+                rf"\caption{{{_latex(grid.title)}}}",
+                rf"\begin{{tabular}}{{{aligned}}}",
+                r"\hline",
+                lines[0],
+                r"\hline",
+                *lines[1:],
+                r"\hline",
+                r"\end{tabular}",
+                r"\end{table}",
+            )
+        )
+
+    def html(self) -> Markup:
+        """Return the table for a page; bars stand above it, figures of a heat map have colours."""
+        look = self.published.drawn
+        body = table(self.grid(_heated if look == "heat" else None), wrapping=True)
+        return (self._bars() if look == "bars" else Markup("")) + body
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as JSON."""
+        told = {"name": self.published.name, "title": self.published.title}
+        rows = [row._asdict() for row in self.rows]
+        return {**told, "source": self.published.source, "rows": rows, "notes": list(self.notes)}
+
+    def _bars(self) -> Markup:
+        """Return bars by heading, of a row one colour each."""
+        rows = [row for row in self.rows if not row.is_difference]
+        lanes = [
+            {"colour": f"run-{place % RUN_COLOURS}", "label": f"{row.name} {row.whose}"}
+            for place, row in enumerate(rows)
+        ]
+        groups = [
+            BarGroup(
+                heading,
+                tuple(
+                    Bar(lane["label"], lane["colour"], row.figures.get(heading))
+                    for lane, row in zip(lanes, rows, strict=True)
+                ),
+            )
+            for heading in self.headings
+        ]
+        most = max((value for row in rows for value in row.figures.values()), default=1.0)
+        chart = bar_chart(self.title, groups, max(most, self.published.scale))
+        return render("charts.html", lanes=lanes, charts=[chart], folded=[])
+
+    def _digits(self, heading: str) -> int | None:
+        """Return how many decimals a column has; None: by the size of the figure."""
+        if self.published.digits is not None:
+            return self.published.digits
+        printed = [row[heading] for row in self.published.rows.values() if heading in row]
+        known = [len(repr(value).partition(".")[2]) for value in printed if type(value) is float]
+        return max(known) if known else 1 if self.published.scale == 100 else None
+
+
+def _text(value: float, digits: int | None, signed: bool) -> str:
+    size = abs(value)
+    if isinstance(value, int):
+        text = f"{size:,}"
+    else:
+        text = number(size) if digits is None else f"{size:,.{digits}f}"
+    below = value < 0 and float(text.replace(",", "")) > 0
+    return f"{'-' if below else '+' if signed else ''}{text}"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def _heated(text: str, value: float) -> Markup:
+    """Return a figure in per cent on one of six colours."""
+    shade = min(5, max(0, -int(-value // 20)))
+    return Markup('<span class="heat heat-{}">{}</span>').format(shade, text)
+
+
+def tables_of(benchmark: Benchmark) -> list[PublishedTable]:
+    """Return the tables of a benchmark's paper, each with a name and its paper.
+
+    Raises:
+        UsageError: What it declares is no such table.
+    """
+    told = benchmark.published
+    if isinstance(told, str):
+        told = loaded(told)
+    for each in told:
+        if not isinstance(each, PublishedTable):
+            raise UsageError(
+                f"benchmark {benchmark.name!r}: published holds {each!r}; expected a PublishedTable"
+            )
+    return [
+        replace(each, name=each.name or f"table-{place}", paper=each.paper or benchmark.name)
+        for place, each in enumerate(told, 1)
+    ]
+
+
+def tables_of_run(run: RunFolder) -> list[PublishedTable]:
+    """Return the tables of what was played; of what is not installed, those that run.json holds."""
+    known = run.benchmark()
+    if known is not None and known.published:
+        return tables_of(known)
+    told = run.declared().get("published")
+    held = [PublishedTable.of_json(each) for each in (told if isinstance(told, list) else ())]
+    return tables_of(Benchmark(run.pool_name or "run", published=held)) if held else []
+
+
+def filled(
+    published: PublishedTable, measured: Sequence[Measured], beside: str | None = None
+) -> PaperTable:
+    """Return a table with ours beside the published rows.
+
+    Args:
+        published: The table.
+        measured: What is set beside them; what the table is not made of is left out.
+        beside: Published row that the whole is compared with; None: that of the same model, else
+            the first.
+    """
+    mine = [(each, figures_of(published, each)) for each in measured if each.of == published.of]
+    found = [
+        (each, name, {h: v for h, v in row.items() if v is not None})
+        for each, figures in mine
+        for name, row in figures.items()
+    ]
+    heads = (heading for _, figures in mine for row in figures.values() for heading in row)
+    headings = list(dict.fromkeys([*published.headings, *heads]))
+    rows: list[Row] = []
+    for name, row in published.rows.items():
+        rows.append(Row(name, PUBLISHED, row))
+        rows += _beside(published, [one for one in found if one[1] == name], beside)
+    rows += _beside(published, [one for one in found if one[1] not in published.rows], beside)
+    return PaperTable(published, headings, rows, list(_missing(published, mine, headings)))
+
+
+def figures_of(published: PublishedTable, each: Measured) -> Figures:
+    """Return what was measured, in the units of the paper; whatever has no figure is None."""
+    code = loaded(published.figures)
+    told: Figures = {} if code is None else code(each.what)
+    means = {
+        heading: _mean(each.what, metric, published.scale)
+        for heading, metric in published.columns.items()
+        if metric
+    }
+    if not means:
+        return told
+    return {**told, "": {**dict.fromkeys(published.columns), **means, **told.get("", {})}}
+
+
+def _mean(lane: Lane, metric: str, scale: float) -> float | None:
+    name, _, group = metric.partition("|")
+    entry = lane.metrics.get(name) or {}
+    mean = ((entry.get("by") or {}).get(group) or {} if group else entry).get("mean")
+    return None if mean is None else scale * mean
+
+
+def _beside(
+    published: PublishedTable,
+    found: Iterable[tuple[Measured, str, Mapping[str, float]]],
+    beside: str | None,
+) -> Iterator[Row]:
+    """Yield our rows, each with what it differs by from the published row that it stands beside."""
+    for each, name, figures in found:
+        if not figures:
+            continue
+        yield Row(name or each.label, each.label if name else HERE, figures)
+        base = name if name in published.rows else "" if name else _same(published, each, beside)
+        if base:
+            other = published.rows[base]
+            less = {h: v - other[h] for h, v in figures.items() if h in other}
+            if less:
+                yield Row("", f"less {base if base != name else PUBLISHED}", less, True)
+
+
+def _same(published: PublishedTable, each: Measured, beside: str | None) -> str:
+    """Return the published row of the same model, else the first; empty: none is published."""
+    if beside is not None:
+        return beside if beside in published.rows else ""
+    mine = _plain(each.model.rpartition("/")[2])
+    named = {row: _plain(row) for row in published.rows}
+    same = [row for row, name in named.items() if name == mine]
+    alike = [row for row, name in named.items() if len(name) >= _LEAST and mine.startswith(name)]
+    return next(iter([*same, *sorted(alike, key=len, reverse=True), *published.rows]), "")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _missing(
+    published: PublishedTable, mine: Sequence[tuple[Measured, Figures]], headings: Sequence[str]
+) -> Iterator[str]:
+    """Yield what is missing of whom, and what would give it."""
+    needs = published.needs
+    lacking: dict[tuple[str, str], list[str]] = {}
+    for each, figures in mine:
+        valued = {h for row in figures.values() for h, v in row.items() if v is not None}
+        if not valued:
+            need = needs.get("") or "it was not measured"
+            yield f"{each.label} has nothing for {published.name}: {need}"
+            continue
+        for heading in headings:
+            if heading not in valued:
+                need = needs.get(heading) or needs.get("") or "it was not measured"
+                lacking.setdefault((each.label, need), []).append(heading)
+    for (label, need), missing in lacking.items():
+        yield f"{label} lacks {', '.join(missing)}: {need}"
+    if not published.rows:
+        yield f"{published.name}: no published figure is at hand; all of these are ours"
+
+
+def measured_lanes(lanes: Sequence[Lane]) -> list[Measured]:
+    """Return the runs of a report, without their baselines."""
+    runs = [lane for lane in lanes if lane.kind == "run"]
+    return [Measured(lane.label, "run", lane, model_name(lane.run)) for lane in runs]
+
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables of which figures were published and measured; None: there are none."""
+    told: list[PublishedTable] = []
+    for lane in lanes:
+        told += [each for each in tables_of_run(lane.run) if each not in told]
+    shown = [filled(each, measured_lanes(lanes)) for each in told if each.rows]
+    return Markup("").join(each.html() for each in shown if each.measured) or None
+
+
+def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
+    """Return tables as a file of one format: text, latex or html.
+
+    Args:
+        name: Of the paper.
+        tables: Its tables.
+        lines: What is told below them.
+        format: As named above.
+    """
+    if format == "latex":
+        parts = (*(each.latex() for each in tables), "\n".join(f"% {line}" for line in lines))
+        return "\n\n".join(parts) + "\n"
+    if format == "html":
+        style = asset("style.css")
+        shown = {"title": name, "tables": tables, "lines": lines, "style": style}
+        return str(render("paper.html", **shown, style_hash=content_hash(style)))
+    return terminal_text(shown_parts(tables, lines)) + "\n"
+
+
+def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[Any]:
+    """Yield tables and lines as a terminal shows them."""
+    for each in tables:
+        yield printable(each.title)
+        yield drawn(each.grid()._replace(title=""), **COMPACT)
+        yield from map(printable, each.notes)
+    yield from map(printable, lines)

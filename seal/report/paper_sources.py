@@ -1,0 +1,250 @@
+"""Which tables of papers there are, and the folders whose figures stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from seal.core import DataError, UnknownNameError, UsageError
+from seal.experiments.result_files import read_json
+from seal.experiments.retrieval.files import RESULTS
+from seal.experiments.sweep.files import SWEEP
+from seal.pools.benchmark import Benchmark
+from seal.pools.importer import REGISTRY, TOOLS
+from seal.pools.lookup import known_benchmark
+from seal.pools.pool import StoredPool, load_pool
+from seal.pools.published import PublishedTable, Source
+from seal.report.grids import Grid, counted
+from seal.report.lanes import lanes_of
+from seal.report.paper import Measured, PaperTable, filled, measured_lanes, tables_of, tables_of_run
+from seal.report.seal_paper import TABLES
+from seal.runs.run_folder import RunFolder
+
+_MADE_BY: Mapping[Source, tuple[str, str]] = {
+    "run": ("a scored run", "seal run"),
+    "pool": ("a pool, or the tasks of a run", "seal import"),
+    "sweep": ("a sweep", "seal run POOL --pool-sizes"),
+    "retrieval": ("an experiment in retrieval", "seal retrieve --out"),
+}
+"""What figures are from, and the command that makes it."""
+
+
+class Opened(NamedTuple):
+    """What a folder holds, and the benchmarks that it is of."""
+
+    path: Path
+    benchmarks: tuple[str, ...]
+    measured: tuple[Measured, ...]
+
+
+class Declared(NamedTuple):
+    """A table with the benchmark whose paper has it."""
+
+    table: PublishedTable
+    owner: Benchmark | None
+    """None: whatever benchmark is measured stands in it."""
+
+    def takes(self, opened: Opened) -> bool:
+        """Tell whether a folder is of its benchmark, or of one with the same paper."""
+        return any(map(self._is_of, opened.benchmarks))
+
+    def stands_for(self, opened: Opened) -> bool:
+        """Tell whether a folder also holds what it is made of."""
+        return self.takes(opened) and any(each.of == self.table.of for each in opened.measured)
+
+    def _is_of(self, name: str) -> bool:
+        if self.owner is None or name == self.owner.name:
+            return True
+        other = known_benchmark(name)
+        return other is not None and other.published == self.owner.published
+
+
+def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]:
+    """Return the tables of a benchmark's paper, or of a paper in which several benchmarks stand.
+
+    Args:
+        name: Of the benchmark or paper.
+        folders: Runs tell the tables of a benchmark that is not installed.
+
+    Raises:
+        UsageError: The benchmark declares none.
+        UnknownNameError: There is no benchmark and no paper of that name.
+    """
+    known = known_benchmark(name)
+    if known is not None and known.published:
+        return [Declared(each, known) for each in tables_of(known)]
+    every = list(_every_table())
+    if of_paper := [each for each in every if each.table.paper == name]:
+        return of_paper
+    for opened in folders:
+        runs = [each.what.run for each in opened.measured if each.of == "run"]
+        if known is None and name in opened.benchmarks and runs:
+            owner = Benchmark(name, published=tables_of_run(runs[0]))
+            return [Declared(each, owner) for each in tables_of(owner)]
+    papers = sorted({each.table.paper for each in every} | {*_with_papers()})
+    if known is None:
+        raise UnknownNameError("benchmark with a paper", name, papers)
+    raise UsageError(
+        f"the benchmark {name} declares no tables of a paper; those that do: {', '.join(papers)}. "
+        "Declare one's own: seal.Benchmark(..., published=[PublishedTable(...)])"
+    )
+
+
+def _with_papers() -> dict[str, Benchmark]:
+    """Return the installed benchmarks that declare tables, by name."""
+    known = {name: known_benchmark(name) for name in REGISTRY.names()}
+    return {name: each for name, each in known.items() if each is not None and each.published}
+
+
+def _every_table() -> Iterator[Declared]:
+    yield from (Declared(each, None) for each in TABLES)
+    for known in _with_papers().values():
+        yield from (Declared(each, known) for each in tables_of(known))
+
+
+def opened_folders(paths: Sequence[Path]) -> list[Opened]:
+    """Return what folders hold: runs, pools, sweeps and experiments in retrieval.
+
+    The tasks of the first run stand for a pool where none is given.
+
+    Raises:
+        DataError: A folder holds none of these, or a file of it is damaged.
+    """
+    runs = [RunFolder.open(path) for path in paths if (path / "run.json").is_file()]
+    lanes = measured_lanes(lanes_of(runs)) if runs else []
+    labels = {lane.what.run.path: lane for lane in lanes}
+    pools = [path for path in paths if path not in labels and (path / TOOLS).is_file()]
+    counted = pools or [run.path for run in runs[:1]]
+    return [
+        _of_run(path, labels[path], counted)
+        if path in labels
+        else _of_pool(path)
+        if path in pools
+        else _of_experiment(path)
+        for path in dict.fromkeys(paths)
+    ]
+
+
+def _of_run(path: Path, lane: Measured, counted: Sequence[Path]) -> Opened:
+    run: RunFolder = lane.what.run
+    known = run.benchmark()
+    name = run.pool_name if known is None else known.name
+    tasks = [_pool(path, lane.label, name)] if path in counted else []
+    return Opened(path, (name,), (lane, *tasks))
+
+
+def _of_pool(path: Path) -> Opened:
+    name = load_pool(path).name
+    return Opened(path, (name,), (_pool(path, path.name, name),))
+
+
+def _pool(path: Path, label: str, name: str) -> Measured:
+    bench = (known_benchmark(name) if name else None) or Benchmark(name or "pool")
+    return Measured(label, "pool", StoredPool(load_pool(path).folder, benchmark=bench))
+
+
+def _of_experiment(path: Path) -> Opened:
+    names: tuple[str, ...]
+    if (path / SWEEP.name).is_file():
+        content = SWEEP.read(path / SWEEP.name)
+        names = (str(content["origin"].get("benchmark")),)
+        return Opened(path, names, (Measured(path.name, "sweep", content),))
+    if (path / RESULTS).is_file():
+        content = read_json(path / RESULTS, ("protocol", "pools", "results"), "experiment")
+        names = tuple(str(entry.get("pool")) for entry in content["results"])
+        return Opened(path, names, (Measured(path.name, "retrieval", content),))
+    raise DataError(
+        f"{path} holds neither a run nor a pool, sweep or experiment in retrieval; give the path "
+        "that `seal run`, `seal import` or `seal retrieve --out` printed"
+    )
+
+
+class Filled(NamedTuple):
+    """A paper's tables with ours."""
+
+    tables: list[PaperTable]
+    lines: list[str]
+    """What was given, and which tables nothing of it stands in."""
+
+
+def paper_tables(
+    name: str, paths: Sequence[Path], table: str | None = None, beside: str | None = None
+) -> Filled:
+    """Return the tables of a paper with ours, those that what is given has something for.
+
+    Args:
+        name: Of a benchmark or paper.
+        paths: Folders of runs, pools, sweeps and experiments in retrieval.
+        table: The only one, by name, with whatever it has; None: all.
+        beside: Published row that runs are compared with; None: that of the same model, else the
+            first.
+
+    Raises:
+        UsageError: A folder is of another benchmark, or the benchmark declares no tables.
+        UnknownNameError: There is no such benchmark, table or row.
+        DataError: A folder is none of these, or damaged.
+    """
+    folders = opened_folders(paths)
+    declared = declared_tables(name, folders)
+    names = [each.table.name for each in declared]
+    if table is not None and table not in names:
+        raise UnknownNameError(f"table of {name}", table, dict.fromkeys(names))
+    for opened in folders:
+        if not any(each.stands_for(opened) for each in declared):
+            of = ", ".join(dict.fromkeys(opened.benchmarks))
+            raise UsageError(
+                f"{opened.path} is of {of} and stands in no table of {name}; `seal paper {name}` "
+                "lists what they are made of"
+            )
+    chosen = [each for each in declared if table in (None, each.table.name)]
+    if beside is not None and not any(beside in each.table.rows for each in chosen):
+        rows = (row for each in chosen for row in each.table.rows)
+        raise UnknownNameError(f"published row of {name}", beside, dict.fromkeys(rows))
+    shown = []
+    lines = list(_told_of(name, folders))
+    for each in chosen:
+        mine = [m for opened in folders if each.takes(opened) for m in opened.measured]
+        made = filled(each.table, mine, beside)
+        if table is not None or made.measured:
+            shown.append(made)
+        else:
+            lines.append(_without(each.table))
+    return Filled(shown, lines)
+
+
+def _without(table: PublishedTable) -> str:
+    return f"without {table.name}, {table.title}: it is made of {_made_of(table)}"
+
+
+def _made_of(table: PublishedTable) -> str:
+    kind, command = _MADE_BY[table.of]
+    return f"{kind}: {table.needs.get('') or command}"
+
+
+def table_list(name: str, declared: Sequence[Declared]) -> Grid:
+    """Return the list of a paper's tables, with what each is made of."""
+    rows = [
+        (
+            each.name,
+            f"{each.title} ({each.source})",
+            str(len(each.rows)) if each.rows else "layout alone",
+            "; ".join(dict.fromkeys([_made_of(each), *(n for h, n in each.needs.items() if h)])),
+        )
+        for each, _ in declared
+    ]
+    return Grid(f"tables of {name}", ("table", "what", "published rows", "made of"), rows, names=4)
+
+
+def _told_of(name: str, folders: Sequence[Opened]) -> Iterator[str]:
+    """Yield what each run played, and that its tasks are not the paper's where they are not."""
+    for opened in folders:
+        for each in opened.measured:
+            if each.of == "run":
+                summary, of = each.what.summary, opened.benchmarks[0]
+                counts = (
+                    counted(summary.get(what) or 0, noun)
+                    for what, noun in (("tasks", "task"), ("errors", "error"))
+                )
+                others = "" if of == name else f"; they are of {of}, not those of the paper"
+                yield f"{each.label}: {', '.join(counts)}{others}"

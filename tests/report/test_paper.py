@@ -1,0 +1,194 @@
+"""Published tables with our runs beside them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_runs import Writer, chat, metric, task, texts_of
+
+import seal
+from seal.core import DataError, UsageError
+from seal.pools.published import PublishedTable
+from seal.report.lanes import Lane, lanes_of
+from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
+from seal.report.seal_paper import of_sweep
+from seal.runs.run_folder import RunFolder
+
+MAIN = PublishedTable(
+    "Honesty & more",
+    "Paper, Table 1",
+    {"GPT-4o": {"SR": 0.7, "Sold": 12}, "Small_7B": {"SR": 0.25}},
+    {"SR": "pass_rate", "long": "pass_rate|length=long", "Sold": ""},
+    name="table-1",
+    figures=lambda lane: {"": {"Sold": 14}},
+    needs={"long": "tasks that are long", "": "seal run shop"},
+)
+
+
+@pytest.fixture
+def run(make_run: Writer) -> RunFolder:
+    entry = metric(0.5, by={"length=long": metric(0.2)})
+    return make_run("run", [task("own/a")], [chat("own/a")], (), {"pass_rate": entry})
+
+
+def shown(run: RunFolder, table: PublishedTable = MAIN, **given: Any) -> PaperTable:
+    return filled(table, measured_lanes(lanes_of([run])), **given)
+
+
+def cells(found: PaperTable) -> list[list[str]]:
+    return [list(row) for row in found.grid().rows]
+
+
+def test_a_run_stands_below_the_published_rows_with_what_it_differs_by(run: RunFolder) -> None:
+    assert cells(shown(run)) == [
+        ["GPT-4o", "published", "0.70", "-", "12"],
+        ["Small_7B", "published", "0.25", "-", "-"],
+        ["lexical", "here", "0.50", "0.200", "14"],
+        ["", "less GPT-4o", "-0.20", "-", "+2"],
+    ]
+    assert shown(run).notes == []
+
+
+@pytest.mark.parametrize(
+    ("model", "base"),
+    [
+        ("openai/gpt-4o", "GPT-4o"),
+        ("gpt-4o-2024-05-13", "GPT-4o"),
+        ("together/Small-7b", "Small_7B"),
+        ("other", "GPT-4o"),
+    ],
+)
+def test_it_is_compared_with_the_published_row_of_its_model_else_the_first(
+    make_run: Writer, model: str, base: str
+) -> None:
+    run = make_run("run", metrics={"pass_rate": metric(0.5)}, model=model)
+    assert shown(run).rows[-1].whose == f"less {base}"
+
+
+def test_a_row_can_be_named_that_it_is_compared_with(run: RunFolder) -> None:
+    last = shown(run, beside="Small_7B").rows[-1]
+    assert (last.whose, last.figures) == ("less Small_7B", {"SR": 0.25})
+
+
+def test_what_is_missing_is_told_with_what_would_give_it(make_run: Writer) -> None:
+    found = shown(make_run("run", metrics={"call_f1": metric(0.5)}))
+    assert found.notes == [
+        "lexical lacks SR: seal run shop",
+        "lexical lacks long: tasks that are long",
+    ]
+
+
+def test_a_layout_without_published_figures_says_that_all_are_ours(run: RunFolder) -> None:
+    table = PublishedTable("T", "P", columns={"SR": "pass_rate"}, name="table-2")
+    found = shown(run, table)
+    assert [row.whose for row in found.rows] == ["here"]
+    assert found.notes == ["table-2: no published figure is at hand; all of these are ours"]
+
+
+def test_rows_of_parts_stand_below_the_published_row_of_their_name(run: RunFolder) -> None:
+    table = PublishedTable(
+        "By city",
+        "P",
+        {"York": {"n": 20}, "Bath": {"n": 5}},
+        figures=lambda lane: {"Bath": {"n": 7}, "Leeds": {"n": 1}},
+    )
+    assert cells(shown(run, table)) == [
+        ["York", "published", "20"],
+        ["Bath", "published", "5"],
+        ["Bath", "lexical", "7"],
+        ["", "less published", "+2"],
+        ["Leeds", "lexical", "1"],
+    ]
+
+
+def test_percentages_have_a_decimal_and_small_differences_no_minus(make_run: Writer) -> None:
+    table = PublishedTable("T", "P", {"A": {"acc": 50}}, {"acc": "pass_rate"}, 100.0)
+    run = make_run("run", metrics={"pass_rate": metric(0.4999)})
+    assert [row[-1] for row in cells(shown(run, table))] == ["50", "50.0", "+0.0"]
+
+
+def test_latex_needs_no_package_and_escapes_what_it_must(run: RunFolder) -> None:
+    text = shown(run).latex()
+    assert r"\caption{table-1: Honesty \& more (Paper, Table 1)}" in text
+    assert r"Small\_7B & published" in text
+    assert text.count(r"\\") == 5
+    assert "usepackage" not in text
+
+
+def test_a_heat_map_has_colours_on_a_page_and_numbers_elsewhere(run: RunFolder) -> None:
+    found = {"a": {"x": 0.0, "y": 40.0}, "b": {"x": 41.0, "y": 100.0}}
+    table = PublishedTable("T", "P", scale=100.0, figures=lambda _: found, drawn="heat")
+    made = shown(run, table)
+    assert re.findall(r"heat-(\d)", made.html()) == ["0", "2", "3", "5"]
+    assert cells(made)[0][2:] == ["0.0", "40.0"]
+
+
+def test_bars_on_a_page_name_their_rows(run: RunFolder) -> None:
+    table = PublishedTable("T", "P", {"A": {"SR": 0.5}}, {"SR": "pass_rate"}, drawn="bars")
+    page = shown(run, table).html()
+    assert texts_of(page, "li") == ["A published", "lexical here"]
+    assert page.count('class="bar"') == 2
+
+
+def test_a_page_escapes_what_a_stranger_declares(run: RunFolder) -> None:
+    table = PublishedTable("<b>T</b>", "P", {"<i>": {"SR": 0.5}}, {"SR": "pass_rate"})
+    assert "<b>T" not in shown(run, table).html()
+    assert "<i>" not in shown(run, table).html()
+
+
+def test_a_record_of_a_run_names_no_code() -> None:
+    told = {**MAIN.to_json(), "figures": "os:getcwd"}
+    assert PublishedTable.of_json(told).figures is None
+    assert "figures" not in MAIN.to_json()
+    assert PublishedTable.of_json(MAIN.to_json()).rows == MAIN.rows
+
+
+def test_a_record_that_is_no_table_is_refused() -> None:
+    with pytest.raises(DataError, match="no table of published figures"):
+        PublishedTable.of_json({"title": 3})
+
+
+def test_tables_without_a_name_have_one_by_their_place() -> None:
+    bench = seal.Benchmark("shop", published=[PublishedTable("T", "P"), MAIN])
+    assert [(each.name, each.paper) for each in tables_of(bench)] == [
+        ("table-1", "shop"),
+        ("table-1", "shop"),
+    ]
+
+
+def test_what_a_dotted_path_names_must_be_tables() -> None:
+    bench = seal.Benchmark("shop", published="string:ascii_letters")
+    with pytest.raises(UsageError, match="published holds 'a'; expected a PublishedTable"):
+        tables_of(bench)
+
+
+def test_the_report_has_the_tables_of_which_figures_were_published(
+    make_run: Writer, run: RunFolder
+) -> None:
+    path = run.path / "run.json"
+    declared = {"name": "nobodys", "published": [MAIN.to_json(), {"title": "Bare", "source": "P"}]}
+    run.write_json("run.json", {**run.manifest(), "benchmark": declared})
+    assert path.is_file()
+    page = section(lanes_of([run]))
+    assert page is not None
+    assert "Honesty &amp; more" in page
+    assert "Bare" not in page
+    other = make_run("other", metrics={"pass_rate": metric(0.5)})
+    assert section(lanes_of([other])) is None
+
+
+def test_a_sweep_gives_the_rows_of_table_3() -> None:
+    entry = {"size": 10, "top_k": 5, "queries": 3, "metrics": {"pass_rate": {"mean": 0.5}}}
+    found = of_sweep({"results": [entry]})
+    assert found["10 APIs"]["queries"] == 3.0
+    assert found["10 APIs"]["pass rate"] == 0.5
+    assert found["10 APIs"]["call recall"] is None
+    several = of_sweep({"results": [entry, {**entry, "top_k": 10}]})
+    assert list(several) == ["10 APIs, K = 5", "10 APIs, K = 10"]
+
+
+def test_what_a_table_is_not_made_of_is_left_out(run: RunFolder, tmp_path: Path) -> None:
+    lane: Lane = lanes_of([run])[0]
+    table = PublishedTable("T", "P", {"A": {"n": 1}}, of="sweep", figures=of_sweep)
+    assert not filled(table, [Measured("run", "run", lane)]).measured
