@@ -103,7 +103,7 @@ def test_the_papers_tables_are_counted(dialogues):
         "role": "7.50",
         "human": "-",
     }
-    assert found["Table 4"] == {"T.": "25.0", "No T.": "25.0"}
+    assert found["Table 4"] == {"T., a tool due": "25.0", "No T., none due": "25.0"}
     assert found["Table 5"] == {
         "app": "33.3",
         "recall": "66.7",

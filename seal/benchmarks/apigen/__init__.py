@@ -5,6 +5,7 @@ from seal.pools import Benchmark
 
 APIGEN = Benchmark(
     "apigen",
+    published="seal.benchmarks.apigen.paper:TABLES",
     importer="seal.benchmarks.apigen.importer:import_apigen",
     headline=CALL_HEADLINE,
     success=VERDICT,

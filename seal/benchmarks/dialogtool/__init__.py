@@ -34,6 +34,7 @@ DIALOGTOOL = Benchmark(
     ablations=(f"{_HERE}.choices:TOOLS", f"{_HERE}.choices:APPS"),
     sections=(f"{_HERE}.report.section:DialogueSection",),
     tables=f"{_HERE}.report.section:dialogue_breakdown",
+    published=f"{_HERE}.report.paper:TABLES",
 )
 MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.multiwoz:import_multiwoz")
 SAMPLE = replace(

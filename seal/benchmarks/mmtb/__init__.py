@@ -4,9 +4,11 @@ from pathlib import Path
 
 from seal.pools import Benchmark
 
+_PAPER = "seal.benchmarks.mmtb.paper:TABLES"
 MMTB = Benchmark(
     "mmtb",
+    published=_PAPER,
     importer="seal.benchmarks.mmtb.importer:import_mmtb",
     generators={"missions": "seal.benchmarks.mmtb.generator:generate_missions"},
 )
-SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample")
+SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample", published=_PAPER)

@@ -6,6 +6,7 @@ _HERE = "seal.benchmarks.toolbench"
 
 TOOLBENCH = Benchmark(
     "toolbench",
+    published=f"{_HERE}.paper:TABLES",
     importer=f"{_HERE}.importer:import_toolbench",
     verdicts=f"{_HERE}.verdicts:read_verdicts",
     preferences=f"{_HERE}.verdicts:read_preferences",

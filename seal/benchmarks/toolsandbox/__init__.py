@@ -6,6 +6,7 @@ from seal.pools import Benchmark
 
 _HERE = "seal.benchmarks.toolsandbox"
 _DOCUMENTS = f"{_HERE}.phone.descriptions:documents"
+_PAPER = f"{_HERE}.paper:TABLES"
 _ABLATIONS = (f"{_HERE}.ablation:DESCRIPTIONS",)
 
 TOOLSANDBOX = Benchmark(
@@ -14,6 +15,7 @@ TOOLSANDBOX = Benchmark(
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
     metrics=("honesty",),
+    published=_PAPER,
     generators={"milestones": f"{_HERE}.generator:generate_milestones"},
 )
 SCENARIOS = Benchmark(
@@ -22,6 +24,7 @@ SCENARIOS = Benchmark(
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
     metrics=("honesty",),
+    published=_PAPER,
 )
 SAMPLE = Benchmark(
     "toolsandbox-sample",
@@ -29,4 +32,5 @@ SAMPLE = Benchmark(
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
     metrics=("honesty",),
+    published=_PAPER,
 )

@@ -5,9 +5,11 @@ from pathlib import Path
 from seal.pools import Benchmark
 
 _HERE = "seal.benchmarks.toolscan"
+_PAPER = f"{_HERE}.paper:TABLES"
 
 TOOLSCAN = Benchmark(
     "toolscan",
+    published=_PAPER,
     importer=f"{_HERE}.importer:import_toolscan",
     generators={
         "queries": f"{_HERE}.generators:generate_queries",
@@ -16,6 +18,7 @@ TOOLSCAN = Benchmark(
 )
 SAMPLE = Benchmark(
     "toolscan-sample",
+    published=_PAPER,
     folder=Path(__file__).parent / "sample",
     importer="seal.benchmarks.toolscan.sample.importer:import_sample",
 )

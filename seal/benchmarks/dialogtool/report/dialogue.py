@@ -34,10 +34,10 @@ EXECUTION_ERRORS: _Counts = {
     "argument matching error": ("execution argument_matching_error", "executions"),
     "missing argument error": ("execution missing_argument_error", "executions"),
 }
-_SHARES: Mapping[str, _Counts] = {
+SHARES: Mapping[str, _Counts] = {
     "awareness errors, % of all turns (Table 4)": {
-        "T.": (f"awareness {MISSED}", "turns"),
-        "No T.": (f"awareness {NO_TOOL}", "turns"),
+        "T., a tool due": (f"awareness {MISSED}", "turns"),
+        "No T., none due": (f"awareness {NO_TOOL}", "turns"),
     },
     "selection: app and API right, % of turns with one due; errors, % of decisions (Table 5)": {
         "app": ("app", "due"),
@@ -230,7 +230,7 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         DialogueTable(main + exactly, main_rows),
         DialogueTable(f"{rules} and exact, %{exactly}", exact_rows),
     ]
-    for title, columns in _SHARES.items():
+    for title, columns in SHARES.items():
         rows = {
             label: {name: _share(known.share(of)) for name, of in columns.items()}
             for label, known in runs.items()
@@ -282,6 +282,12 @@ def _percent(lane: Lane, metric: str, scale: float = 100.0, digits: int = 1) -> 
     if mean is not None and "micro" in entry:
         mean, low = entry["micro"], None
     return _figure(mean, low, high, scale, digits)
+
+
+def weighted(scored: Sequence[tuple[str, float, float]]) -> float | None:
+    """Return the weighted mean of (task, value, weight) in %; None where there is none."""
+    whole = sum(weight for _, _, weight in scored)
+    return 100 * sum(value * weight for _, value, weight in scored) / whole if whole else None
 
 
 def _micro(scored: Sequence[tuple[str, float, float]]) -> Figure:

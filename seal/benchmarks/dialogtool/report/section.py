@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DRAWN_APIS = 16
 """APIs of one chart, the most frequent ones; the table below it has all."""
-_BUCKETS = ("10", "20", "30", "40")
+BUCKETS = ("10", "20", "30", "40")
 """Turns of a dialogue, rounded up to tens; the last one is open."""
 
 
@@ -121,10 +121,10 @@ def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
 def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
     groups = []
     for task in TASKS:
-        for bucket in _BUCKETS:
+        for bucket in BUCKETS:
             bars = tuple(_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
             if any(bar.value is not None for bar in bars):
-                reach = f"{bucket} turns and more" if bucket == _BUCKETS[-1] else f"up to {bucket}"
+                reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
                 groups.append(BarGroup(f"{task}, {reach}", bars))
     if len(groups) < 2:
         return None

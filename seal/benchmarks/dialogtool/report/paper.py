@@ -1,0 +1,190 @@
+"""The tables of DialogTool, of a run or of a pool.
+
+Source: DialogTool, Tables 1, 2 and 6 (counts), 3 (the six tasks), 4 (errors of awareness), 5 (of
+selection), 7 (actions), 8 (of arguments), and the figures by turns and by API. Of its models only
+the best figures and those of GPT-4o by turns are at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from seal.benchmarks.dialogtool.paper import beside_paper
+from seal.benchmarks.dialogtool.report.dialogue import (
+    SHARES,
+    Counted,
+    counted_lanes,
+    weighted,
+)
+from seal.benchmarks.dialogtool.report.section import BUCKETS, api_rows
+from seal.pools import StoredPool
+from seal.pools.published import PublishedTable
+from seal.report.lanes import Lane
+from seal.report.missions import Share
+from seal.runs.run_folder import read_human
+
+_Found = dict[str, dict[str, float | None]]
+_IMPORT = "a pool: seal import dialogtool SOURCE --out POOL"
+_BEST = {
+    "best": {
+        **{"creation": 69.7, "awareness": 75.5, "selection": 77.8, "execution": 68.7},
+        **{"BLEU": 11.4, "R-L": 15.3, "role": 8.3, "human": 3.56},
+    },
+    "GPT-4o": {"selection": 77.8, "execution": 68.7},
+    "LLaMA3-70B": {"creation": 69.7},
+    "Qwen1.5-72B": {"awareness": 75.5},
+}
+_BY_TURNS = {
+    "awareness": (78.9, 59.7, 56.7, 52.3),
+    "selection": (85.7, 69.5, 60.1, 54.4),
+    "execution": (75.2, 51.2, 38.5, 35.3),
+}
+
+
+def _counts(number: str) -> Callable[[StoredPool], _Found]:
+    """Return what gives the counts of one table of an import."""
+    return lambda pool: {
+        each.figure: {"number": each.here}
+        for each in (beside_paper(pool.report) if "counts" in pool.report else ())
+        if each.table == number
+    }
+
+
+def _published(number: str) -> dict[str, dict[str, float]]:
+    found = (each for each in beside_paper({}) if each.table == number)
+    return {each.figure: {"number": each.paper} for each in found}
+
+
+def _actions(pool: StoredPool) -> _Found:
+    splits: Mapping[str, Any] = pool.report.get("counts") or {}
+    return {name: dict(counts["first_acts"]) for name, counts in splits.items()}
+
+
+def _counted(lane: Lane) -> Counted:
+    return counted_lanes([lane])[lane.label]
+
+
+def _life(lane: Lane) -> _Found:
+    """Return what Table 3 has beside means: weighted ones, and those that are no shares."""
+    known, rated = _counted(lane), read_human(lane.run)
+    own: dict[str, float | None] = {
+        "creation": weighted(known.creation),
+        "selection": weighted(known.selection),
+    }
+    role = (lane.metrics.get("role") or {}).get("mean")
+    return {"": {**own, "role": role, "human": None if rated is None else rated.mean}}
+
+
+def _shares(title: str) -> Callable[[Lane], _Found]:
+    """Return what gives the shares of a table of errors, in per cent."""
+
+    def figures(lane: Lane) -> _Found:
+        known = _counted(lane)
+        return {"": {name: _per_cent(known.share(of)) for name, of in SHARES[title].items()}}
+
+    return figures
+
+
+def _per_cent(share: Share) -> float | None:
+    return None if share.value is None else 100 * share.value
+
+
+def _by_api(lane: Lane) -> _Found:
+    return {
+        api.api: {
+            "turns due": api.due,
+            "selected": _per_cent(api.selected),
+            "executed": _per_cent(api.executed),
+            "unnecessary calls": api.unnecessary,
+            "creation": _per_cent(api.created),
+        }
+        for _, api in api_rows({lane.label: _counted(lane)})
+    }
+
+
+def _error_table(number: int) -> PublishedTable:
+    title = next(title for title in SHARES if f"Table {number}" in title)
+    return PublishedTable(
+        title[0].upper() + title[1:].partition(" (Table")[0],
+        f"DialogTool, Table {number}",
+        scale=100.0,
+        name=f"table-{number}",
+        figures=_shares(title),
+        needs={"": "decisions of a tool's life: seal run dialogtool"},
+    )
+
+
+def _turn_table(task: str) -> PublishedTable:
+    headings = [f"to {n} turns" for n in BUCKETS[:-1]] + ["more"]
+    return PublishedTable(
+        f"{task.capitalize()} by turns of the dialogue, %",
+        "DialogTool, figure by turns",
+        {"GPT-4o": dict(zip(headings, _BY_TURNS[task], strict=True))},
+        {h: f"{task}|turns_bucket={n}" for h, n in zip(headings, BUCKETS, strict=True)},
+        scale=100.0,
+        name=f"figure-turns-{task}",
+        needs={"": "dialogues that are as long: seal run dialogtool, without --limit"},
+        drawn="bars",
+    )
+
+
+def _count_table(number: str, title: str) -> PublishedTable:
+    return PublishedTable(
+        title,
+        f"DialogTool, Table {number}",
+        _published(number),
+        name=f"table-{number}",
+        figures=_counts(number),
+        of="pool",
+        needs={"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"},
+    )
+
+
+TABLES = (
+    _count_table("1", "Arguments of APIs"),
+    _count_table("2", "Dialogues, turns and calls"),
+    PublishedTable(
+        "The tasks of a tool's life, % but for role (0-10) and human (1-5)",
+        "DialogTool, Table 3",
+        _BEST,
+        {
+            "creation": "",
+            "awareness": "awareness",
+            "selection": "",
+            "execution": "execution",
+            "BLEU": "bleu",
+            "R-L": "rouge_l",
+            "role": "",
+            "human": "",
+        },
+        scale=100.0,
+        name="table-3",
+        figures=_life,
+        needs={
+            "creation": "functions to write: seal run dialogtool -T tasks=creation,dialogue",
+            "human": "ratings: seal annotate export RUN --n 50, then seal annotate import FILE",
+            "": "dialogues: seal run dialogtool",
+        },
+    ),
+    _error_table(4),
+    _error_table(5),
+    _count_table("6", "Pairs of app and API"),
+    PublishedTable(
+        "First acts of the system's turns",
+        "DialogTool, Table 7",
+        name="table-7",
+        figures=_actions,
+        of="pool",
+        needs={"": _IMPORT},
+    ),
+    _error_table(8),
+    *map(_turn_table, _BY_TURNS),
+    PublishedTable(
+        "Each API: turns on which it is due, % selected, executed and created, unnecessary calls",
+        "DialogTool, figures by API",
+        scale=100.0,
+        name="figure-apis",
+        figures=_by_api,
+    ),
+)

@@ -1,0 +1,104 @@
+"""The tables of Multi-Mission Tool Bench, of a run or of a pool.
+
+Source: Yu et al., Multi-Mission Tool Bench (2025), Tables 1 to 4 and the heat map of type
+sequences. Figures of its models are not at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from seal.evaluation.mission_labels import TYPES
+from seal.pools import StoredPool
+from seal.pools.counts import count_missions
+from seal.pools.published import PublishedTable
+from seal.report.lanes import Lane
+from seal.report.missions import Share, mission_tables, pyramid, runs_of
+
+_Found = dict[str, dict[str, float | None]]
+_PLAYED = {"": "missions of every kind: seal run mmtb"}
+
+
+def _of_table(number: int) -> Callable[[Lane], _Found]:
+    """Return what gives a table's figures of a run, in per cent."""
+
+    def figures(lane: Lane) -> _Found:
+        found = [
+            each for each in mission_tables(runs_of([lane])) if f"Table {number}" in each.title
+        ]
+        cells = [
+            cell for each in found for cell in zip(each.columns, each.rows[lane.label], strict=True)
+        ]
+        return {"": {column: _per_cent(share) for column, share in cells}}
+
+    return figures
+
+
+def _per_cent(share: Share) -> float | None:
+    return None if share.value is None else 100 * share.value
+
+
+def _data_set(pool: StoredPool) -> _Found:
+    found = count_missions(pool.tasks())
+    reached = {
+        f"sequences of {length}, %": 100 * different / len(TYPES) ** length
+        for length, different in found.sequences.items()
+    }
+    related = _per_cent(Share(found.related, found.missions))
+    counts = {"missions": found.missions, "mission types": len(found.types), "related, %": related}
+    return {"": {**counts, **reached}}
+
+
+def _heat_map(lane: Lane) -> _Found:
+    """Return the accuracy of the last mission: earlier types to the last one's."""
+    rows: _Found = {}
+    for layer in pyramid(runs_of([lane])[lane.label]):
+        for route, share in layer.routes.items():
+            row = rows.setdefault(", ".join(route[:-1]) or "at first", dict.fromkeys(TYPES))
+            row[route[-1]] = _per_cent(share)
+    return rows
+
+
+TABLES = (
+    PublishedTable(
+        "Missions of the data set",
+        "MMTB, Table 1",
+        digits=1,
+        name="table-1",
+        figures=_data_set,
+        of="pool",
+    ),
+    PublishedTable(
+        "Accuracy by type and by number of missions, %",
+        "MMTB, Table 2",
+        scale=100.0,
+        name="table-2",
+        figures=_of_table(2),
+        needs=_PLAYED,
+    ),
+    PublishedTable(
+        "Optimal paths, progress, and accuracy by relation, %",
+        "MMTB, Table 3",
+        scale=100.0,
+        name="table-3",
+        figures=_of_table(3),
+        needs=_PLAYED,
+    ),
+    PublishedTable(
+        "Errors, % of failed missions",
+        "MMTB, Table 4",
+        scale=100.0,
+        name="table-4",
+        figures=_of_table(4),
+        needs={"": "missions that failed"},
+    ),
+    PublishedTable(
+        "Accuracy of the last mission by the types before it, %",
+        "MMTB, heat map",
+        scale=100.0,
+        name="heat-map",
+        figures=_heat_map,
+        needs=_PLAYED,
+        drawn="heat",
+    ),
+)

@@ -1,0 +1,168 @@
+"""`seal paper`: the tables of a paper from the command line."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.cli.dispatch import main
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with a run of two benchmarks whose papers have tables, and one of another."""
+    folder = tmp_path_factory.mktemp("paper")
+    for bench in ("toolscan-sample", "mmtb-sample", "sample"):
+        out = folder / bench
+        seal.run(bench, limit=4, baselines=False, out=out, cache_dir=folder / "cache")
+    return folder
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["paper", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["paper", *map(str, words)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_a_name_alone_lists_its_tables_with_what_each_is_made_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shown = told(capsys, "toolscan")
+    assert "table-4" in shown
+    assert "seal run toolscan" in shown
+    found = json.loads(told(capsys, "dialogtool", "--json"))
+    names = [each["name"] for each in found["tables"]]
+    assert [f"table-{n}" for n in range(1, 9)] == [n for n in names if n.startswith("table")]
+
+
+def test_runs_stand_below_the_published_rows(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = told(capsys, "toolscan", runs / "toolscan-sample", "--table", "table-4")
+    assert "GPT-4-0125" in shown
+    assert "less GPT-4-0125" in shown
+    assert "they are of toolscan-sample, not those of the paper" in shown
+    rows = json.loads(told(capsys, "toolscan", runs / "toolscan-sample", "--json"))
+    (table,) = (each for each in rows["tables"] if each["name"] == "table-4")
+    assert [row["whose"] for row in table["rows"]][-2:] == ["here", "less GPT-4-0125"]
+
+
+def test_it_is_compared_with_the_row_that_is_named(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = told(capsys, "toolscan", runs / "toolscan-sample", "--beside", "GPT-4o")
+    assert "less GPT-4o" in shown
+
+
+def test_every_table_of_missions_is_there_and_the_heat_map_has_colours(
+    runs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = runs / "mmtb-sample"
+    found = json.loads(told(capsys, "mmtb", run, "--json"))
+    names = [each["name"] for each in found["tables"]]
+    assert names == ["table-1", "table-2", "table-3", "table-4", "heat-map"]
+    assert told(capsys, "mmtb", run, "--out", tmp_path / "t.html").startswith("html: ")
+    assert "heat heat-" in (tmp_path / "t.html").read_text()
+    told(capsys, "mmtb", run, "--out", tmp_path / "t.tex")
+    assert (tmp_path / "t.tex").read_text().count(r"\begin{table}") == 5
+    told(capsys, "mmtb", run, "--out", tmp_path / "t.txt")
+    assert "Accuracy by type" in (tmp_path / "t.txt").read_text()
+
+
+def test_any_pool_stands_in_the_tables_of_the_seal_paper(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = told(capsys, "seal", runs / "sample")
+    assert "40,399" in shown
+    assert "without table-3, ToolBench" in shown
+
+
+def test_a_run_of_another_benchmark_is_refused(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "toolscan", runs / "mmtb-sample")
+    assert "is of mmtb-sample and stands in no table of toolscan" in said
+
+
+def test_names_that_there_are_not_are_refused_with_those_there_are(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs / "toolscan-sample"
+    assert "known: apigen, dialogtool" in refused(capsys, "nonsuch")
+    assert "declares no tables of a paper" in refused(capsys, "sample", runs / "sample")
+    assert "Did you mean 'table-3'" in refused(capsys, "toolscan", run, "--table", "table-33")
+    assert "Did you mean 'GPT-4o'" in refused(capsys, "toolscan", run, "--beside", "gpt4o")
+    assert "known: html, latex, text" in refused(capsys, "toolscan", run, "--format", "pdf")
+    assert "need a folder" in refused(capsys, "toolscan", "--table", "table-4")
+
+
+def test_a_damaged_folder_is_refused_with_the_repair(
+    runs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(runs / "toolscan-sample", run)
+    (run / "summary.json").write_text("{")
+    assert f"seal score {run}" in refused(capsys, "toolscan", run)
+    (run / "summary.json").unlink()
+    assert f"seal score {run}" in refused(capsys, "toolscan", run)
+    assert "holds neither a run nor a pool" in refused(capsys, "toolscan", tmp_path)
+
+
+def test_the_counts_of_the_real_scenarios_are_the_papers(
+    seal_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seal.import_benchmark("toolsandbox", seal_data / "toolsandbox", tmp_path / "pool")
+    found = json.loads(told(capsys, "toolsandbox", tmp_path / "pool", "--json"))
+    (table,) = (each for each in found["tables"] if each["name"] == "table-6")
+    assert set(table["rows"][-1]["figures"].values()) == {0}
+
+
+def test_a_sweep_stands_below_the_published_pool_sizes(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    metrics = {"recall@10": {"mean": 0.9}, "pass_rate": {"mean": 0.5}}
+    entry = {"size": 50, "top_k": 10, "queries": 43.0, "metrics": metrics}
+    origin = {"benchmark": "toolbench"}
+    content = {"protocol": {}, "origin": origin, "rows": [], "results": [entry]}
+    (tmp_path / "sweep.json").write_text(json.dumps(content))
+    for name in ("toolbench", "seal"):
+        found = json.loads(told(capsys, name, tmp_path, "--json"))
+        table, figure = found["tables"]
+        ours = [row for row in table["rows"] if row["whose"] == tmp_path.name]
+        assert [(row["name"], row["figures"]["R@10"]) for row in ours] == [("50 APIs", 0.9)]
+        assert figure["name"] == "figure-4"
+    assert "stands in no table of apigen" in refused(capsys, "apigen", tmp_path)
+
+
+def test_an_experiment_in_retrieval_stands_in_figure_2(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    seal.retrieve(["sample"], retrievers=["bm25"], k=[5], out=tmp_path / "found")
+    found = json.loads(told(capsys, "seal", tmp_path / "found", "--json"))
+    (figure,) = found["tables"]
+    assert (figure["name"], figure["rows"][0]["name"]) == ("figure-2", "bm25")
+
+
+def test_a_life_of_tools_fills_the_tables_of_dialogues(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    seal.run("dialogtool-sample", limit=4, baselines=False, out=run, cache_dir=tmp_path / "cache")
+    found = json.loads(told(capsys, "dialogtool", run, "--json"))
+    tables = {each["name"]: each for each in found["tables"]}
+    ours = tables["table-3"]["rows"][-2]["figures"]
+    summary = json.loads((run / "summary.json").read_bytes())["metrics"]
+    assert ours["awareness"] == pytest.approx(100 * summary["awareness"]["mean"])
+    assert ours["role"] == summary["role"]["mean"]
+    lacking = "lexical lacks human: ratings: seal annotate export RUN"
+    assert any(note.startswith(lacking) for note in tables["table-3"]["notes"])
+    assert list(tables["table-4"]["rows"][0]["figures"]) == ["T., a tool due", "No T., none due"]
+    assert "app" in tables["table-5"]["rows"][0]["figures"]
+    assert "figure-turns-awareness" in tables
