@@ -13,22 +13,20 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import platform
 import re
-import selectors
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from importlib.resources import files
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from seal.core import JSON, InfrastructureError, UsageError
+from seal.core.line_process import LineProcess
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
 from seal.sandbox.outcomes import Module, failed, limits_named, play_cases, returned, too_large
 from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
@@ -266,36 +264,14 @@ class _Child:
         """It ended before it was closed."""
         text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
         with _command(found.bwrap, found.interpreter, text) as (command, passed):
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=passed,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={},
-                bufsize=0,
-            )
-        for stream in (self._stdin, self._stdout):
-            os.set_blocking(stream.fileno(), False)
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    @property
-    def _stdout(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
+            self._process = LineProcess(command, {}, _LONGEST, passed)
 
     def ask(self, line: bytes, seconds: float) -> dict[str, JSON]:
         """Return the child's answer to a line; without a "number" where there is none."""
         try:
-            answer = self._exchange(line, time.monotonic() + seconds)
+            answer = self._process.ask(line, seconds)
         except TimeoutError:
             return {"kind": "timeout", "message": f"no answer within {seconds:g} s"}
-        except OSError:
-            answer = b""
         if not answer.endswith(b"\n"):
             return {"kind": "exception", "message": self._ended()}
         try:
@@ -306,38 +282,11 @@ class _Child:
 
     def close(self) -> None:
         """Kill the child, and everything in it."""
-        self._process.kill()
-        self._process.wait()
-        self._stdin.close()
-        self._stdout.close()
-
-    def _exchange(self, line: bytes, deadline: float) -> bytes:
-        """Write a line and read one; nothing blocks, for the child may do neither."""
-        answer = b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._stdin, selectors.EVENT_WRITE)
-            selector.register(self._stdout, selectors.EVENT_READ)
-            while len(answer) <= _LONGEST:
-                left = deadline - time.monotonic()
-                ready = selector.select(left) if left > 0 else []
-                if not ready:  # nor may a child that never stops talking have more time
-                    raise TimeoutError
-                for key, _ in ready:
-                    if key.fileobj is self._stdin:
-                        line = line[os.write(key.fd, line) :]
-                        if not line:
-                            selector.unregister(self._stdin)
-                        continue
-                    piece = os.read(key.fd, 65_536)
-                    answer += piece
-                    if not piece or b"\n" in piece:
-                        return answer[: answer.find(b"\n") + 1]
-        return b""
+        self._process.close()
 
     def _ended(self) -> str:
-        try:
-            code = self._process.wait(1.0)
-        except subprocess.TimeoutExpired:
+        code = self._process.status()
+        if code is None:
             return "the child said too much, or closed its answers"
         self.died = True
         return f"the child ended with status {code}"
