@@ -24,7 +24,7 @@ Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -165,6 +165,11 @@ def best_alignment(plans: Sequence[Plan], made: Sequence[ToolCall]) -> Alignment
     return max((align(plan, i, made) for i, plan in enumerate(plans)), key=lambda a: a.merit)
 
 
+Verdict = Callable[[GoalChat], Value]
+"""What is said of all calls of a goal: the value of `calls_right`."""
+
+
+@dataclass(frozen=True)
 class Calls(GoalMetric):
     """The call and argument metrics (`NAMES`).
 
@@ -172,12 +177,21 @@ class Calls(GoalMetric):
     the calls besides, of param_acc_gold every wrong argument: gold position, call id, name,
     problem, expected values, received value; each has the position of the plan that counted.
     Of calls_right they say whether a call was `needed`.
+
+    Args:
+        verdict: Says `calls_right` by rules of its own, of every goal; None: by ours.
     """
+
+    verdict: Verdict | None = None
 
     names = NAMES
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
+        values = self._by_gold(goal)
+        return values if self.verdict is None else {**values, VERDICT: self.verdict(goal)}
+
+    def _by_gold(self, goal: GoalChat) -> dict[str, Value]:
         plans = goal.goal.plans
         reason = no_gold(goal.goal)
         if not plans or (reason and any(map(asks_of_world, plans))):

@@ -3,8 +3,9 @@
 `--match` takes the rules under one name. `clean`: ours, everywhere. `toolsandbox`: milestones as
 ToolSandbox measures them. `mmtb`: missions as Multi-Mission Tool Bench's code judges them.
 `lenient`, `exact`: the turns of dialogues as they are published, or by the very action, API and
-arguments. Not named: each task's own rules of milestones, `clean` for missions and `lenient` for
-dialogues.
+arguments. Rules that a benchmark declares (`Benchmark.matches`): `calls_right` as its authors judge
+it, for its runs alone. Not named: each task's own rules of milestones, `clean` for missions and
+`lenient` for dialogues.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from seal.core import (
 )
 from seal.core.conditions import Match
 from seal.core.registry import Registry
-from seal.evaluation.calls import Calls
+from seal.evaluation.calls import Calls, Verdict
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.goals import Chat, ChatMetric, scores_of
 from seal.evaluation.guarded import Guarded, LeftOut
@@ -65,7 +66,7 @@ def every_goal(goal: Goal) -> bool:
 def default_metrics(
     ks: Sequence[int] = (1, 5, 10),
     judge: Judge | None = None,
-    match: str | None = None,
+    rules: Rules | None = None,
     is_request: Callable[[Goal], bool] = every_goal,
 ) -> tuple[Metric, ...]:
     """Return the metrics of every run.
@@ -76,19 +77,16 @@ def default_metrics(
     Args:
         ks: Cut-offs of the retrieval metrics.
         judge: Of the pass rate where milestones do not say; None: by rule, without a model.
-        match: Rules of milestones and missions (`rules`); None: each task's own.
+        rules: As `rules_named` gives them; None: each task's own.
         is_request: Whether a goal asks for something to be done.
-
-    Raises:
-        UsageError: There are no such rules.
     """
-    rules = rules_named(match)
+    rules = rules or Rules()
     # The conditions of milestones may be a plug-in's.
     pass_rate = Guarded(PassRate(judge or RuleJudge(), rules.milestones), "pass_rate")
     milestones = Guarded(Milestones(rules.milestones), "milestones")
     return (
         OfRequests(Retrieval(tuple(ks)), is_request, unless_ranked=True),
-        Calls(),
+        Calls(rules.calls),
         OfRequests(Missions(rules.missions), is_request),
         OfRequests(pass_rate, is_request),
         OfRequests(milestones, is_request),
@@ -209,16 +207,27 @@ class Rules:
     """None: each task's own."""
     missions: MissionMatch = "clean"
     dialogue: DialogueMatch = "lenient"
+    calls: Verdict | None = None
+    """Says `calls_right`; None: `seal.evaluation.calls` does."""
 
 
-def rules_named(name: str | None) -> Rules:
+def rules_named(
+    name: str | None, declared: Mapping[str, Callable[[], Verdict]] | None = None
+) -> Rules:
     """Return the rules of a name; None: none is asked for.
+
+    Args:
+        name: Of the rules.
+        declared: Rules that the benchmark declares, by name.
 
     Raises:
         UsageError: There are no such rules.
     """
+    declared = declared or {}
+    if name is not None and name in declared:
+        return Rules(calls=declared[name]())
     if name not in _RULES:
-        known = ", ".join(filter(None, _RULES))
+        known = ", ".join(filter(None, (*_RULES, *declared)))
         raise UsageError(f"match: expected one of {known}, got {name!r}")
     return _RULES[name]
 

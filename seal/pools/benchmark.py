@@ -81,6 +81,9 @@ class _Parts:
     measures: Code = None
     """(`seal.evaluation.scoring.Scoring`) to metrics that need the rules, judge or sandbox of a
     run; they are scored after the usual ones."""
+    matches: Mapping[str, Code] = field(default_factory=dict)
+    """Name of published rules (`seal score --match`) to a function that gives a function of a
+    `GoalChat` to the `Value` of `calls_right`."""
     is_request: Code = None
     """(goal) to whether it asks for something to be done. In a task without such a goal, metrics
     of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""

@@ -22,7 +22,7 @@ from seal.evaluation.goals import answer_of
 from seal.evaluation.guarded import LeftOut
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
-from seal.evaluation.scoring import build_metrics, named_metrics, rules_named
+from seal.evaluation.scoring import build_metrics, named_metrics
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import reader_of
 from seal.runs.cast import Cast, judges_under
@@ -30,7 +30,7 @@ from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
 from seal.runs.judges import Judges, Recorded
 from seal.runs.run_folder import BASELINES, RunFolder
-from seal.runs.score import Scorer
+from seal.runs.score import Scorer, rules_of
 from seal.runs.settings import RunSettings
 from seal.runs.wholeness import check_chats, check_tasks, scored_chats
 
@@ -58,7 +58,7 @@ class ScoreSettings:
     cache_dir: str | Path | None = None
     """Where answers are kept; None: the usual place."""
     match: str | None = None
-    """Rules, `clean`, `toolsandbox` or `mmtb`; None: each task's own."""
+    """Rules (`seal.evaluation.scoring`); None: each task's own."""
     votes: int | None = None
     """Of each judge's model on each goal; None: as each published judge does."""
     verdicts: str | Path | None = None
@@ -97,7 +97,6 @@ def rescore(
     """
     how = how or ScoreSettings()
     folder = RunFolder.open(run)
-    rules_named(how.match)
     models: dict[str, Any] = {}
     if how.judge_model is not None:
         models = {"judge": judges_under(how.judge_model, how.base_url, how.model_options or {})}
@@ -109,6 +108,7 @@ def rescore(
     names, extra = _metrics(folder, how)
     _check_judge(folder, how)
     played = how.bench or folder.benchmark()
+    rules_of(how.match, played)
     if played is None:
         _warn_of_declared(folder)
     with Store(cache_folder(how.cache_dir) / "answers.sqlite") as store:

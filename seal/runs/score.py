@@ -30,6 +30,7 @@ from seal.evaluation.judges.summary import JudgingSummary
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
     JudgeOf,
+    Rules,
     Scoring,
     build_metrics,
     default_metrics,
@@ -40,7 +41,7 @@ from seal.evaluation.scoring import (
 )
 from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
-from seal.pools.benchmark import Benchmark, part_of
+from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.goals import turns_of
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import LINES, RunFolder, human_summary
@@ -145,6 +146,16 @@ def _question(call: ToolCall) -> str:
     return f"{call.name}({json_text(call.arguments)})"[:_LONGEST]
 
 
+def rules_of(match: str | None, benchmark: Benchmark | None) -> Rules:
+    """Return the rules of a name, which may be one that the benchmark declares.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    declared = {} if benchmark is None else benchmark.matches
+    return rules_named(match, {name: loaded(code) for name, code in declared.items()})
+
+
 @dataclass(frozen=True)
 class Scorer:
     """How runs are scored.
@@ -162,7 +173,7 @@ class Scorer:
     seed: int = 0
     """Of the intervals."""
     match: str | None = None
-    """Rules of milestones and missions (`seal.evaluation.scoring`); None: each task's own."""
+    """Rules of scores (`seal.evaluation.scoring`); None: each task's own."""
     sandbox: str = "monty"
     """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
     extra: Sequence[Metric] = ()
@@ -218,15 +229,16 @@ class Scorer:
         """Gives the metrics of a chat: of every run, of the benchmark, with judges of their own."""
         is_request = part_of(self.benchmark, "is_request") or every_goal
         measures = part_of(self.benchmark, "measures")
-        scoring = Scoring(self.judge_of, rules_named(self.match), self.sandbox)
+        rules = rules_of(self.match, self.benchmark)
+        scoring = Scoring(self.judge_of, rules, self.sandbox)
         further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 
-        by_rule = default_metrics(self.cutoffs, None, self.match, is_request)
+        by_rule = default_metrics(self.cutoffs, None, rules, is_request)
 
         def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
             judge, usual = self.judge_of(task, trial), by_rule
             if not isinstance(judge, RuleJudge):
-                usual = default_metrics(self.cutoffs, judge, self.match, is_request)
+                usual = default_metrics(self.cutoffs, judge, rules, is_request)
             return *usual, *further, *self.metrics_of(task, trial)
 
         return of_chat

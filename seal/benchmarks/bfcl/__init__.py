@@ -7,5 +7,6 @@ BFCL = Benchmark(
     "bfcl",
     importer="seal.benchmarks.bfcl.importer:import_bfcl",
     headline=CALL_HEADLINE,
+    matches={"bfcl": "seal.benchmarks.bfcl.leaderboard:Leaderboard"},
     success=VERDICT,
 )

@@ -12,7 +12,7 @@ Gold, by category:
   next turn what a call requires. Functions of `excluded_function` are not offered; those of
   `missed_function` from their turn on, in which the user's word is `MORE_FUNCTIONS`: upstream has
   none in its files. Upstream compares states and results of its own implementation of the
-  functions, which is no data; here calls are compared.
+  functions, which is no data; here calls are compared, and by `leaderboard` states and results.
 - memory, web_search: values that the answer states, any of them. Nothing is kept between chats
   here, so what upstream's user says in sessions before a memory question stands in the task's
   history, each message answered by `NOTED`.
@@ -42,6 +42,8 @@ from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import FileFault
 
 BENCHMARK = "bfcl"
+UNMEETABLE = "unmeetable"
+"""Label of a goal whose gold no call meets, as upstream's checker reads it."""
 MORE_FUNCTIONS = "More functions are available to you now. Please try my last request again."
 """What the user says in a turn that brings functions: upstream's files hold no word for it."""
 NOTED = "Noted."
@@ -116,7 +118,11 @@ class TaskMaker:
         said = self._only_turn(item)
         if category.answered:
             plans = self._usable(lambda: plan_of_answers(item.ground_truth, offered))
-            return _task(item, category, [_goal(said.text, plans, offered)], said.before)
+            goal = _goal(said.text, plans, offered)
+            given = (values for call in item.ground_truth for values in call.values())
+            if plans and any([] in accepted.values() for accepted in given):
+                goal = replace(goal, labels={UNMEETABLE: True})
+            return _task(item, category, [goal], said.before)
         relevance = category.name == "live_relevance"
         calls = [Plan((Milestone(Called(tool.id)),)) for tool in offered.values()]
         goal = Goal(said.text, tuple(calls) if relevance else (Plan(),), offered=_ids(offered))

@@ -142,6 +142,23 @@ def _read(kind: str, choice: Any) -> JSON:
     return int(choice) if _INTEGER.fullmatch(choice) else None
 
 
+def declared_type(tool: Tool, path: str) -> str:
+    """Return upstream's type word of an argument, or of the items of a list: `sizes[]`.
+
+    Args:
+        tool: As `Functions` makes it.
+        path: Of an argument that the tool has; "any" where upstream declares no type.
+    """
+    words = tool.source.get("types")
+    if isinstance(words, dict) and path in words:
+        return str(words[path])
+    name = path.removesuffix("[]")
+    schema = tool.parameters["properties"][name]
+    kind = (schema if name == path else schema.get("items", {})).get("type", "any")
+    word = str(kind[0] if isinstance(kind, list) else kind)
+    return {"number": "float", "object": "dict"}.get(word, word)
+
+
 class Functions:
     """The functions met so far.
 

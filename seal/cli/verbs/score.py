@@ -52,7 +52,8 @@ class Judging:
     )
     match: str | None = option(
         None,
-        "Rules of scores: clean, toolsandbox, mmtb, lenient or exact; else each task's own.",
+        "Rules of scores: clean, toolsandbox, mmtb, lenient, exact, or those of the run's "
+        "benchmark, such as bfcl; else each task's own.",
     )
     metric: tuple[str, ...] = METRICS
     without_spoilt: bool = WITHOUT_SPOILT
@@ -94,15 +95,22 @@ def command(
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         result.result({"run": str(run), **summary})
-        result.show(*result_tables(folder), *_notes_on(judging.match, folder))
+        result.show(*result_tables(folder), *_notes_on(judging.match, folder, summary))
     return exit_code_of(summary)
 
 
-def _notes_on(match: str | None, run: "RunFolder") -> list[str]:
-    """Return what is to be said of rules that no plan of the run is scored by."""
+def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> list[str]:
+    """Return what is to be said of rules by which some goals or all are not scored."""
+    from seal.evaluation.calls import VERDICT
     from seal.evaluation.mission_labels import no_missions
     from seal.evaluation.scoring import MMTB
 
+    bench = run.benchmark()
+    if bench is not None and match in bench.matches:
+        reasons = summary["metrics"][VERDICT].get("reasons", {})
+        return [
+            f"--match {match} decides nothing of {n} goals: {why}" for why, n in reasons.items()
+        ]
     goals = (goal for task in run.tasks() for goal in task.goals)
     if match != MMTB or not all(map(no_missions, goals)):
         return []

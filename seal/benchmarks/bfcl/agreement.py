@@ -1,0 +1,213 @@
+"""Whether our verdicts are the leaderboard's: both judge gold answers that were changed.
+
+Of each single-turn goal in Python come `MUTATIONS`: its gold as it stands, accepted values by
+chance, and one change each, of a value, an argument or a call. A change is drawn by the seed and
+the goal's id, so that equal pools give equal answers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seal.benchmarks.bfcl.leaderboard import wrong_answer
+from seal.benchmarks.bfcl.peer import Peer
+from seal.benchmarks.bfcl.tasks import UNMEETABLE
+from seal.core import JSON, Goal, Task, Tool, ToolCall
+from seal.core.canonical import derive_seed
+from seal.core.conditions import Called
+
+Calls = list[tuple[str, dict[str, JSON]]]
+"""Tool ids and arguments of an answer."""
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, and what both say of it."""
+
+    task: str
+    change: str
+    """Which of `MUTATIONS` made it."""
+    calls: Calls
+    ours: str
+    """What is wrong; empty: nothing."""
+    theirs: str
+    """Likewise; after an exclamation mark: the exception that the peer ends with."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both call it right, or both wrong."""
+        return (not self.ours) == (not self.theirs)
+
+
+def judged(
+    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: Peer, seed: int = 0
+) -> Iterator[Answer]:
+    """Yield changed answers of the single-turn goals in Python, as ours and the peer judge them."""
+    waiting: list[tuple[Task, str, Calls]] = []
+    for task in tasks:
+        if task.tags.get("python_gold") and task.goals[0].plans:
+            waiting += [(task, change, calls) for change, calls in changed(task, tools, seed)]
+        if len(waiting) >= _AT_ONCE:
+            yield from _judged(waiting, tools, peer)
+            waiting = []
+    yield from _judged(waiting, tools, peer)
+
+
+def _judged(
+    waiting: list[tuple[Task, str, Calls]], tools: Mapping[str, Tool], peer: Peer
+) -> Iterator[Answer]:
+    asked = [
+        [task.id, [[tools[tool].name, arguments] for tool, arguments in calls]]
+        for task, _, calls in waiting
+    ]
+    told = peer.ask("answers", of=asked)
+    for (task, change, calls), theirs in zip(waiting, told, strict=True):
+        made = [ToolCall("", tools[tool].name, arguments, "", tool) for tool, arguments in calls]
+        yield Answer(task.id, change, calls, _ours(task.goals[0], made, tools), theirs)
+
+
+def _ours(goal: Goal, made: list[ToolCall], tools: Mapping[str, Tool]) -> str:
+    if goal.labels.get(UNMEETABLE):
+        return "gold accepts nothing"
+    return wrong_answer(goal.plans or (), made, tools)
+
+
+def changed(task: Task, tools: Mapping[str, Tool], seed: int) -> Iterator[tuple[str, Calls]]:
+    """Yield the changed answers of a goal, each with the name of its change."""
+    (goal,) = task.goals
+    gold = (goal.plans or ())[0].calls()
+    for change, make in MUTATIONS.items():
+        draw = random.Random(derive_seed(seed, task.id, change))
+        calls: Calls = [(call.tool, _accepted(call, draw, change)) for call in gold]
+        make(calls, _Place(draw, goal, tools, gold))
+        yield change, calls
+
+
+def _accepted(call: Called, draw: random.Random, change: str) -> dict[str, JSON]:
+    """Return right arguments of a gold call: the oracle's for "gold", else any by chance."""
+    if change == "gold":
+        return call.canonical_arguments()
+    return {
+        name: draw.choice(argument.listed)
+        for name, argument in (call.arguments or {}).items()
+        if argument.listed and not (argument.optional and draw.random() < 0.5)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a change may draw from."""
+
+    draw: random.Random
+    goal: Goal
+    tools: Mapping[str, Tool]
+    gold: list[Called]
+
+    def argument(self, calls: Calls, *kinds: type) -> tuple[dict[str, JSON], str] | None:
+        """Return the arguments of a call and the name of one of some types; None: there is none."""
+        found = [
+            (given, name)
+            for _, given in calls
+            for name, value in given.items()
+            if not kinds or type(value) in kinds
+        ]
+        return self.draw.choice(found) if found else None
+
+
+Change = Callable[[Calls, _Place], None]
+
+
+def _value(change: Callable[[Any, random.Random], Any], *kinds: type) -> Change:
+    """Return a change of one value of some types, deep in lists and maps too."""
+
+    def inside(value: Any, draw: random.Random) -> Any:
+        if isinstance(value, list) and value and list not in kinds:
+            at = draw.randrange(len(value))
+            return [inside(v, draw) if i == at else v for i, v in enumerate(value)]
+        if isinstance(value, dict) and value and dict not in kinds:
+            at = draw.choice(sorted(value))
+            return {k: inside(v, draw) if k == at else v for k, v in value.items()}
+        return change(value, draw) if not kinds or type(value) in kinds else value
+
+    def make(calls: Calls, place: _Place) -> None:
+        found = place.argument(calls, *kinds, list, dict) if kinds else place.argument(calls)
+        if found is not None:
+            given, name = found
+            given[name] = inside(given[name], place.draw)
+
+    return make
+
+
+def _optional(value: JSON) -> Change:
+    """Return the change that gives an argument that may be left out a value."""
+
+    def make(calls: Calls, place: _Place) -> None:
+        found = [
+            (given, name)
+            for (_, given), gold in zip(calls, place.gold, strict=True)
+            for name, argument in (gold.arguments or {}).items()
+            if argument.optional
+        ]
+        if found:
+            given, name = place.draw.choice(found)
+            given[name] = value
+
+    return make
+
+
+def _drop_argument(calls: Calls, place: _Place) -> None:
+    found = place.argument(calls)
+    if found is not None:
+        del found[0][found[1]]
+
+
+def _add_argument(calls: Calls, place: _Place) -> None:
+    tool, given = place.draw.choice(calls)
+    known = sorted(place.tools[tool].parameters["properties"])
+    given[place.draw.choice([*known, "besides"])] = place.draw.choice(["x", 1, True, []])
+
+
+def _other_tool(calls: Calls, place: _Place) -> None:
+    at = place.draw.randrange(len(calls))
+    calls[at] = (place.draw.choice(sorted(place.goal.offered or ())), calls[at][1])
+
+
+def _odd_text(text: str, draw: random.Random) -> str:
+    at = draw.randrange(len(text) + 1)
+    return text[:at] + draw.choice(" ,./-_*^'\"") + text[at:]
+
+
+MUTATIONS: Mapping[str, Change] = {
+    "gold": lambda calls, place: None,
+    "accepted values": lambda calls, place: None,
+    "upper case": _value(lambda text, draw: text.swapcase(), str),
+    "sign in a text": _value(_odd_text, str),
+    "signs left out of a text": _value(lambda text, draw: text.replace(" ", ""), str),
+    "other text": _value(lambda text, draw: f"{text}x", str),
+    "whole number as float": _value(lambda number, draw: float(number), int),
+    "float as whole number": _value(lambda number, draw: int(number), float),
+    "other number": _value(lambda number, draw: number + 1, int, float),
+    "truth as number": _value(lambda truth, draw: int(truth), bool),
+    "other truth": _value(lambda truth, draw: not truth, bool),
+    "value as text": _value(lambda value, draw: str(value), int, float, bool),
+    "null": _value(lambda value, draw: None),
+    "list reordered": _value(lambda items, draw: items[::-1], list),
+    "list shortened": _value(lambda items, draw: items[1:], list),
+    "list repeated": _value(lambda items, draw: [*items, *items[:1]], list),
+    "member left out": _value(lambda one, draw: dict(list(one.items())[1:]), dict),
+    "member besides": _value(lambda one, draw: {**one, "besides": 1}, dict),
+    "member empty": _value(lambda one, draw: {**one, draw.choice(sorted(one)): ""}, dict),
+    "empty text for what may be left out": _optional(""),
+    "empty list for what may be left out": _optional([]),
+    "argument left out": _drop_argument,
+    "argument besides": _add_argument,
+    "other tool": _other_tool,
+    "call left out": lambda calls, place: calls.pop(place.draw.randrange(len(calls))) and None,
+    "call repeated": lambda calls, place: calls.append(place.draw.choice(calls)),
+    "calls reordered": lambda calls, place: place.draw.shuffle(calls),
+}
+"""Change to what makes it, in place."""

@@ -1,0 +1,208 @@
+"""The leaderboard's verdict on an answer: what `calls_right` says under `--match bfcl`.
+
+Source: ShishirPatil/gorilla, the rules of bfcl-eval 2026.3.23; none of its code is here. Where its
+verdict differs from ours:
+
+- Texts are equal whatever their case, without blanks and `,./-_*^`, and with `'` for `"`.
+- A value has the declared type: 5.0 is no integer, 5 is a float (but not in a list), true is no
+  number. Where the first accepted value is of another type, this one is right too, letter by
+  letter: it is taken for the name of a variable.
+- `""` is right wherever a text may be left out, and `[]` wherever a list may.
+- Gold calls take the first call that fits, in their order, whatever that leaves for others.
+- live_relevance asks for any call at all.
+
+Answers in Java and JavaScript, whose values are code, and dialogues, of which it compares states
+and results, are judged by the peer itself (`seal.benchmarks.bfcl.peer`). A turn of a dialogue is
+right where all up to it is: so the last turn's verdict is the dialogue's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from seal.benchmarks.bfcl import peer
+from seal.benchmarks.bfcl.tasks import UNMEETABLE
+from seal.benchmarks.bfcl.tools import declared_type
+from seal.core import InfrastructureError, Plan, Tool, ToolCall
+from seal.core.conditions import Argument, Called
+from seal.core.plain import json_text
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    Chat,
+    GoalChat,
+    Value,
+    no_gold,
+    undefined,
+)
+
+_IGNORED = re.compile(r"[ ,./\-_*^]")
+_TYPES: Mapping[str, type] = {
+    "string": str,
+    "any": str,
+    "integer": int,
+    "float": float,
+    "boolean": bool,
+    "array": list,
+    "tuple": list,
+    "dict": dict,
+}
+
+
+class Leaderboard:
+    """Gives the leaderboard's verdict on goals. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._peer = peer.Peer()
+
+    def __call__(self, goal: GoalChat) -> Value:
+        """Return 1 for right, 0 for wrong; None where it does not judge, with the reason."""
+        tags = goal.task.tags
+        turns = tags.get("suite") == "multi_turn"
+        if not turns and goal.goal.plans is None:
+            return undefined(no_gold(goal.goal))
+        needed = any(plan.calls() for plan in goal.goal.plans or ())
+        if not turns and tags.get("language") == "python":
+            wrong = wrong_answer(goal.goal.plans or (), goal.made, goal.tools)
+            if goal.goal.labels.get(UNMEETABLE):
+                wrong = "gold accepts nothing"
+        elif not peer.is_named():
+            told = f"set {peer.VARIABLE} to a Python that has it"
+            return undefined(f"bfcl-eval alone judges it; {told}")
+        else:
+            try:
+                wrong = self._by_peer(goal, turns)
+            except InfrastructureError as error:
+                return undefined(f"{INFRASTRUCTURE}: {error}")
+        return Value(float(not wrong), 1.0, wrong, {"needed": needed, "rules": "bfcl"})
+
+    def _by_peer(self, goal: GoalChat, turns: bool) -> str:
+        if turns:
+            told: list[str] = goal.chat.once(self._turns, goal.chat)
+            return told[goal.position]
+        calls = [[call.name, _as_code(call.arguments)] for call in goal.made]
+        (wrong,) = self._peer.ask("answers", of=[[goal.task.id, calls]])
+        if wrong.startswith("!"):
+            raise InfrastructureError(f"bfcl-eval failed: {wrong[1:]}")
+        return str(wrong)
+
+    def _turns(self, chat: Chat) -> list[str]:
+        """Return for each turn what is wrong up to its end."""
+        said = [
+            [[call.name, call.arguments] for call in goal.made if call.arguments is not None]
+            for goal in chat.goals
+        ]
+        told: list[str] = self._peer.ask("turns", item=chat.task.id, turns=said)
+        return told
+
+
+def _as_code(arguments: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return arguments as the texts that upstream's prompts ask for."""
+    given = (arguments or {}).items()
+    return {name: v if isinstance(v, str) else json_text(v) for name, v in given}
+
+
+def wrong_answer(plans: Sequence[Plan], made: Sequence[ToolCall], tools: Mapping[str, Tool]) -> str:
+    """Return what is wrong with the calls of a single-turn goal in Python; empty: nothing.
+
+    Args:
+        plans: Of the goal; several: any call is right.
+        made: The agent's calls.
+        tools: The pool by id.
+    """
+    gold = plans[0].calls() if plans else []
+    if gold and all(call.arguments is None for call in gold):
+        return "" if made else "no call"
+    if len(made) != len(gold):
+        return f"{len(made)} calls, expected {len(gold)}"
+    free = list(made)
+    for call in gold:
+        rules = CallRules(call, tools[call.tool])
+        fitting = next((one for one in free if one.tool == call.tool and rules.accept(one)), None)
+        if fitting is None:
+            return f"no call fits that of {call.tool}"
+        free.remove(fitting)
+    return ""
+
+
+@dataclass(frozen=True)
+class CallRules:
+    """What the leaderboard accepts for a gold call.
+
+    Args:
+        gold: The call.
+        tool: Its tool, whose types count.
+    """
+
+    gold: Called
+    tool: Tool
+
+    def accept(self, call: ToolCall) -> bool:
+        """Tell whether a call has right arguments."""
+        given, gold = call.arguments, self.gold.arguments or {}
+        if given is None or not given.keys() >= set(self.tool.parameters.get("required", ())):
+            return False
+        known = self.tool.parameters["properties"]
+        return all(name in gold and name in known for name in given) and all(
+            self._value(name, argument, given[name]) if name in given else argument.optional
+            for name, argument in gold.items()
+        )
+
+    def _value(self, name: str, argument: Argument, value: Any) -> bool:
+        kind, inner = declared_type(self.tool, name), declared_type(self.tool, f"{name}[]")
+        wanted = _TYPES[kind]
+        if kind == "float" and type(value) is int:
+            value = float(value)
+        accepted = [*argument.listed, *([""] if argument.optional else [])]
+        items = _TYPES[inner] if wanted is list else None
+        if not _of_type(value, accepted, wanted, items):
+            return False
+        if _first_type(accepted) not in (wanted, None):
+            return value in accepted
+        return _among(value, accepted, wanted, items)
+
+
+def _first_type(accepted: Iterable[Any]) -> type | None:
+    return next((type(one) for one in accepted if one != ""), None)
+
+
+def _of_type(value: Any, accepted: Sequence[Any], wanted: type, items: type | None) -> bool:
+    """Tell whether a value has the declared type, or that of the first accepted value."""
+    kind = type(value)
+    if kind is not wanted:
+        return kind is _first_type(accepted)
+    return items is None or any(
+        not isinstance(one, list) or all(_of_type(item, one, items, None) for item in value)
+        for one in accepted
+    )
+
+
+def _among(value: Any, accepted: Sequence[Any], wanted: type, items: type | None) -> bool:
+    """Tell whether a value of the declared type is one of the accepted ones."""
+    if wanted is str:
+        return _plain(value) in [_plain(one) for one in accepted if isinstance(one, str)]
+    if wanted is list:
+        lists: list[list[Any]] = [one or [] for one in accepted]
+        if items is dict:
+            return any(len(one) == len(value) and all(map(_same_map, value, one)) for one in lists)
+        return list(map(_plain, value)) in [list(map(_plain, one)) for one in lists]
+    if wanted is dict:
+        members = {name for one in accepted if isinstance(one, dict) for name in one}
+        return any(_same_map(value, one, members) for one in accepted)
+    return value in accepted
+
+
+def _same_map(value: Any, one: Any, members: Iterable[str] = ()) -> bool:
+    """Tell whether a map has the members of an accepted one; of others it may have empty texts."""
+    if not isinstance(value, dict) or not isinstance(one, dict):
+        return False
+    return all(name in value and _plain(value[name]) == _plain(one[name]) for name in one) and all(
+        name in members and _plain(value[name]) == "" for name in value.keys() - one.keys()
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a text as the leaderboard compares it; any other value as it is."""
+    return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
