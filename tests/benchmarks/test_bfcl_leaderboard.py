@@ -1,0 +1,329 @@
+"""The leaderboard's verdict, by our rules and by a stand-in of the peer."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bfcl_peer import stand_in
+from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
+
+import seal
+from seal.benchmarks.bfcl.agreement import MUTATIONS, judged
+from seal.benchmarks.bfcl.leaderboard import wrong_answer
+from seal.benchmarks.bfcl.peer import VARIABLE, Peer
+from seal.cli import main
+from seal.core import InfrastructureError, ToolCall, UsageError
+from seal.pools import load_pool
+from seal.runs.rescore import ScoreSettings, rescore
+
+TIDE = "tide.height"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BfclShelf:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return BfclShelf(tmp_path)
+
+
+@pytest.fixture
+def peer(shelf: BfclShelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The stand-in, which has the shelf's files."""
+    (tmp_path / "peer").mkdir()
+    program = stand_in(tmp_path / "peer", shelf.source)
+    monkeypatch.setenv(VARIABLE, str(program))
+    return program
+
+
+def right(shelf: BfclShelf, accepted: list[Any], value: Any, kind: Any, **more: Any) -> bool:
+    """Whether an argument's value is right by the leaderboard's rules."""
+    required = more.get("required", ["x"])
+    document = function("f", required=required, x=kind)
+    task = shelf.ask([{"f": {"x": accepted}}], document)
+    (tool,) = shelf.tools().values()
+    given = {} if value is None else {"x": value}
+    made = [ToolCall("0", "f", given, "", tool.id)]
+    return not wrong_answer(task.goals[0].plans or (), made, {tool.id: tool})
+
+
+@pytest.mark.parametrize(
+    ("accepted", "value", "kind", "expected"),
+    [
+        (["Rio de Janeiro"], "rio-de_janeiro.", "string", True),
+        (["it's"], 'IT"S', "string", True),
+        (["a b"], "a+b", "string", False),
+        ([5], 5.0, "integer", False),
+        ([5], True, "integer", False),
+        ([5.0], 5, "float", True),
+        ([True], 1, "boolean", False),
+        (["myVariable"], "myVariable", "integer", True),
+        (["myVariable"], "MyVariable", "integer", False),
+        (["myVariable"], 5, "integer", False),
+        (["5"], "5", "any", True),
+        ([["Red", "Blue"]], ["red.", "BLUE"], {"type": "array", "items": {"type": "string"}}, True),
+        ([["Red", "Blue"]], ["Blue", "Red"], {"type": "array", "items": {"type": "string"}}, False),
+        ([[1.5, 2.0]], [1.5, 2], {"type": "tuple", "items": {"type": "float"}}, False),
+        ([[1.5, 2.0]], [1.5, 2.0], {"type": "tuple", "items": {"type": "float"}}, True),
+        ([{"w": ["Wide", ""]}], {"w": "w-i-d-e"}, "dict", True),
+        ([{"w": ["Wide", ""]}], {}, "dict", True),
+        ([{"w": ["Wide", ""]}], {"w": ""}, "dict", True),
+        ([{"w": ["Wide"]}], {"w": ""}, "dict", False),
+        ([{"w": ["Wide"]}], {"w": "wide", "h": ""}, "dict", False),
+        ([[{"w": ["A"]}]], [{"w": "a"}], {"type": "array", "items": {"type": "dict"}}, True),
+        ([[{"w": ["A"]}]], ["a"], {"type": "array", "items": {"type": "dict"}}, False),
+    ],
+)
+def test_a_value_is_right_as_the_leaderboard_has_it(
+    shelf: BfclShelf, accepted: list[Any], value: Any, kind: Any, expected: bool
+) -> None:
+    assert right(shelf, accepted, value, kind) is expected
+
+
+@pytest.mark.parametrize(
+    ("accepted", "value", "kind", "expected"),
+    [
+        (["a", ""], "", "string", True),
+        (["a", ""], None, "string", True),
+        (["a"], None, "string", False),
+        ([1, ""], "", "integer", False),
+        ([["a"], ""], [], {"type": "array", "items": {"type": "string"}}, True),
+        ([["a"], ""], ["b"], {"type": "array", "items": {"type": "string"}}, False),
+        ([[{"w": ["a"]}], ""], ["b"], {"type": "array", "items": {"type": "dict"}}, False),
+    ],
+)
+def test_what_may_be_left_out_may_be_empty(
+    shelf: BfclShelf, accepted: list[Any], value: Any, kind: Any, expected: bool
+) -> None:
+    assert right(shelf, accepted, value, kind, required=[]) is expected
+
+
+def test_calls_are_taken_in_the_order_of_gold(shelf: BfclShelf) -> None:
+    gold = [{TIDE: {"port": ["Oban", "Leith"]}}, {TIDE: {"port": ["Oban"]}}]
+    shelf.category("parallel", [single("a_0")], [answer("a_0", *gold)])
+    (task,) = shelf.tasks()
+    tools = shelf.tools()
+    (tool,) = tools
+    oban, leith, odd = (
+        ToolCall(port, TIDE, {"port": port}, "", tool) for port in ("Oban", "Leith", "Hull")
+    )
+    plans = task.goals[0].plans or ()
+    assert wrong_answer(plans, [leith, oban], tools) == ""
+    assert wrong_answer(plans, [oban, leith], tools) == f"no call fits that of {tool}"
+    assert wrong_answer(plans, [leith], tools) == "1 calls, expected 2"
+    assert wrong_answer(plans, [leith, odd], tools) == f"no call fits that of {tool}"
+    unread = ToolCall("0", TIDE, None, "{", tool)
+    assert wrong_answer(plans, [unread, unread], tools) == f"no call fits that of {tool}"
+
+
+def scored(shelf: BfclShelf, out: Path, model: str = "oracle", **told: Any) -> dict[str, Any]:
+    """Task to the values and reasons of `calls_right` of its goals."""
+    run = seal.run(str(shelf.out), model=model, baselines=False, out=out, **told)
+    rescore(run.folder.path, ScoreSettings(match="bfcl"))
+    found: dict[str, Any] = {}
+    for line in (run.folder.path / "scores.jsonl").read_text("utf-8").splitlines():
+        score = json.loads(line)
+        if score["metric"] == "calls_right":
+            found.setdefault(score["task_id"], []).append((score["value"], score["reason"]))
+    return found
+
+
+def test_any_call_is_relevant_and_none_where_none_is(shelf: BfclShelf, tmp_path: Path) -> None:
+    shelf.category("irrelevance", [single("no_0")])
+    shelf.category("live_relevance", [single("yes_0")])
+    shelf.imported()
+    told = scored(shelf, tmp_path / "run")
+    assert told == {"no_0": [(1.0, "")], "yes_0": [(1.0, "")]}
+
+
+def test_gold_that_accepts_nothing_is_never_met(shelf: BfclShelf, tmp_path: Path) -> None:
+    days = function("f", days={"type": "array", "items": {"type": "integer"}})
+    shelf.category("simple_python", [single("a_0", days)], [answer("a_0", {"f": {"days": []}})])
+    shelf.imported()
+    assert scored(shelf, tmp_path / "run") == {"a_0": [(0.0, "gold accepts nothing")]}
+
+
+def several(shelf: BfclShelf) -> None:
+    """An item in Python, one in Java, one that asks for a text, and a dialogue."""
+    gold = answer("a_0", {TIDE: {"port": ["Oban"]}})
+    shelf.category("simple_python", [single("a_0")], [gold])
+    shelf.category(
+        "simple_java",
+        [single("simple_java_0", HEIGHT)],
+        [answer("simple_java_0", {TIDE: {"port": ["Oban"], "day": ["7"]}})],
+    )
+    arguments = {"source": "string", "destination": "string"}
+    files = [function("move", **arguments), function("sort", file="string")]
+    shelf.write("multi_turn_func_doc/gorilla_file_system.json", *files)
+    item = {
+        "id": "multi_turn_base_0",
+        "question": [said("Move it."), said("Sort it."), said("Move it back.")],
+        "initial_config": {"GorillaFileSystem": {}},
+        "involved_classes": ["GorillaFileSystem"],
+    }
+    truth = [["move('a', 'b')"], ["sort('b')"], ["move('b', 'a')"]]
+    shelf.category("multi_turn_base", [item], [answer(item["id"], *truth)])
+    shelf.imported()
+
+
+def test_the_peer_judges_other_languages_and_dialogues(
+    shelf: BfclShelf, peer: Path, tmp_path: Path
+) -> None:
+    several(shelf)
+    told = scored(shelf, tmp_path / "run", environment="bfcl")
+    assert told == {
+        "a_0": [(1.0, "")],
+        "simple_java_0": [(1.0, "")],
+        "multi_turn_base_0": [(1.0, "")] * 3,
+    }
+
+
+def test_a_turn_is_wrong_where_an_earlier_one_is(
+    shelf: BfclShelf, peer: Path, tmp_path: Path
+) -> None:
+    several(shelf)
+    told = scored(shelf, tmp_path / "run", environment="bfcl", model="random")
+    states = [value for value, _ in told["multi_turn_base_0"]]
+    assert states[-1] == 0.0 and states == sorted(states, reverse=True)
+
+
+def test_without_the_peer_what_it_judges_has_no_value(
+    shelf: BfclShelf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    several(shelf)
+    told = scored(shelf, tmp_path / "run")
+    why = "bfcl-eval alone judges it; set SEAL_BFCL_PYTHON to a Python that has it"
+    assert told["a_0"] == [(1.0, "")]
+    assert told["multi_turn_base_0"] == [(None, why)] * 3
+    assert main(["score", str(tmp_path / "run"), "--match", "bfcl"]) == 0
+    assert f"--match bfcl decides nothing of 4 goals: {why}" in capsys.readouterr().out
+
+
+def test_rules_of_another_benchmark_are_refused(tmp_path: Path) -> None:
+    run = seal.run("sample", model="oracle", limit=1, baselines=False, out=tmp_path / "run")
+    with pytest.raises(UsageError, match=r"expected one of clean, .*, exact, got 'bfcl'"):
+        rescore(run.folder.path, ScoreSettings(match="bfcl"))
+
+
+def test_the_world_shows_results_states_and_failures_of_the_classes(
+    shelf: BfclShelf, peer: Path, tmp_path: Path
+) -> None:
+    several(shelf)
+    told: Any = {"model": "oracle", "environment": "bfcl", "baselines": False}
+    run = seal.run(str(shelf.out), out=tmp_path / "run", **told)
+    chats = {chat.task_id: chat for chat in run.folder.trajectories()}
+    steps = chats["multi_turn_base_0"].steps
+    begun = {"files": ["a"], "above": None}
+    (first,) = steps[0].state["GorillaFileSystem"]
+    assert first == {"root": {**begun, "below": {"above": None, "files": ["a"]}}, "size": "inf"}
+    results = [step.result for step in steps if step.result]
+    assert [result.value for result in results] == [
+        {"moved": "a"},
+        "Error during execution: division by zero",
+        {"moved": "b"},
+    ]
+    assert [result.error for result in results][:2] == [
+        None,
+        {"kind": "exception", "message": "division by zero"},
+    ]
+    changed = [step.state for step in steps if step.result and step.state]
+    assert changed[0]["GorillaFileSystem"][0]["root"]["files"] == ["b"]
+    measured = run.folder.manifest()["measure"]["simulator"]
+    assert measured["worlds"]["bfcl"]["bfcl-eval"] == "2026.3.23"
+
+
+@pytest.mark.parametrize(
+    ("set_to", "told"),
+    [
+        (None, "names no Python that has bfcl-eval==2026.3.23; make one: python3.11 -m venv"),
+        ("/nowhere/python", "cannot be started"),
+    ],
+)
+def test_the_world_needs_the_peer(
+    shelf: BfclShelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, set_to: Any, told: str
+) -> None:
+    several(shelf)
+    if set_to:
+        monkeypatch.setenv(VARIABLE, set_to)
+    with pytest.raises(UsageError, match=told):
+        seal.run(str(shelf.out), environment="bfcl", baselines=False, out=tmp_path / "run")
+
+
+def test_an_interpreter_without_the_peer_is_refused(
+    shelf: BfclShelf, peer: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "peer" / "bfcl_eval-2026.3.23.dist-info" / "METADATA").unlink()
+    (tmp_path / "peer" / "bfcl_eval-2026.3.23.dist-info").rmdir()
+    with pytest.raises(UsageError, match=r"make one: .* It says: PackageNotFoundError"):
+        Peer().ask("version")
+
+
+def test_a_peer_that_hangs_or_dies_is_an_outage_and_the_next_question_is_answered(
+    shelf: BfclShelf, peer: Path
+) -> None:
+    several(shelf)
+    asked = Peer(seconds=2.0)
+    asked.ask("open", item="multi_turn_base_0")
+    with pytest.raises(InfrastructureError, match="'call': no answer within 2 s"):
+        asked.ask("call", name="move", arguments={"source": "sleep"})
+    with pytest.raises(InfrastructureError, match="no chat was opened"):
+        asked.ask("call", name="move", arguments={"source": "a"})
+    asked.ask("open", item="multi_turn_base_0")
+    with pytest.raises(InfrastructureError, match="'call': its process ended with status 3"):
+        asked.ask("call", name="move", arguments={"source": "die"})
+    assert asked.ask("version") == "2026.3.23"
+    with pytest.raises(InfrastructureError, match="has no item 'simple_java_9'"):
+        asked.ask("turns", item="simple_java_9", turns=[])
+    asked.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("__import__", {"name": "os"}),
+        ("open", {"file": "spoilt", "mode": "w"}),
+        ("move", {"source=open('spoilt', 'w'), destination": "a"}),
+        ("move", {"class": "a"}),
+        ("_seen", {}),
+        ("copy", {"file": "__import__('os').system('touch spoilt')"}),
+    ],
+)
+def test_the_peer_evaluates_calls_of_methods_and_literals_alone(
+    shelf: BfclShelf,
+    peer: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    arguments: dict[str, str],
+) -> None:
+    several(shelf)
+    monkeypatch.chdir(tmp_path)
+    asked = Peer()
+    asked.ask("open", item="multi_turn_base_0")
+    told = asked.ask("call", name=name, arguments=arguments)["text"]
+    unknown = "Error during execution: name 'no_such_function' is not defined"
+    assert told == (arguments["file"] if name == "copy" else unknown)
+    assert not (tmp_path / "spoilt").exists()
+    asked.close()
+
+
+def test_the_child_gets_no_keys(shelf: BfclShelf, peer: Path, monkeypatch) -> None:
+    several(shelf)
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-server")
+    program = peer.read_text("utf-8")
+    check = "import os\nassert 'OPENAI_API_KEY' not in os.environ\n"
+    peer.write_text(program.replace("import runpy", f"{check}import runpy"), "utf-8")
+    assert Peer().ask("version") == "2026.3.23"
+
+
+def test_changed_answers_are_equal_by_seed_and_judged_by_both(shelf: BfclShelf, peer: Path) -> None:
+    several(shelf)
+    pool = load_pool(shelf.out)
+    tools = {tool.id: tool for tool in pool.tools()}
+    # The shelf's item is not of an id that the peer knows: it fails at each.
+    first, again = ([*judged(pool.tasks(), tools, Peer(), seed=1)] for _ in range(2))
+    assert first == again
+    assert Counter(one.task for one in first) == {"a_0": len(MUTATIONS)}
+    assert {one.theirs[:9] for one in first} == {"!KeyError"}
+    ours = {one.change: not one.ours for one in first}
+    assert ours["gold"] and ours["upper case"] and not ours["other text"] and not ours["null"]

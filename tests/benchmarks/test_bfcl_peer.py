@@ -1,0 +1,135 @@
+"""The leaderboard's verdicts beside those of bfcl-eval itself, on all of BFCL."""
+
+import json
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import seal
+from seal.benchmarks.bfcl.agreement import judged
+from seal.benchmarks.bfcl.leaderboard import Leaderboard
+from seal.benchmarks.bfcl.peer import VARIABLE, Peer
+from seal.core import Goal, Task, Tool, ToolCall
+from seal.evaluation.goals import Chat
+from seal.pools import import_benchmark, load_pool
+
+DATA = Path(os.environ.get("SEAL_DATA") or "data") / "bfcl"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get(VARIABLE), reason=f"{VARIABLE} names no peer"),
+    pytest.mark.skipif(not DATA.is_dir(), reason="no files of BFCL"),
+]
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    out = tmp_path_factory.mktemp("bfcl") / "pool"
+    import_benchmark("bfcl", DATA, out)
+    return load_pool(out)
+
+
+def directly(asked: list[tuple[str, list[list[ToolCall]]]]) -> list[str]:
+    """What the peer's own checker says of dialogues, whose calls are written as texts."""
+    lines = [
+        json.dumps({"id": item, "turns": [[written(call) for call in turn] for turn in turns]})
+        for item, turns in asked
+    ]
+    command = [os.environ[VARIABLE], str(Path(__file__).with_name("bfcl_direct.py"))]
+    told = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+def written(call: ToolCall) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in (call.arguments or {}).items())
+    return f"{call.name}({given})"
+
+
+def test_verdicts_on_changed_answers_are_those_of_the_leaderboard(pool: Any) -> None:
+    tools = {tool.id: tool for tool in pool.tools()}
+    answers = list(judged(pool.tasks(), tools, Peer()))
+    assert len(answers) > 60_000
+    assert [answer for answer in answers if not answer.agrees] == []
+    right = sum(not answer.ours for answer in answers)
+    assert 0.5 < right / len(answers) < 0.8
+
+
+def gold_of(goal: Goal, tools: dict[str, Tool]) -> list[ToolCall]:
+    calls = goal.plans[0].calls() if goal.plans else []
+    return [
+        ToolCall("", tools[call.tool].name, call.canonical_arguments(), "", call.tool)
+        for call in calls
+    ]
+
+
+def changed(
+    turns: list[list[ToolCall]], draw: random.Random, offered: list[Tool]
+) -> Iterator[list[list[ToolCall]]]:
+    """Gold turns, and these with one change each."""
+    yield turns
+    at = draw.choice([place for place, turn in enumerate(turns) if turn] or [0])
+    if not turns[at]:
+        return
+    turn, one = turns[at], draw.randrange(len(turns[at]))
+    call, tool = turn[one], draw.choice(offered)
+    given = dict(call.arguments or {})
+    named = draw.choice(sorted(given)) if given else ""
+    odd = {**given, named: draw.choice([None, "other", 3, ["x"], ""])} if given else {"x": 1}
+    short = {name: value for name, value in given.items() if name != named}
+    for new in (
+        [*turn[:one], *turn[one + 1 :]],
+        [*turn, call],
+        turn[::-1],
+        [],
+        [*turn[:one], ToolCall("", call.name, odd, "", call.tool), *turn[one + 1 :]],
+        [*turn[:one], ToolCall("", call.name, short, "", call.tool), *turn[one + 1 :]],
+        [*turn[:one], ToolCall("", tool.name, given, "", tool.id), *turn[one:]],
+        [ToolCall("", "no_function", given), *turn],
+    ):
+        yield [*turns[:at], new, *turns[at + 1 :]]
+
+
+def test_verdicts_on_changed_dialogues_are_those_of_the_leaderboard(pool: Any) -> None:
+    tools = {tool.id: tool for tool in pool.tools()}
+    peer, asked, ours = Peer(), [], []
+    for task in pool.tasks():
+        if task.tags["suite"] != "multi_turn":
+            continue
+        offered = [tools[name] for name in task.goals[-1].offered or ()]
+        gold = [gold_of(goal, tools) for goal in task.goals]
+        for turns in changed(gold, random.Random(task.id), offered):
+            asked.append((task.id, turns))
+            said = [[[call.name, call.arguments] for call in turn] for turn in turns]
+            ours.append(peer.ask("turns", item=task.id, turns=said)[-1])
+    assert len(asked) == 800 * 9
+    theirs = directly(asked)
+    differ = [(a[0], o, t) for a, o, t in zip(asked, ours, theirs, strict=True) if o != t]
+    assert differ == []
+    wrong = [item for (item, _), told in zip(asked[::9], ours[::9], strict=True) if told]
+    assert wrong == ["multi_turn_miss_func_49"]  # gold calls what is not offered in that turn
+
+
+def test_chats_in_the_world_are_judged_as_the_leaderboard_judges_them(
+    pool: Any, tmp_path: Path
+) -> None:
+    import_benchmark("bfcl", DATA, tmp_path / "pool", categories="multi_turn")
+    told: Any = {"model": "oracle", "environment": "bfcl", "limit": 60, "baselines": False}
+    run = seal.run(str(tmp_path / "pool"), out=tmp_path / "run", **told)
+    tasks: dict[str, Task] = {task.id: task for task in run.folder.tasks()}
+    judge, asked, ours = Leaderboard(), [], []
+    for number, trajectory in enumerate(run.folder.trajectories()):
+        made = [step for step in trajectory.steps if step.call]
+        dropped = made[-1] if number % 2 else None
+        steps = tuple(step for step in trajectory.steps if step is not dropped)
+        chat = Chat(tasks[trajectory.task_id], replace(trajectory, steps=steps), {})
+        asked.append((trajectory.task_id, [goal.made for goal in chat.goals]))
+        ours.append(judge(chat.goals[-1]).reason)
+    assert ours == directly(asked)
+    assert 0 < sum(map(bool, ours)) < len(ours) == 60
