@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0 fine, 1 finished with task errors or the infrastructure failed, 2 usage or data error,
-        3 budget stop, 130 interrupted.
+        3 budget stop, 130 interrupted, 143 ended by SIGTERM, 129 ended by SIGHUP.
     """
     words, debug = _take_debug(list(sys.argv[1:] if arguments is None else arguments))
     if not words or words[0] in ("--help", "-h"):

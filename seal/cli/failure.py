@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from seal.cli.interruption import ending_signals
 from seal.core import BudgetError, InfrastructureError, OutageError, SealError
 from seal.report.printable import printable
 
-INTERRUPTED = 130
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 """Shorter values of such variables are words like "none", which also occur elsewhere."""
@@ -43,14 +44,36 @@ def scrub(text: str) -> str:
 def reported(command: Callable[[], int], debug: bool, words: Sequence[str] = ()) -> int:
     """Run a command and report on stderr what it raises on purpose or the system refuses.
 
+    A signal that ends the process is reported as well, with what its KeyboardInterrupt says.
+
     Args:
         command: Returns its exit code.
         debug: Show a traceback too; it never holds local variables.
         words: Those of the command line, for the flag that named a file.
 
     Returns:
-        The exit code.
+        The exit code; after a signal 128 and its number.
     """
+    with ending_signals() as came:
+        try:
+            return _reported(command, debug, words)
+        except KeyboardInterrupt as error:
+            return _ended(came, *error.args)
+        except ImportError:
+            if not came:
+                raise
+            return _ended(came)  # so a library tells that its import was interrupted
+
+
+def _ended(came: Sequence[signal.Signals], *told: object) -> int:
+    """Tell which signal ended the command, with what is to be done; return the exit code."""
+    by = came[-1] if came else signal.SIGINT
+    how = "interrupted" if by == signal.SIGINT else f"ended by {by.name}"
+    tell("; ".join([how, *map(str, told)]))
+    return 128 + by
+
+
+def _reported(command: Callable[[], int], debug: bool, words: Sequence[str]) -> int:
     try:
         return command()
     except SealError as error:
@@ -65,9 +88,6 @@ def reported(command: Callable[[], int], debug: bool, words: Sequence[str] = ())
 
         tell(refusal(error, words), error if debug else None)
         return 2
-    except KeyboardInterrupt:
-        tell("interrupted")
-        return INTERRUPTED
 
 
 def unforeseen(debug: bool) -> Hook:

@@ -1,5 +1,6 @@
 """Errors become one message, an exit code, and never show a key."""
 
+import signal
 import subprocess
 import sys
 
@@ -69,6 +70,54 @@ def test_what_the_system_refuses_is_named(tmp_path, capsys: pytest.CaptureFixtur
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str]) -> None:
     assert reported(raising(KeyboardInterrupt()), debug=False) == 130
     assert capsys.readouterr().err == "seal: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("sign", "code", "how"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
+)
+def test_a_signal_ends_a_command_with_what_it_says_and_its_number(
+    sign: signal.Signals, code: int, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended() -> int:
+        try:
+            signal.raise_signal(sign)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("go on") from None
+        return 0
+
+    before = signal.getsignal(sign)
+    assert reported(ended, debug=False) == code
+    assert capsys.readouterr().err == f"seal: {how}; go on\n"
+    assert signal.getsignal(sign) == before
+
+
+def test_an_import_that_a_signal_broke_is_an_interruption(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def imported() -> int:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt as error:
+            raise ImportError("a library could not be loaded") from error
+        return 0
+
+    assert reported(imported, debug=False) == 143
+    assert capsys.readouterr().err == "seal: ended by SIGTERM\n"
+    with pytest.raises(ImportError):
+        reported(raising(ImportError("missing")), debug=False)
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert reported(lambda: signal.raise_signal(signal.SIGHUP) or 0, debug=False) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_key_in_a_message_is_replaced_by_its_variable(

@@ -135,14 +135,21 @@ def test_killed_at_random_moments_a_run_loses_only_what_was_in_flight(
 
 
 @pytest.mark.slow
-def test_interrupted_run_ends_at_once_with_130_and_can_be_resumed(slow, server, big_pool, tmp_path):
+@pytest.mark.parametrize(
+    ("sign", "code", "processes"),
+    [(signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 2), (signal.SIGHUP, 129, 1)],
+)
+def test_a_run_that_a_signal_ends_says_so_at_once_and_can_be_resumed(
+    slow, server, big_pool, tmp_path, sign, code, processes
+):
     out = tmp_path / "run"
-    with playing(command(big_pool, out, server), out, 3) as process:
+    with playing(command(big_pool, out, server, "--processes", processes), out, 3) as process:
         slow.wait_s = 600.0  # the chats in flight now wait for the server
         time.sleep(0.5)
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, sign)
         _, told = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert "leaked" not in told
     assert "--resume" in told
     assert "Traceback" not in told
     slow.wait_s = 0.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from seal.cli.failure import INTERRUPTED, tell
+from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, like, option, repeated, verb
 from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
@@ -117,8 +117,8 @@ def command(
             return _play(what, settings, compared, roles, out, into.resume, result)
         except KeyboardInterrupt:
             words = run.resume_words(sys.argv[1:], out)
-            tell(f"interrupted; what is finished is kept. Go on with: seal {shlex.join(words)}")
-            return INTERRUPTED
+            told = f"what is finished is kept. Go on with: seal {shlex.join(words)}"
+            raise KeyboardInterrupt(told) from None
 
 
 def _named(text: str | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from seal.cli.failure import INTERRUPTED, tell
+from seal.cli.failure import tell
 from seal.cli.groups import settings_of, verb
 from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
@@ -84,8 +84,8 @@ def command(
                 return _sweep(settings, varied, out, into.resume, result)
             return _play(settings, out, into.resume, result)
         except KeyboardInterrupt:
-            tell(f"interrupted; what is finished is kept. Go on with: {_resumed(out)}")
-            return INTERRUPTED
+            told = f"what is finished is kept. Go on with: {_resumed(out)}"
+            raise KeyboardInterrupt(told) from None
         except InfrastructureError as error:
             if not (out / "run.json").is_file():
                 raise

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from seal.cli.failure import INTERRUPTED, tell
 from seal.cli.groups import flag, like, option, repeated, settings_of, verb
 from seal.cli.options import CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
 from seal.cli.output import output, progress
@@ -84,11 +83,9 @@ def command(
         _train(pool, told, json)
     except KeyboardInterrupt:
         words = [word for word in sys.argv[1:] if word != "--resume"]
-        tell(
-            "interrupted; the newest checkpoint is kept. "
-            f"Go on with: seal {shlex.join([*words, '--resume'])}"
-        )
-        return INTERRUPTED
+        again = shlex.join([*words, "--resume"])
+        kept = f"the newest checkpoint is kept. Go on with: seal {again}"
+        raise KeyboardInterrupt(kept) from None
     return 0
 
 
