@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core import JSON, DataError, InfrastructureError, MissingExtraError, UsageError
+from seal.core import (
+    JSON,
+    DataError,
+    InfrastructureError,
+    MissingExtraError,
+    UsageError,
+    first_fault,
+)
 from seal.core.plain import json_text
 from seal.environments.mcp_servers import Server
 
@@ -317,4 +324,8 @@ def _words(error: BaseException) -> str:
     """Return what the first of an error's causes says."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        return f"it breaks the protocol: {first_fault(error)}"
     return str(error) or type(error).__name__

@@ -1,6 +1,7 @@
 """Sessions with a real MCP server: what it lists, and every way in which a call can end."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,37 @@ def test_a_list_without_end_is_refused() -> None:
     servers = {"shop": Server(tuple(command("--endless")))}
     with Sessions(servers) as sessions, pytest.raises(DataError, match="tools has no end"):
         sessions.of("shop")
+
+
+WRONG = """
+import json, sys
+
+told = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "shop", "version": "1"},
+    },
+    "tools/list": {"tools": [{"name": "list", "inputSchema": {"type": "array"}}]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        answer = {"result": told[asked["method"]]} if asked["method"] in told else {
+            "error": {"code": -32601, "message": "no such method"}
+        }
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+def test_a_list_against_the_protocol_is_one_line_with_the_place() -> None:
+    servers = {"shop": Server((sys.executable, "-c", WRONG))}
+    with Sessions(servers) as sessions, pytest.raises(InfrastructureError) as told:
+        sessions.of("shop")
+    assert str(told.value) == (
+        "MCP server 'shop' does not list its tools: it breaks the protocol: "
+        "tools.0.inputSchema.type: expected 'object', got 'array'"
+    )
 
 
 def test_servers_are_read_from_a_file_as_other_clients_have_it(tmp_path: Path) -> None:
