@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seal.core import JSON, Lookup, UsageError
 from seal.core.secrets import ServerSettings, check_address
+
+_HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+"""Source: RFC 9110, 5.6.2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,13 @@ class ModelSettings(ServerSettings):
         for name in ("timeout_s", "max_answer_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} {getattr(self, name)}: it must be more than 0 seconds")
+        for name in ("first_wait_s", "max_wait_s"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} {getattr(self, name)}: it must be at least 0 seconds")
+        if self.key_header is not None and not _HEADER.fullmatch(self.key_header):
+            raise UsageError(
+                f"key_header={self.key_header!r}: expected the name of a header, such as api-key"
+            )
         if self.api not in (None, "chat", "responses"):
             raise UsageError(f"api={self.api}: expected chat or responses")
         if self.base_url is not None:
@@ -180,13 +191,13 @@ LOADED: Mapping[str, str] = _by_name(
     {"a whole number": "n_gpu_layers", _COUNT: "n_ctx n_parallel n_threads"}
 )
 """How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
-_ELSEWHERE = {"base_url", "key_env", "key_header"}
-_HERE = {name: kind for name, kind in SETTINGS.items() if name not in _ELSEWHERE}
+_ADDRESS = {"base_url": "a text", "key_env": "a text"}
+_HERE = {name: kind for name, kind in SETTINGS.items() if name not in {*_ADDRESS, "key_header"}}
 _SERVED: Mapping[str, Mapping[str, str]] = {
     "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
     "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
-    "litellm": {**SETTINGS, **_OPENAI, "thinking": "an object"},
+    "litellm": {**_HERE, **_ADDRESS, **_OPENAI, "thinking": "an object"},
     "anthropic": {**SETTINGS, **_ANTHROPIC},
 }
 

@@ -77,7 +77,10 @@ class Weights:
                 begins = file.read(len(_MAGIC))
             sha256 = _known_digest(path) if begins == _MAGIC else ""
         except OSError as error:
-            raise UsageError(f"local/{name}: {path}: {error.strerror or error}") from None
+            raise UsageError(
+                f"local/{name}: {path}: {error.strerror or error}; give the path of a .gguf file, "
+                "or the name of a fetched model (seal models fetch smollm2)"
+            ) from None
         if not sha256:
             raise UsageError(
                 f"local/{name}: {path} is no GGUF file: it begins with {begins!r}, not {_MAGIC!r}; "

@@ -127,6 +127,27 @@ def test_a_text_that_is_no_model_is_refused_in_a_line(text: str, message: str) -
         assert KEY not in said
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("max_wait_s=-1", "max_wait_s -1.0: it must be at least 0 seconds"),
+        ("first_wait_s=-1", "first_wait_s -1.0: it must be at least 0 seconds"),
+        ("key_header=My:Key", "key_header='My:Key': expected the name of a header"),
+        ("key_header=", "key_header='': expected the name of a header, such as api-key"),
+    ],
+)
+def test_a_setting_that_no_server_can_have_is_refused_before_it_is_asked(
+    option: str, message: str
+) -> None:
+    with pytest.raises(SealError, match=message):
+        build_model(f"openai/x,base_url=http://a/v1,{option}")
+
+
+def test_a_header_of_a_key_is_refused_where_the_provider_takes_none() -> None:
+    with pytest.raises(SealError, match="no option of model litellm/x 'key_header'"):
+        seal.Model("litellm/x", key_header="api-key")
+
+
 def test_a_refusal_names_a_model_by_its_plain_text() -> None:
     with pytest.raises(SealError, match=r"^'oracle' plays tasks"):
         models.probe(seal.Model("oracle"))

@@ -233,7 +233,7 @@ def test_a_name_or_a_file_that_is_no_model_is_refused(tmp_path, cache, wheel):
     for name, said in {
         "local/smolm2": "no local model .* Did you mean 'smollm2'",
         f"local/{tmp_path}/page.gguf": "is no GGUF file: it begins with b'<htm'",
-        f"local/{tmp_path}/none.gguf": "No such file or directory",
+        f"local/{tmp_path}/none.gguf": "No such file or directory; give the path of a .gguf file",
         "local/": "the model's name is missing",
     }.items():
         with pytest.raises(UsageError, match=said):
