@@ -49,6 +49,8 @@ class _Parts:
     importer: Importer | str | None = None
     """Reads upstream files (`seal.pools.importer`), or where that stands, as `module:function`;
     None: they cannot be imported."""
+    errata: Path | None = None
+    """File of corrections of its gold that ships with it (`seal.pools.errata`)."""
     environment: Any = None
     """Where calls run: a `Worlds`, a function of a `WorldSetup` that gives an object with open,
     identity and keys_of (`seal.environments.world`), or the name of an installed world, such as

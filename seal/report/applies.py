@@ -35,6 +35,11 @@ def by_category(lanes: Sequence[Lane]) -> bool:
     return any(name in CATEGORY_GROUPS or name.startswith(AUGMENTATION) for name in groups)
 
 
+def some_corrected(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a run was scored by corrected gold too."""
+    return any(lane.run.corrected() for lane in lanes)
+
+
 def missions_typed(lanes: Sequence[Lane]) -> bool:
     """Tell whether a mission that was scored has a type."""
     return any(

@@ -27,6 +27,7 @@ from seal.report.applies import (
     by_category,
     helpers_spoke,
     missions_typed,
+    some_corrected,
     some_failed,
 )
 from seal.report.chat_records import reason_of, scores_so_far
@@ -139,6 +140,7 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
+    "errata": OwnSection("Corrected gold", "seal.report.errata:section", applies=some_corrected),
     "published": OwnSection("Published figures", "seal.report.paper:section"),
     "comparison": OwnSection("Comparison", "seal.report.comparison_page:section", runs=2),
     "roles": OwnSection(

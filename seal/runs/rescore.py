@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from typing import Any
 
 from seal.core import DataError, Metric, OutageError, UsageError, shortened
 from seal.core.folders import Lock, cache_folder
+from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
@@ -24,12 +26,13 @@ from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics, named_metrics
 from seal.pools.benchmark import Benchmark
+from seal.pools.errata import read_errata
 from seal.pools.lookup import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
 from seal.runs.judges import Judges, Recorded
-from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
 from seal.runs.score import Scorer, rules_of
 from seal.runs.settings import RunSettings
 from seal.runs.wholeness import check_chats, check_tasks, scored_chats
@@ -67,6 +70,9 @@ class ScoreSettings:
     """Leave chats out whose user made an error."""
     allow_code: Sequence[str] = ()
     """Modules whose metrics run.json may name by a dotted path."""
+    errata: str | Path | None = None
+    """Corrections of gold (`seal.pools.errata`): the chats are scored by it too, in `corrected/`,
+    and the scores as published stand beside. None: no such scores."""
     bench: Benchmark | None = None
     """What was played, where it is not installed; its metrics are measured again."""
 
@@ -89,7 +95,7 @@ def rescore(
 
     Raises:
         DataError: No run or no trajectories in the folder, tasks or chats that were scored are gone
-            from its files, or verdicts of another run.
+            from its files, verdicts of another run, or errata that cannot be.
         UsageError: A judge, rules or metric that cannot be, the run is being written by another
             process, or a model judged it and no judge is named now.
         OutageError: A judge's server takes no request; names the folder, the run's or a baseline's,
@@ -125,8 +131,8 @@ def rescore(
             threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
         )
-        besides = folder.baselines().values() if recorded is None else ()
-        for run_folder in (*besides, folder):
+        besides = [*folder.baselines().values()] if recorded is None else []
+        for run_folder in (*besides, *_corrected(folder, how.errata), folder):
             shown = progress if run_folder is folder else None
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
@@ -137,6 +143,27 @@ def rescore(
             f"no score; play them by the run's own command with --resume --out {folder.path}"
         )
     return summary
+
+
+def _corrected(folder: RunFolder, errata: str | Path | None) -> list[RunFolder]:
+    """Return a folder in the run with its chats and its tasks as corrected; none without errata."""
+    place = folder.path / CORRECTED
+    if errata is None:
+        shutil.rmtree(place, ignore_errors=True)
+        return []
+    found, tools = read_errata(errata), folder.tools()
+    found.check_benchmark(folder.pool_name)
+    found.check_tasks(folder.task_ids(), folder.path, partial=True)
+    tasks = [found.corrected(task, tools) for task in folder.tasks()]
+    place.mkdir(exist_ok=True)
+    for path in (folder.path / "tools.jsonl", folder.trajectories_path):
+        shutil.copyfile(path, place / path.name)
+    write_records(place / "tasks.jsonl", tasks)
+    shutil.copyfile(found.path, place / "errata.json")
+    goals = sum((task.id, n) in found.corrections for task in tasks for n in range(len(task.goals)))
+    made = RunFolder(place)
+    made.write_json("run.json", {**folder.manifest(), "errata": {**found.facts, "goals": goals}})
+    return [made]
 
 
 def _until_outage(
@@ -229,7 +256,7 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSetti
                 manifest["measure"][name] = asked
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
-    for warning in manifest["warnings"] if folder.path.name not in BASELINES else ():
+    for warning in manifest["warnings"] if folder.path.name not in (*BASELINES, CORRECTED) else ():
         _LOG.warning(warning)
 
 

@@ -10,6 +10,7 @@ summary.json         means, intervals, stop reasons, usage
 timings.jsonl        seconds and dates: everything that differs from run to run
 report.html          the report
 floor/, ceiling/     the same tasks played by the baselines: run folders too
+corrected/           the same chats scored by corrected gold: a run folder too
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
 
 BASELINES = ("floor", "ceiling")
+CORRECTED = "corrected"
 _RUN, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
@@ -189,6 +191,11 @@ class RunFolder:
             for name in BASELINES
             if (self.path / name / "summary.json").is_file()
         }
+
+    def corrected(self) -> RunFolder | None:
+        """Return the same chats as corrected gold scores them; None: nobody asked for that."""
+        folder = RunFolder(self.path / CORRECTED)
+        return folder if (folder.path / _SUMMARY).is_file() else None
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a file of indented JSON with sorted keys, whole or not at all."""

@@ -1,11 +1,14 @@
 """The Berkeley Function-Calling Leaderboard, version 4."""
 
+from pathlib import Path
+
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools import Benchmark
 
 BFCL = Benchmark(
     "bfcl",
     importer="seal.benchmarks.bfcl.importer:import_bfcl",
+    errata=Path(__file__).parent / "errata.json",
     headline=CALL_HEADLINE,
     matches={"bfcl": "seal.benchmarks.bfcl.leaderboard:Leaderboard"},
     success=VERDICT,

@@ -1,5 +1,7 @@
 """ToolBench and StableToolBench: queries, answer trees, converted answers, response examples."""
 
+from pathlib import Path
+
 from seal.pools import Benchmark
 
 _HERE = "seal.benchmarks.toolbench"
@@ -8,6 +10,7 @@ TOOLBENCH = Benchmark(
     "toolbench",
     published=f"{_HERE}.paper:TABLES",
     importer=f"{_HERE}.importer:import_toolbench",
+    errata=Path(__file__).parent / "errata.json",
     verdicts=f"{_HERE}.verdicts:read_verdicts",
     preferences=f"{_HERE}.verdicts:read_preferences",
     answers={

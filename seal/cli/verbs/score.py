@@ -55,6 +55,12 @@ class Judging:
         "Rules of scores: clean, toolsandbox, mmtb, lenient, exact, or those of the run's "
         "benchmark, such as bfcl; else each task's own.",
     )
+    errata: str | None = option(
+        None,
+        "Score by corrected gold too, beside the published one: a file of `seal errata`, or the "
+        "name of a benchmark that ships one.",
+        metavar="FILE|NAME",
+    )
     metric: tuple[str, ...] = METRICS
     without_spoilt: bool = WITHOUT_SPOILT
     allow_code: tuple[str, ...] = ALLOW_CODE
@@ -80,6 +86,7 @@ def command(
 ) -> int:
     """Score the trajectories of a run again; its scores and its summary are replaced."""
     from seal.experiments.judge_audit import audit_run
+    from seal.report.errata import errata_grid
     from seal.report.run_results import result_tables
     from seal.runs.rescore import ScoreSettings, rescore
     from seal.runs.run_folder import RunFolder, exit_code_of
@@ -94,8 +101,11 @@ def command(
         folder = RunFolder.open(run)
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
+        corrected = folder.corrected()
+        summary |= {"corrected": corrected.summary()} if corrected else {}
         result.result({"run": str(run), **summary})
-        result.show(*result_tables(folder), *_notes_on(judging.match, folder, summary))
+        beside = filter(None, [errata_grid(folder)])
+        result.show(*result_tables(folder), *beside, *_notes_on(judging.match, folder, summary))
     return exit_code_of(summary)
 
 
