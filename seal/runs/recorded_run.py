@@ -45,7 +45,12 @@ def import_run(
     folder = RunFolder(out)
     files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
     if len(files) != 1:
-        raise UsageError(f"{name} yields {len(files)} recordings; a run is of one: name another")
+        shutil.rmtree(out)
+        found = ", ".join(report.recordings) or "none"
+        raise UsageError(
+            f"{source} holds the recordings {found}; expected one, for a run is of one: leave the "
+            "others out, or import without --trajectories and play them by --model recorded:NAME"
+        )
     (recording,) = report.recordings
     files[0].replace(folder.trajectories_path)
     shutil.rmtree(out / RECORDED)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from livemcp_sources import RUN, runs, tools, write_source
 
-from seal.core import FIND_TOOLS, DataError, UnknownNameError
+from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.pools import import_benchmark, load_pool
 from seal.runs.recorded_run import import_run
@@ -185,6 +185,12 @@ def test_verdicts_that_cannot_be_are_refused(
     spoilt(folder, f"{RUN}.json", change)
     with pytest.raises(DataError, match=said):
         rescore(run.path, ScoreSettings(verdicts=folder))
+
+
+def test_a_source_without_one_recording_makes_no_run(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds the recordings none; expected one"):
+        import_run("livemcpbench", source, tmp_path / "run", {"queries": "route"})
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_record_that_cannot_be_read_is_left_out_and_counted(source: Path, tmp_path: Path) -> None:
