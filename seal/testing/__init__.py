@@ -23,6 +23,7 @@ from seal.api.runs import run
 from seal.core import ChatModel, DataError, Task
 from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import WHOLLY
+from seal.evaluation.retrieval import MEASURES
 from seal.evaluation.statistics import UNBOUNDED
 from seal.models.oracle import Oracle
 from seal.pools.lookup import Bench, bench_of
@@ -60,8 +61,9 @@ PERFECT = (
 """Metrics in which the gold has 1.0 wherever they apply; a benchmark's `success` is one more."""
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
-_OF_RETRIEVAL = ("recall@", "mrr", "ndcg@", "all_found@", "relevant_", "tokens", "precision@")
-_OF_THE_WAY = (*UNBOUNDED, "optimal_path", "recovery", SERVICE_ANSWERS)
+_OF_RETRIEVAL = UNBOUNDED | {*MEASURES, "relevant_called", "relevant_answered"}
+"""Metrics that tell what was retrieved, without their cut-offs, and those that only count."""
+_OF_THE_WAY = UNBOUNDED | {"optimal_path", "recovery", SERVICE_ANSWERS}
 """Metrics that tell how the gold is played, or what its calls brought."""
 _CALLS_ARE_RIGHT = frozenset(
     {"calls_right", "mission_accuracy", "milestone_similarity", "all_gold_calls"}
@@ -243,12 +245,14 @@ class _Checks:
         return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
 
     def _unchanged(
-        self, check: str, after: _Values, free: tuple[str, ...]
+        self, check: str, after: _Values, free: Collection[str]
     ) -> Iterator[Contradiction]:
         for key, value in after.items():
             before = self._before.get(key, value)
-            may = key[3].startswith(free) or key[3] in self._may_change
-            if value != before and not may:
+            may = key[3].partition("@")[0] in free or key[3] in self._may_change
+            # Of two right plans one may have no order, and so no progress in it.
+            whole = {value, before} <= {None, 1.0} and key[3] in PERFECT
+            if value != before and not may and not whole:
                 yield _contradiction(check, key, value, str(before))
 
     def _faulty(self, fault: str, after: _Values) -> Iterator[Contradiction]:

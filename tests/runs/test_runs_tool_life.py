@@ -10,6 +10,7 @@ import pytest
 from servers import ModelServer
 from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
+from seal.api.pools import augment
 from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.benchmarks.dialogtool.tool_life import read_act, read_lesson
 from seal.core import DataError, OptionError, Step, Trajectory, UsageError
@@ -175,6 +176,15 @@ def test_creation_is_played_alone(pool, tmp_path):
     result = play(pool, tmp_path / "run", model="oracle", world_options={"tasks": "creation"})
     (trajectory,) = result.folder.trajectories()
     assert trajectory.task_id == creation().id
+    assert "def findrestaurants(table, city, cuisine, outdoor_seats=None):" in trajectory.answers[0]
+
+
+@pytest.mark.parametrize("what", ["distraction=all", "names"])
+def test_the_api_that_the_request_names_is_written_whatever_else_is_offered(pool, tmp_path, what):
+    augment(pool, what, tmp_path / "more")
+    options = {"world_options": {"tasks": "creation"}, "model": "oracle"}
+    result = play(tmp_path / "more", tmp_path / "run", **options)
+    (trajectory,) = result.folder.trajectories()
     assert "def findrestaurants(table, city, cuisine, outdoor_seats=None):" in trajectory.answers[0]
 
 

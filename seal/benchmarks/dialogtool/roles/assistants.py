@@ -193,13 +193,19 @@ class Actor:
 
 
 class Creator:
-    """Writes the function of the offered API."""
+    """Writes the function of the API that the request names, else of the first one."""
 
     def reply(self, chat: Chat) -> Reply:
         """Return the function's source, as the model wrote it."""
-        tool = chat.tools[0]
+        named = [tool for tool in chat.tools if api_name(tool) in chat.request]
+        tool = max(named, key=lambda tool: len(api_name(tool)), default=chat.tools[0])
         asked = creation_messages(tool, chat.request, chat.options.get("example"))
         return Reply(chat.complete(asked).content, done=True)
+
+
+def api_name(tool: Tool) -> str:
+    """Return the name of an API, whatever name it is offered under."""
+    return str(tool.source.get("api") or tool.name)
 
 
 def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Message]:
@@ -210,7 +216,7 @@ def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Me
         request: What the user says.
         example: `{"arguments": {...}, "rows": [...]}`: one call and what it brought; None: none.
     """
-    name, schema = str(tool.source.get("api") or tool.name), tool.parameters
+    name, schema = api_name(tool), tool.parameters
     base = list(tool.source.get("base_required") or ())
     needed = [name for name in schema.get("required", ()) if name not in base]
     rest = [name for name in schema.get("properties", {}) if name not in (*base, *needed)]
@@ -271,7 +277,7 @@ class ToolWriter:
         """
         task = self._by_tool.get(tool.id)
         if task is None:
-            text = f"Write the function of the API {tool.source.get('api') or tool.name}."
+            text = f"Write the function of the API {api_name(tool)}."
             labels: dict[str, JSON] = {"task": life.CREATION, "tool": tool.id}
             goal = Goal(text, labels=labels, offered=(tool.id,))
             task = Task(f"create/{tool.id}", "", (goal,))
