@@ -49,6 +49,15 @@ def missions_typed(lanes: Sequence[Lane]) -> bool:
     )
 
 
+def has_paper(lanes: Sequence[Lane]) -> bool:
+    """Tell whether the benchmark of a run declares tables of a paper."""
+    runs = [lane.run for lane in lanes if lane.kind == "run"]
+    known = (run.benchmark() for run in runs)
+    return any(run.declared().get("published") for run in runs) or any(
+        bench is not None and bench.published for bench in known
+    )
+
+
 def some_failed(lanes: Sequence[Lane]) -> bool:
     """Tell whether a goal of a run may have failed; false: each with a verdict is solved."""
     return any(lane.kind == "run" and _may_have_failed(lane) for lane in lanes)

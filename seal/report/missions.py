@@ -81,9 +81,14 @@ class Share:
         return self.part / self.whole if self.whole else None
 
     @property
+    def per_cent(self) -> float | None:
+        """The share in per cent; None where there is no whole."""
+        return None if self.value is None else 100 * self.value
+
+    @property
     def text(self) -> str:
         """The share in per cent with one decimal; `-` where there is no whole."""
-        return "-" if self.value is None else f"{100 * self.value:.1f}"
+        return "-" if self.per_cent is None else f"{self.per_cent:.1f}"
 
     @property
     def cell(self) -> Markup:

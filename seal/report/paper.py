@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from seal.core import UsageError
+from seal.core import SealError, UsageError, fault, shortened
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.published import PublishedTable, Source
 from seal.report.glance import terminal_text
@@ -237,9 +237,12 @@ def filled(
 
 
 def figures_of(published: PublishedTable, each: Measured) -> Figures:
-    """Return what was measured, in the units of the paper; whatever has no figure is None."""
-    code = loaded(published.figures)
-    told: Figures = {} if code is None else code(each.what)
+    """Return what was measured, in the units of the paper; whatever has no figure is None.
+
+    Raises:
+        UsageError: The table's function fails, or returns no figures.
+    """
+    told = _told(published, each)
     means = {
         heading: _mean(each.what, metric, published.scale)
         for heading, metric in published.columns.items()
@@ -248,6 +251,32 @@ def figures_of(published: PublishedTable, each: Measured) -> Figures:
     if not means:
         return told
     return {**told, "": {**dict.fromkeys(published.columns), **means, **told.get("", {})}}
+
+
+def _told(published: PublishedTable, each: Measured) -> Figures:
+    """Return what the table's own function tells; it may be a stranger's, or the data damaged."""
+    code = loaded(published.figures)
+    if code is None:
+        return {}
+    where = f"the figures of {published.name}, {published.title!r}, of {each.label}"
+    try:
+        told: Figures = code(each.what)
+    except SealError:
+        raise
+    except Exception as error:  # whatever a stranger's code raises
+        raise UsageError(f"{where} failed: {fault(error)}; mend them, or the folder") from error
+    if not isinstance(told, Mapping) or not all(map(_is_row, told.values())):
+        raise UsageError(
+            f"{where} are {shortened(told)}; expected a map of rows, each of headings to numbers "
+            "or None"
+        )
+    return told
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, Mapping) and all(
+        value is None or isinstance(value, int | float) for value in row.values()
+    )
 
 
 def _mean(lane: Lane, metric: str, scale: float) -> float | None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seal.core import DataError, UnknownNameError, UsageError
+from seal.core.folders import within
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
 from seal.experiments.sweep.files import SWEEP
 from seal.pools.benchmark import Benchmark
-from seal.pools.importer import REGISTRY, TOOLS
+from seal.pools.importer import REGISTRY, TASKS, TOOLS
 from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.published import PublishedTable, Source
@@ -106,16 +107,17 @@ def _every_table() -> Iterator[Declared]:
 def opened_folders(paths: Sequence[Path]) -> list[Opened]:
     """Return what folders hold: runs, pools, sweeps and experiments in retrieval.
 
-    The tasks of the first run stand for a pool where none is given.
+    An ablation is its runs. The tasks of the first run stand for a pool where none is given.
 
     Raises:
         DataError: A folder holds none of these, or a file of it is damaged.
     """
+    paths = [each for path in paths for each in _conditions(path) or [path]]
     runs = [RunFolder.open(path) for path in paths if (path / "run.json").is_file()]
     lanes = measured_lanes(lanes_of(runs)) if runs else []
     labels = {lane.what.run.path: lane for lane in lanes}
     pools = [path for path in paths if path not in labels and (path / TOOLS).is_file()]
-    counted = pools or [run.path for run in runs[:1]]
+    counted = pools or [run.path for run in runs if _has_tasks(run.path)][:1]
     return [
         _of_run(path, labels[path], counted)
         if path in labels
@@ -124,6 +126,20 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
         else _of_experiment(path)
         for path in dict.fromkeys(paths)
     ]
+
+
+def _has_tasks(path: Path) -> bool:
+    return all((path / name).is_file() for name in (TOOLS, TASKS))
+
+
+def _conditions(path: Path) -> list[Path]:
+    """Return the runs of an ablation; of whatever else none."""
+    if not (path / "comparison.json").is_file():
+        return []
+    from seal.experiments.ablation.ablate import COMPARISON
+
+    content = COMPARISON.read(path / COMPARISON.name)
+    return [within(path, row["condition"]) for row in content["runs"]]
 
 
 def _of_run(path: Path, lane: Measured, counted: Sequence[Path]) -> Opened:
@@ -155,8 +171,8 @@ def _of_experiment(path: Path) -> Opened:
         names = tuple(str(entry.get("pool")) for entry in content["results"])
         return Opened(path, names, (Measured(path.name, "retrieval", content),))
     raise DataError(
-        f"{path} holds neither a run nor a pool, sweep or experiment in retrieval; give the path "
-        "that `seal run`, `seal import` or `seal retrieve --out` printed"
+        f"{path} holds neither a run nor a pool, sweep, ablation or experiment in retrieval; give "
+        "a folder that `seal run`, `seal import` or another verb's --out named"
     )
 
 

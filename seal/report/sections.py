@@ -25,6 +25,7 @@ from seal.pools.benchmark import Benchmark
 from seal.report.applies import (
     CATEGORY_GROUPS,
     by_category,
+    has_paper,
     helpers_spoke,
     missions_typed,
     some_corrected,
@@ -141,7 +142,7 @@ class ForeignSection:
 OURS = {
     "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
     "errata": OwnSection("Corrected gold", "seal.report.errata:section", applies=some_corrected),
-    "published": OwnSection("Published figures", "seal.report.paper:section"),
+    "published": OwnSection("Published figures", "seal.report.paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "seal.report.comparison_page:section", runs=2),
     "roles": OwnSection(
         "What each role did", "seal.report.role_section:section", applies=helpers_spoke

@@ -112,6 +112,9 @@ def test_a_damaged_folder_is_refused_with_the_repair(
     assert f"seal score {run}" in refused(capsys, "toolscan", run)
     (run / "summary.json").unlink()
     assert f"seal score {run}" in refused(capsys, "toolscan", run)
+    shutil.copytree(runs / "mmtb-sample", tmp_path / "bare")
+    (tmp_path / "bare" / "tools.jsonl").unlink()
+    assert "without table-1" in told(capsys, "mmtb", tmp_path / "bare")
     assert "holds neither a run nor a pool" in refused(capsys, "toolscan", tmp_path)
 
 
@@ -166,3 +169,13 @@ def test_a_life_of_tools_fills_the_tables_of_dialogues(
     assert list(tables["table-4"]["rows"][0]["figures"]) == ["T., a tool due", "No T., none due"]
     assert "app" in tables["table-5"]["rows"][0]["figures"]
     assert "figure-turns-awareness" in tables
+
+
+def test_an_ablation_is_a_run_a_condition(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "feedback"
+    seal.ablate("feedback", "toolscan-sample", limit=2, out=out, cache_dir=tmp_path / "cache")
+    shown = told(capsys, "toolscan", out, "--table", "table-4")
+    assert "lexical (on)" in shown
+    assert "lexical (off)" in shown

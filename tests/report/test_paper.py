@@ -192,3 +192,18 @@ def test_what_a_table_is_not_made_of_is_left_out(run: RunFolder, tmp_path: Path)
     lane: Lane = lanes_of([run])[0]
     table = PublishedTable("T", "P", {"A": {"n": 1}}, of="sweep", figures=of_sweep)
     assert not filled(table, [Measured("run", "run", lane)]).measured
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        (lambda lane: {}["x"], "the figures of , 'T', of lexical failed: KeyError"),
+        (lambda lane: 3, "are 3; expected a map of rows"),
+        (lambda lane: {"": {"x": "many"}}, "expected a map of rows, each of headings to numbers"),
+    ],
+)
+def test_a_strangers_function_is_held_to_what_it_must_return(
+    run: RunFolder, figures: Any, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        shown(run, PublishedTable("T", "P", figures=figures))

@@ -14,48 +14,44 @@ from seal.pools.counts import count_missions
 from seal.pools.published import PublishedTable
 from seal.report.lanes import Lane
 from seal.report.missions import Share, mission_tables, pyramid, runs_of
+from seal.report.paper import Figures
 
-_Found = dict[str, dict[str, float | None]]
 _PLAYED = {"": "missions of every kind: seal run mmtb"}
 
 
-def _of_table(number: int) -> Callable[[Lane], _Found]:
+def _of_table(number: int) -> Callable[[Lane], Figures]:
     """Return what gives a table's figures of a run, in per cent."""
 
-    def figures(lane: Lane) -> _Found:
+    def figures(lane: Lane) -> Figures:
         found = [
             each for each in mission_tables(runs_of([lane])) if f"Table {number}" in each.title
         ]
         cells = [
             cell for each in found for cell in zip(each.columns, each.rows[lane.label], strict=True)
         ]
-        return {"": {column: _per_cent(share) for column, share in cells}}
+        return {"": {column: share.per_cent for column, share in cells}}
 
     return figures
 
 
-def _per_cent(share: Share) -> float | None:
-    return None if share.value is None else 100 * share.value
-
-
-def _data_set(pool: StoredPool) -> _Found:
+def _data_set(pool: StoredPool) -> Figures:
     found = count_missions(pool.tasks())
     reached = {
         f"sequences of {length}, %": 100 * different / len(TYPES) ** length
         for length, different in found.sequences.items()
     }
-    related = _per_cent(Share(found.related, found.missions))
+    related = Share(found.related, found.missions).per_cent
     counts = {"missions": found.missions, "mission types": len(found.types), "related, %": related}
     return {"": {**counts, **reached}}
 
 
-def _heat_map(lane: Lane) -> _Found:
+def _heat_map(lane: Lane) -> Figures:
     """Return the accuracy of the last mission: earlier types to the last one's."""
-    rows: _Found = {}
+    rows: dict[str, dict[str, float | None]] = {}
     for layer in pyramid(runs_of([lane])[lane.label]):
         for route, share in layer.routes.items():
             row = rows.setdefault(", ".join(route[:-1]) or "at first", dict.fromkeys(TYPES))
-            row[route[-1]] = _per_cent(share)
+            row[route[-1]] = share.per_cent
     return rows
 
 

@@ -15,9 +15,9 @@ from seal.pools.published import PublishedTable
 from seal.report.applies import AUGMENTATION, CATEGORIES
 from seal.report.breakdown import AUGMENTATIONS
 from seal.report.lanes import Lane
+from seal.report.paper import Figures
 from seal.report.users import user_rows
 
-_Found = dict[str, dict[str, float | None]]
 _GROUPS = {
     **{row.partition(",")[0]: f"{tag}=true" for tag, row in CATEGORIES.items()},
     **{row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()},
@@ -30,7 +30,7 @@ _SCENARIOS = {
 _NAMES = {heading: group.removeprefix(AUGMENTATION) for heading, group in _GROUPS.items()}
 
 
-def _users(lane: Lane) -> _Found:
+def _users(lane: Lane) -> Figures:
     return {
         row.brief or "not known": {
             "hallucination": _per_cent(row.hallucination.mean),
@@ -45,21 +45,21 @@ def _per_cent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
-def _of_pool(figures: Callable[[ScenarioStatistics], _Found]) -> Callable[[StoredPool], _Found]:
+def _of_pool(figures: Callable[[ScenarioStatistics], Figures]) -> Callable[[StoredPool], Figures]:
     return lambda pool: figures(scenario_statistics(pool.tasks()))
 
 
-def _by_category(found: ScenarioStatistics) -> _Found:
+def _by_category(found: ScenarioStatistics) -> Figures:
     counts = {f"{tag}=true": count for tag, count in found.categories.items()}
     counts |= found.augmentations
     return {"scenarios": {heading: counts.get(name, 0) for heading, name in _NAMES.items()}}
 
 
-def _milestones(counts: dict[str, int]) -> _Found:
+def _milestones(counts: dict[str, int]) -> Figures:
     return {name: {"milestones": count} for name, count in counts.items()}
 
 
-def _means(found: ScenarioStatistics) -> _Found:
+def _means(found: ScenarioStatistics) -> Figures:
     means = {"tools offered": found.tools, "calls of the gold": found.gold_calls}
     return {"": {"scenarios": found.scenarios, "bases": found.bases, **means}}
 

@@ -12,8 +12,8 @@ from seal.pools.counts import environments_of
 from seal.pools.published import PublishedTable
 from seal.report.error_patterns import COLUMNS
 from seal.report.lanes import Lane
+from seal.report.paper import Figures
 
-_Found = dict[str, dict[str, float | None]]
 _ENVIRONMENTS = {
     "patent": (20, 6, 7.2),
     "movies": (30, 11, 11.5),
@@ -38,7 +38,7 @@ _MEASURED = ("SR", "IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 _TAG = "environment="
 
 
-def _counted(pool: StoredPool) -> _Found:
+def _counted(pool: StoredPool) -> Figures:
     return {
         each.name: {"queries": each.queries, "turns": each.gold_calls, "APIs": each.gold_tools}
         for each in environments_of(pool)
@@ -46,9 +46,9 @@ def _counted(pool: StoredPool) -> _Found:
     }
 
 
-def _by_similarity(lane: Lane) -> _Found:
+def _by_similarity(lane: Lane) -> Figures:
     """Return environment to the similarity of its API names, the least first, and its patterns."""
-    found: _Found = {}
+    found: dict[str, dict[str, float | None]] = {}
     named = [e for e in environments_of(StoredPool(lane.run.path)) if e.queries]
     for each in sorted(named, key=lambda one: one.similarity_strict or 0.0):
         groups = {name: (lane.metrics.get(name) or {}).get("by") or {} for name in PATTERNS}

@@ -21,10 +21,9 @@ from seal.benchmarks.dialogtool.report.section import BUCKETS, api_rows
 from seal.pools import StoredPool
 from seal.pools.published import PublishedTable
 from seal.report.lanes import Lane
-from seal.report.missions import Share
+from seal.report.paper import Figures
 from seal.runs.run_folder import read_human
 
-_Found = dict[str, dict[str, float | None]]
 _IMPORT = "a pool: seal import dialogtool SOURCE --out POOL"
 _BEST = {
     "best": {
@@ -42,7 +41,7 @@ _BY_TURNS = {
 }
 
 
-def _counts(number: str) -> Callable[[StoredPool], _Found]:
+def _counts(number: str) -> Callable[[StoredPool], Figures]:
     """Return what gives the counts of one table of an import."""
     return lambda pool: {
         each.figure: {"number": each.here}
@@ -56,7 +55,7 @@ def _published(number: str) -> dict[str, dict[str, float]]:
     return {each.figure: {"number": each.paper} for each in found}
 
 
-def _actions(pool: StoredPool) -> _Found:
+def _actions(pool: StoredPool) -> Figures:
     splits: Mapping[str, Any] = pool.report.get("counts") or {}
     return {name: dict(counts["first_acts"]) for name, counts in splits.items()}
 
@@ -65,7 +64,7 @@ def _counted(lane: Lane) -> Counted:
     return counted_lanes([lane])[lane.label]
 
 
-def _life(lane: Lane) -> _Found:
+def _life(lane: Lane) -> Figures:
     """Return what Table 3 has beside means: weighted ones, and those that are no shares."""
     known, rated = _counted(lane), read_human(lane.run)
     own: dict[str, float | None] = {
@@ -76,28 +75,24 @@ def _life(lane: Lane) -> _Found:
     return {"": {**own, "role": role, "human": None if rated is None else rated.mean}}
 
 
-def _shares(title: str) -> Callable[[Lane], _Found]:
+def _shares(title: str) -> Callable[[Lane], Figures]:
     """Return what gives the shares of a table of errors, in per cent."""
 
-    def figures(lane: Lane) -> _Found:
+    def figures(lane: Lane) -> Figures:
         known = _counted(lane)
-        return {"": {name: _per_cent(known.share(of)) for name, of in SHARES[title].items()}}
+        return {"": {name: known.share(of).per_cent for name, of in SHARES[title].items()}}
 
     return figures
 
 
-def _per_cent(share: Share) -> float | None:
-    return None if share.value is None else 100 * share.value
-
-
-def _by_api(lane: Lane) -> _Found:
+def _by_api(lane: Lane) -> Figures:
     return {
         api.api: {
             "turns due": api.due,
-            "selected": _per_cent(api.selected),
-            "executed": _per_cent(api.executed),
+            "selected": api.selected.per_cent,
+            "executed": api.executed.per_cent,
             "unnecessary calls": api.unnecessary,
-            "creation": _per_cent(api.created),
+            "creation": api.created.per_cent,
         }
         for _, api in api_rows({lane.label: _counted(lane)})
     }
