@@ -40,6 +40,11 @@ def some_corrected(lanes: Sequence[Lane]) -> bool:
     return any(lane.run.corrected() for lane in lanes)
 
 
+def audited(lanes: Sequence[Lane]) -> bool:
+    """Tell whether the judge of a run was held against people or rules."""
+    return any(lane.summary.get("audit") for lane in lanes)
+
+
 def missions_typed(lanes: Sequence[Lane]) -> bool:
     """Tell whether a mission that was scored has a type."""
     return any(

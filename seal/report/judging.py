@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from markupsafe import Markup
 
 from seal.report.columns import Columns, chance, figure, grid_of, with_interval
 from seal.report.grids import Grid, counted, interval
+from seal.report.lanes import Lane
+from seal.report.printable import printable
 
 SHOWN = 5
 """Goals that are named where a judge and a reference differ."""
@@ -58,6 +62,21 @@ def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
             yield from _panel(f"{metric}: ", *panel)
 
 
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables of the report with their notes; None where no panel was audited."""
+    from seal.report.pages import table
+
+    parts: list[Markup] = []
+    for lane in lanes:
+        for metric, compared in (lane.summary.get("audit") or {}).items():
+            if panel := _panel_of(metric, compared):
+                grids = _panel(f"{lane.label}, {metric}: ", *panel)
+                parts += [table(grid, wrapping=True) for grid in grids]
+                notes = _panel_notes("", panel[1])
+                parts += [Markup("<p>{}</p>").format(printable(note)) for note in notes]
+    return Markup("").join(parts) or None
+
+
 def _panel_of(metric: str, compared: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
     """Return what the judges are held against, and how they do; None: there are not several."""
     against = "people" if "people" in compared else "rules"
@@ -68,6 +87,7 @@ def _panel_of(metric: str, compared: Mapping[str, Any]) -> tuple[str, Mapping[st
 def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid]:
     table = grid_of(f"{metric}each judge against {against}", _JUDGES, found["judges"])
     known = [against, "100.00", _percent(found["solved_of_reference"])]
+    known += [""] * (len(_JUDGES) - len(known))
     yield table._replace(rows=[known, *table.rows])
     if sure := _sure(found["pairs"]):
         yield grid_of(f"{metric}judges that differ by more than chance", _PAIRS, sure)
@@ -82,13 +102,25 @@ def _sure(pairs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _panel_notes(metric: str, found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the columns mean, and how many pairs differ by more than chance."""
+    """Yield what columns mean, how many pairs differ by more than chance, and on which tasks."""
     yield (
         f"{metric}only it, only they: goals that only the judge, or only the others, call solved; "
         "p: of both, McNemar's exact, corrected by Holm over the judges; kappa: Cohen's"
     )
-    pairs, sure = counted(len(found["pairs"]), "pair"), len(_sure(found["pairs"]))
-    yield f"{metric}{sure} of {pairs} of judges differ in how often they are right, at p < {_ALPHA}"
+    sure = _sure(found["pairs"])
+    pairs = counted(len(found["pairs"]), "pair")
+    yield (
+        f"{metric}{len(sure)} of {pairs} of judges differ in how often they are right, p < {_ALPHA}"
+    )
+    for pair in sure:
+        tasks = [
+            goal["task"]
+            for goal in found["goals"]
+            if pair["other"] in goal["wrong"] and pair["judge"] not in goal["wrong"]
+        ]
+        more = f", and {len(tasks) - SHOWN} more" if len(tasks) > SHOWN else ""
+        told = ", ".join(tasks[:SHOWN]) + more
+        yield f"  {pair['judge']} is right and {pair['other']} is not: {told}"
 
 
 def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:

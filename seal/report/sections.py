@@ -24,6 +24,7 @@ from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark
 from seal.report.applies import (
     CATEGORY_GROUPS,
+    audited,
     by_category,
     has_paper,
     helpers_spoke,
@@ -153,6 +154,7 @@ OURS = {
     "breakdown": OwnSection(
         "By category and augmentation", "seal.report.breakdown:section", applies=by_category
     ),
+    "judges": OwnSection("Judges", "seal.report.judging:section", applies=audited),
     "missions": OwnSection("Missions", "seal.report.missions:section", applies=missions_typed),
     "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
     "users": OwnSection("Users", "seal.report.users:section", INSTRUCTION),

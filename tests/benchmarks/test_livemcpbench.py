@@ -12,6 +12,8 @@ from livemcp_sources import RUN, runs, tools, write_source
 from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
 from seal.experiments.judge_audit import audit_run
 from seal.pools import import_benchmark, load_pool
+from seal.report.judging import section
+from seal.report.lanes import lanes_of
 from seal.runs.recorded_run import import_run
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
@@ -133,12 +135,11 @@ def test_judges_are_held_against_people_and_against_each_other(
     assert (strict["kappa"], mild["kappa"]) == (0.4, 0.0)
     (pair,) = found["people"]["pairs"]
     assert (pair["only"], pair["only_other"], pair["p"], pair["p_holm"]) == (1, 1, 1.0, 1.0)
-    assert [
-        (goal["task"].rpartition("/")[2], goal["wrong"]) for goal in found["people"]["goals"]
-    ] == [
-        ("ferry", ["strict"]),
-        ("tide", ["mild"]),
-    ]
+    wrong = {goal["task"]: goal["wrong"] for goal in found["people"]["goals"]}
+    assert wrong == {"livemcpbench/ferry": ["strict"], "livemcpbench/tide": ["mild"]}
+    page = str(section(lanes_of([run])))
+    assert "each judge against people" in page
+    assert "0 of 1 pair of judges differ in how often they are right" in page
 
 
 def test_files_of_judges_may_lie_in_one_folder_packed(run: RunFolder, tmp_path: Path) -> None:
