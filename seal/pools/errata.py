@@ -7,10 +7,10 @@ A file is a JSON object:
        "reason": "Order 7 ships on Monday.", "source": "orders.csv, line 8"}]}
 
 `gold` has the fields of a goal that change (`GOLD`), as tasks.jsonl has them, and nothing of what
-is asked. `plans: null`, `relevant: []` and the like say that nothing is known to be right: such a
-goal has no value then. Where plans or answers change, the `reference` of the old gold goes, unless
-the correction has one. `was` is the digest of the gold that the correction was made for, so that
-no correction is laid over another version (`gold_digest`). `draft` writes one to fill in.
+is asked. `plans: null`, `relevant: []` and the like say that nothing is known to be right: metrics
+of gold have no value of such a goal. Where plans or answers change, the `reference` of the old gold
+goes, unless the correction has one. `was` is the digest of the gold that the correction was made
+for, so that none is laid over another version (`gold_digest`). `draft` writes a file to fill in.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def errata_grid(run: RunFolder) -> Grid | None:
         return None
     title, found = _compared(run, corrected)
     rows = [
-        (metric, *(" ".join((c.value_text, c.interval_text)).strip() for c in cells.values()))
+        (metric, *(f"{c.value_text} {c.interval_text}\n{c.count_text}" for c in cells.values()))
         for metric, cells in found.valued.items()
     ]
     return Grid(title, ("metric", *_COLUMNS), rows)
