@@ -6,7 +6,7 @@ pass^k and pass@k tell how surely, and whether at all, one of several trials of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import comb
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,8 +38,17 @@ class Power(NamedTuple):
     tasks_needed: int | None
     """Tasks that would find the observed difference, with as many trials as there are."""
     trials_needed: int | None
-    """Trials of these tasks that would find it; None where no number of them does, or where there
-    is one trial only, which does not tell how trials vary."""
+    """Trials of these tasks, of each run, that would find it; None where no number of them does, or
+    where there is one trial only, which does not tell how trials vary."""
+
+
+class Noise(NamedTuple):
+    """What trials of one task that differ add to an error."""
+
+    squared: float | None
+    """Of SE squared the part that is due to them; None: there is one trial only."""
+    trials: float
+    """How many there are; of two runs that differ in them, as many as would add as much."""
 
 
 NO_POWER = Power(None, None, None, None)
@@ -52,6 +61,7 @@ def power_of(
     trials: Integers,
     alpha: float = ALPHA,
     power: float = POWER,
+    noise: Sequence[Noise] | None = None,
 ) -> list[Power]:
     """Return for each column what its pairs could find.
 
@@ -72,6 +82,7 @@ def power_of(
         trials: Trial of each pair, (pairs,).
         alpha: Of the two-sided test.
         power: Wanted.
+        noise: Of each column, where the pairs are means over trials; None: the pairs tell it.
     """
     import numpy as np
 
@@ -83,13 +94,43 @@ def power_of(
     pairs = present.sum(axis=0)
     means = values.sum(axis=0) / np.maximum(pairs, 1)
     between = _squared_error(values, present, clusters)
-    chats, within = _within_tasks(values, present, tasks, trials)
     held = (cluster_sums(present, tasks)[0] > 0).sum(axis=0)
+    if noise is None:
+        chats, within = _within_tasks(values, present, tasks, trials)
+        noise = [Noise(w, n / max(k, 1)) for w, n, k in zip(within, chats, held, strict=True)]
     return [
-        _power(float(mean), squared, part, int(count), played, reach)
-        for mean, squared, part, count, played in zip(
-            means, between, within, held, chats, strict=True
-        )
+        _power(float(mean), squared, part, int(count), reach)
+        for mean, squared, part, count in zip(means, between, noise, held, strict=True)
+    ]
+
+
+def noise_of_means(
+    varied: Floats, trials: Integers, held: NDArray[np.bool_], pairs: Integers
+) -> list[Noise]:
+    """Return for each column what trials add to the error of a mean of differences of means.
+
+    Of a mean over K trials that vary by V it is V / K. A task with one trial counts as varying like
+    the others of its run, and a run with one trial of each task like the other run.
+
+    Args:
+        varied: (2, tasks, columns): of either run, the variance of what one trial sums up to over
+            the goals of a task; NaN where there is one trial.
+        trials: (2, tasks, columns): how many there are.
+        held: (tasks, columns): whether a task has a pair.
+        pairs: Of each column.
+    """
+    import numpy as np
+
+    known = held & ~np.isnan(varied)
+    sums, counts = np.where(known, varied, 0.0).sum(axis=1), known.sum(axis=1)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    means = np.where(np.isnan(means), means[::-1], means)
+    filled = np.where(held, np.where(known, varied, means[:, None, :]), 0.0)
+    now = (filled / np.maximum(trials, 1)).sum(axis=(0, 1)) / np.maximum(pairs, 1) ** 2
+    one = filled.sum(axis=(0, 1)) / np.maximum(pairs, 1) ** 2
+    return [
+        Noise(None, 1.0) if np.isnan(of_all) else Noise(float(of_all), float(each / (of_all or 1)))
+        for of_all, each in zip(now, one, strict=True)
     ]
 
 
@@ -141,9 +182,7 @@ def _within_tasks(
     return chats.tolist(), parts
 
 
-def _power(
-    mean: float, squared: float | None, within: float | None, tasks: int, chats: int, reach: float
-) -> Power:
+def _power(mean: float, squared: float | None, noise: Noise, tasks: int, reach: float) -> Power:
     if squared is None:
         return NO_POWER
     if squared == 0 and mean == 0:
@@ -154,16 +193,17 @@ def _power(
         return Power(error, reach * error, None, None)
     wanted = (mean / reach) ** 2
     needed = max(1, math.ceil(tasks * squared / wanted))
-    return Power(error, reach * error, needed, _trials(squared, within, wanted, chats / tasks))
+    return Power(error, reach * error, needed, _trials(squared, noise, wanted))
 
 
-def _trials(squared: float, within: float | None, wanted: float, trials: float) -> int | None:
+def _trials(squared: float, noise: Noise, wanted: float) -> int | None:
+    within = noise.squared
     if within is None:
         return None
     rest = max(squared - within, 0.0)
     if rest >= wanted:
         return None
-    return max(1, math.ceil(trials * min(within, squared) / (wanted - rest) - 1e-9))
+    return max(1, math.ceil(noise.trials * min(within, squared) / (wanted - rest) - 1e-9))
 
 
 def pass_hat(solved: Integers, trials: Integers, k: int) -> Floats:

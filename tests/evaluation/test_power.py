@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.evaluation.power import NO_POWER, power_of
+from seal.evaluation.power import NO_POWER, noise_of_means, power_of
 
 REACH = 1.959964 + 0.841621
 
@@ -68,6 +68,31 @@ def test_trials_needed_are_those_that_theory_needs() -> None:
     found = [one(*drawn(rng, 400, 4, 0.08)).trials_needed for _ in range(40)]
     # (0.1^2 + 1^2 / K) / 400 = (0.08 / 2.80)^2 for K = 3.2
     assert np.median([trials for trials in found if trials is not None]) in (3, 4, 5)
+
+
+def of_means(rng, tasks: int, counts: tuple[int, int], effect: float):
+    """Return what runs of so many trials tell, whose trials vary by 1 and whose tasks by 0.1."""
+    centres = rng.normal(0, 0.1, tasks)
+    runs = [rng.normal(0, 1.0, (tasks, count)) for count in counts]
+    values = centres + effect + runs[0].mean(axis=1) - runs[1].mean(axis=1)
+    varied = np.array([run.var(axis=1, ddof=1) if run.shape[1] > 1 else np.full(tasks, np.nan)
+                       for run in runs])[:, :, None]  # fmt: skip
+    trials = np.repeat(np.array(counts)[:, None], tasks, axis=1)[:, :, None]
+    noise = noise_of_means(varied, trials, np.ones((tasks, 1), dtype=bool), np.array([tasks]))
+    places = np.arange(tasks)
+    return power_of(values[:, None], places, places, 0 * places, noise=noise)[0]
+
+
+@pytest.mark.parametrize("counts", [(2, 6), (4, 4), (1, 8)])
+def test_runs_that_differ_in_trials_need_as_many_as_theory_says(counts: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    found = [of_means(rng, 400, counts, 0.11).trials_needed for _ in range(60)]
+    # (0.1^2 + 2 / K) / 400 = (0.11 / 2.80)^2 for K = 3.3
+    assert np.median([trials for trials in found if trials is not None]) in (3, 4)
+
+
+def test_two_runs_of_one_trial_do_not_tell_how_trials_vary() -> None:
+    assert of_means(np.random.default_rng(0), 50, (1, 1), 0.5).trials_needed is None
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,6 +1,7 @@
 """Whole runs beside each other: what is matched, corrected, won and lost, and what is refused."""
 
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,22 @@ def test_runs_that_differ_in_trials_are_compared_by_means_over_all_of_them(tmp_p
         None,
         [],
     )
+
+
+def test_runs_that_differ_in_trials_are_told_how_many_would_find_the_difference(
+    tmp_path: Path,
+) -> None:
+    rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    base = run(tmp_path / "a", passed(*rows), trials=3)
+    new = run(tmp_path / "b", passed(*[[1.0, 1.0]] * 3, [1.0, 0.0], [0.0, 1.0]), trials=2)
+    (entry,) = compared(base, new)["comparisons"]
+    # The differences of means are 2/3 three times and 1/6 twice: SE^2 is 0.3 / 4 / 5.
+    reach, squared, mean = 2.8016, 0.015, 7 / 15
+    assert entry["detectable"] == pytest.approx(reach * squared**0.5, abs=1e-4)
+    # One trial varies by 1/3 in each task of a, and by 1/2 in two of b.
+    one, now = (5 / 3 + 2 / 2) / 25, (5 / 3 / 3 + 2 / 2 / 2) / 25
+    assert now > squared
+    assert entry["trials_needed"] == math.ceil(one / now * squared / (mean / reach) ** 2) == 2
 
 
 def test_means_over_trials_say_the_same_as_pairs_where_all_have_as_many(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm, paired_differences
-from seal.evaluation.power import Power, power_of
+from seal.evaluation.power import Noise, Power, noise_of_means, power_of
+from seal.evaluation.statistics import cluster_sums
 from seal.experiments.comparison.scores import ScoreTable
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def compare(
     differences = left - right
     both = ~np.isnan(differences)
     found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
-    powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials)
+    noise = _noise(one, other, pairs, names, both)
+    powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials, noise=noise)
     adjusted = _adjusted(names, found, family)
     excluded = _excluded(one, other, pairs, names)
     return [
@@ -114,6 +116,31 @@ def compare(
         }
         for column, name in enumerate(names)
     ]
+
+
+def _noise(
+    one: Side, other: Side, pairs: Pairs, names: Sequence[str], both: NDArray[np.bool_]
+) -> list[Noise] | None:
+    """Return what trials add to the errors, by metric; None where the pairs are by trial."""
+    import numpy as np
+
+    if one.scores.spread is None or other.scores.spread is None:
+        return None
+    varied = np.full((2, len(pairs.names), len(names)), np.nan)
+    trials = np.ones(varied.shape, dtype=np.int64)
+    for place, (table, spread) in enumerate(
+        ((one.scores, one.scores.spread), (other.scores, other.scores.spread))
+    ):
+        columns = [
+            (n, table.metrics[name]) for n, name in enumerate(names) if name in table.metrics
+        ]
+        here, there = [n for n, _ in columns], [n for _, n in columns]
+        for row, task in enumerate(pairs.names):
+            if task in spread:
+                varied[place, row, here] = spread[task].variance[there]
+                trials[place, row, here] = spread[task].trials[there]
+    held = cluster_sums(both, pairs.tasks)[0] > 0
+    return noise_of_means(varied, trials, held, both.sum(axis=0))
 
 
 def _adjusted(

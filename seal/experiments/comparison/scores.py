@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import DataError
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -39,6 +39,17 @@ class ScoreTable:
     """(rows, metrics): place in `reasons`; -1 where there is a value."""
     reasons: tuple[str, ...]
     """Kinds of reason why scores have no value."""
+    spread: Mapping[str, Spread] | None = None
+    """Task to how its trials differ; None: the rows are by trial."""
+
+
+class Spread(NamedTuple):
+    """How the trials of one task differ, by metric. A trial is what its goals sum up to."""
+
+    variance: NDArray[np.float64]
+    """NaN where fewer than two trials have a value."""
+    trials: NDArray[np.int64]
+    """How many have one."""
 
 
 def read_scores(path: Path) -> ScoreTable:
@@ -98,7 +109,27 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
         rows=rows,
         values=np.where(counts > 0, sums / np.maximum(counts, 1), np.nan),
         why=np.where(counts > 0, -1, table.why[first]),
+        spread=_spread(table),
     )
+
+
+def _spread(table: ScoreTable) -> dict[str, Spread]:
+    import numpy as np
+
+    trials: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for (task, trial, _), row in table.rows.items():
+        trials[task][trial].append(row)
+    found = {}
+    for task, chats in trials.items():
+        goals = [table.values[rows] for rows in chats.values()]
+        sums = np.array([np.nansum(values, axis=0) for values in goals])
+        held = np.array([~np.isnan(values).all(axis=0) for values in goals])
+        count = held.sum(axis=0)
+        mean = np.where(held, sums, 0.0).sum(axis=0) / np.maximum(count, 1)
+        squares = np.where(held, (sums - mean) ** 2, 0.0).sum(axis=0)
+        variance = np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan)
+        found[task] = Spread(variance, count)
+    return found
 
 
 def _refuse_repeated(path: Path, cells: NDArray[np.int64]) -> None:
