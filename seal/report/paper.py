@@ -16,24 +16,16 @@ from markupsafe import Markup
 from seal.core import SealError, UsageError, fault, shortened
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.published import PublishedTable, Source
-from seal.report.glance import terminal_text
-from seal.report.grids import COMPACT, Grid, drawn, number
+from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
-from seal.report.pages import Bar, BarGroup, asset, bar_chart, content_hash, render, table
-from seal.report.printable import printable
+from seal.report.pages import Bar, BarGroup, bar_chart, render, table
 from seal.runs.run_folder import RunFolder
 
 PUBLISHED, HERE = "published", "here"
+MARK = "*"
+"""Stands behind a difference that is more than chance makes of our tasks."""
 _LEAST = 4
 """Letters and digits of a name, at least, for it to be the beginning of another."""
-_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
 Figures = Mapping[str, Mapping[str, float | None]]
 """Row to heading to figure; the row of the whole is named by an empty text."""
 
@@ -57,7 +49,9 @@ class Row(NamedTuple):
     whose: str
     """`published`, `here`, the label of what was measured, or what it is less."""
     figures: Mapping[str, float]
-    is_difference: bool = False
+    outside: frozenset[str] | None = None
+    """Of a difference, the headings whose published figure our 95 % interval does not hold; None:
+    it is no difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +82,16 @@ class PaperTable:
             value = row.figures.get(heading)
             if value is None:
                 return "-"
-            text = _text(value, digits[heading], row.is_difference)
-            return text if shown is None or row.is_difference else shown(text, value)
+            if row.outside is not None:
+                mark = MARK if heading in row.outside else ""
+                return _text(value, digits[heading], True) + mark
+            text = _text(value, digits[heading], False)
+            return text if shown is None else shown(text, value)
 
         rows = [
             (row.name, row.whose, *(cell(row, head) for head in self.headings)) for row in self.rows
         ]
         return Grid(self.title, ("", "", *self.headings), rows, names=2)
-
-    def latex(self) -> str:
-        """Return the table as LaTeX that needs no package; notes are comments."""
-        grid = self.grid()
-        aligned = "l" * grid.names + "r" * (len(grid.columns) - grid.names)
-        lines = [" & ".join(map(_latex, row)) + r" \\" for row in (grid.columns, *grid.rows)]
-        return "\n".join(
-            (
-                *(f"% {note}" for note in self.notes),
-                r"\begin{table}",
-                rf"\caption{{{_latex(grid.title)}}}",
-                rf"\begin{{tabular}}{{{aligned}}}",
-                r"\hline",
-                lines[0],
-                r"\hline",
-                *lines[1:],
-                r"\hline",
-                r"\end{tabular}",
-                r"\end{table}",
-            )
-        )
 
     def html(self) -> Markup:
         """Return the table for a page; bars stand above it, figures of a heat map have colours."""
@@ -126,12 +102,12 @@ class PaperTable:
     def to_json(self) -> dict[str, Any]:
         """Return the table as JSON."""
         told = {"name": self.published.name, "title": self.published.title}
-        rows = [row._asdict() for row in self.rows]
+        rows = [{**row._asdict(), "outside": sorted(row.outside or ())} for row in self.rows]
         return {**told, "source": self.published.source, "rows": rows, "notes": list(self.notes)}
 
     def _bars(self) -> Markup:
         """Return bars by heading, of a row one colour each."""
-        rows = [row for row in self.rows if not row.is_difference]
+        rows = [row for row in self.rows if row.outside is None]
         lanes = [
             {"colour": f"run-{place % RUN_COLOURS}", "label": f"{row.name} {row.whose}"}
             for place, row in enumerate(rows)
@@ -167,10 +143,6 @@ def _text(value: float, digits: int | None, signed: bool) -> str:
         text = number(size) if digits is None else f"{size:,.{digits}f}"
     below = value < 0 and float(text.replace(",", "")) > 0
     return f"{'-' if below else '+' if signed else ''}{text}"
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def _heated(text: str, value: float) -> Markup:
@@ -233,7 +205,10 @@ def filled(
         rows.append(Row(name, PUBLISHED, row))
         rows += _beside(published, [one for one in found if one[1] == name], beside)
     rows += _beside(published, [one for one in found if one[1] not in published.rows], beside)
-    return PaperTable(published, headings, rows, list(_missing(published, mine, headings)))
+    notes = list(_missing(published, mine, headings))
+    if any(row.outside for row in rows):
+        notes.append(f"{MARK} the published figure lies outside our 95 % interval over tasks")
+    return PaperTable(published, headings, rows, notes)
 
 
 def figures_of(published: PublishedTable, each: Measured) -> Figures:
@@ -243,11 +218,8 @@ def figures_of(published: PublishedTable, each: Measured) -> Figures:
         UsageError: The table's function fails, or returns no figures.
     """
     told = _told(published, each)
-    means = {
-        heading: _mean(each.what, metric, published.scale)
-        for heading, metric in published.columns.items()
-        if metric
-    }
+    own = {h: _estimate(each.what, m).mean for h, m in published.columns.items() if m}
+    means = {h: None if mean is None else published.scale * mean for h, mean in own.items()}
     if not means:
         return told
     return {**told, "": {**dict.fromkeys(published.columns), **means, **told.get("", {})}}
@@ -279,11 +251,19 @@ def _is_row(row: Any) -> bool:
     )
 
 
-def _mean(lane: Lane, metric: str, scale: float) -> float | None:
+def _estimate(lane: Lane, metric: str) -> Estimate:
     name, _, group = metric.partition("|")
     entry = lane.metrics.get(name) or {}
-    mean = ((entry.get("by") or {}).get(group) or {} if group else entry).get("mean")
-    return None if mean is None else scale * mean
+    return Estimate.of((entry.get("by") or {}).get(group) if group else entry)
+
+
+def _is_outside(published: PublishedTable, each: Measured, heading: str, other: float) -> bool:
+    """Tell whether our interval does not hold a published figure; false where there is none."""
+    metric = published.columns.get(heading)
+    found = _estimate(each.what, metric) if metric else Estimate(None)
+    if found.low is None or found.high is None or found.low == found.high:
+        return False  # scores that are all alike tell nothing of chance
+    return not published.scale * found.low <= other <= published.scale * found.high
 
 
 def _beside(
@@ -301,7 +281,8 @@ def _beside(
             other = published.rows[base]
             less = {h: v - other[h] for h, v in figures.items() if h in other}
             if less:
-                yield Row("", f"less {base if base != name else PUBLISHED}", less, True)
+                outside = frozenset(h for h in less if _is_outside(published, each, h, other[h]))
+                yield Row("", f"less {base if base != name else PUBLISHED}", less, outside)
 
 
 def _same(published: PublishedTable, each: Measured, beside: str | None) -> str:
@@ -354,31 +335,3 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         told += [each for each in tables_of_run(lane.run) if each not in told]
     shown = [filled(each, measured_lanes(lanes)) for each in told if each.rows]
     return Markup("").join(each.html() for each in shown if each.measured) or None
-
-
-def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
-    """Return tables as a file of one format: text, latex or html.
-
-    Args:
-        name: Of the paper.
-        tables: Its tables.
-        lines: What is told below them.
-        format: As named above.
-    """
-    if format == "latex":
-        parts = (*(each.latex() for each in tables), "\n".join(f"% {line}" for line in lines))
-        return "\n\n".join(parts) + "\n"
-    if format == "html":
-        style = asset("style.css")
-        shown = {"title": name, "tables": tables, "lines": lines, "style": style}
-        return str(render("paper.html", **shown, style_hash=content_hash(style)))
-    return terminal_text(shown_parts(tables, lines)) + "\n"
-
-
-def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[Any]:
-    """Yield tables and lines as a terminal shows them."""
-    for each in tables:
-        yield printable(each.title)
-        yield drawn(each.grid()._replace(title=""), **COMPACT)
-        yield from map(printable, each.notes)
-    yield from map(printable, lines)

@@ -12,6 +12,7 @@ from seal.core import DataError, UsageError
 from seal.pools.published import PublishedTable
 from seal.report.lanes import Lane, lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
+from seal.report.paper_forms import latex
 from seal.report.seal_paper import of_sweep
 from seal.runs.run_folder import RunFolder
 
@@ -45,9 +46,19 @@ def test_a_run_stands_below_the_published_rows_with_what_it_differs_by(run: RunF
         ["GPT-4o", "published", "0.70", "-", "12"],
         ["Small_7B", "published", "0.25", "-", "-"],
         ["lexical", "here", "0.50", "0.200", "14"],
-        ["", "less GPT-4o", "-0.20", "-", "+2"],
+        ["", "less GPT-4o", "-0.20*", "-", "+2"],
     ]
-    assert shown(run).notes == []
+    assert shown(run).notes == ["* the published figure lies outside our 95 % interval over tasks"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "marked"), [(0.4, 0.6, True), (0.4, 0.7, False), (0.5, 0.5, False)]
+)
+def test_a_difference_is_marked_where_our_interval_lacks_the_published_figure(
+    make_run: Writer, low: float, high: float, marked: bool
+) -> None:
+    run = make_run("run", metrics={"pass_rate": metric(0.5) | {"low": low, "high": high}})
+    assert (shown(run).rows[-1].outside == {"SR"}) is marked
 
 
 @pytest.mark.parametrize(
@@ -109,7 +120,7 @@ def test_percentages_have_a_decimal_and_small_differences_no_minus(make_run: Wri
 
 
 def test_latex_needs_no_package_and_escapes_what_it_must(run: RunFolder) -> None:
-    text = shown(run).latex()
+    text = latex(shown(run))
     assert r"\caption{table-1: Honesty \& more (Paper, Table 1)}" in text
     assert r"Small\_7B & published" in text
     assert text.count(r"\\") == 5

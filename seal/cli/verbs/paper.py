@@ -40,7 +40,7 @@ def command(
     chosen = _format(format, out)
     with output(json) as result:
         from seal.core.records import AtomicFile
-        from seal.report.paper import document, shown_parts
+        from seal.report.paper_forms import document, shown_parts
         from seal.report.paper_sources import declared_tables, paper_tables, table_list
 
         if not folders:

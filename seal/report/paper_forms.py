@@ -1,0 +1,75 @@
+"""Tables of a paper as text, LaTeX and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from seal.report.glance import terminal_text
+from seal.report.grids import COMPACT, drawn
+from seal.report.pages import asset, content_hash, render
+from seal.report.paper import PaperTable
+from seal.report.printable import printable
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+
+
+def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
+    """Return tables as a file of one format: text, latex or html.
+
+    Args:
+        name: Of the paper.
+        tables: Its tables.
+        lines: What is told below them.
+        format: As named above.
+    """
+    if format == "latex":
+        parts = (*(latex(each) for each in tables), "\n".join(f"% {line}" for line in lines))
+        return "\n\n".join(parts) + "\n"
+    if format == "html":
+        style = asset("style.css")
+        shown = {"title": name, "tables": tables, "lines": lines, "style": style}
+        return str(render("paper.html", **shown, style_hash=content_hash(style)))
+    return terminal_text(shown_parts(tables, lines)) + "\n"
+
+
+def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[Any]:
+    """Yield tables and lines as a terminal shows them."""
+    for each in tables:
+        yield printable(each.title)
+        yield drawn(each.grid()._replace(title=""), **COMPACT)
+        yield from map(printable, each.notes)
+    yield from map(printable, lines)
+
+
+def latex(table: PaperTable) -> str:
+    """Return a table as LaTeX that needs no package; notes are comments."""
+    grid = table.grid()
+    aligned = "l" * grid.names + "r" * (len(grid.columns) - grid.names)
+    head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.columns, *grid.rows))
+    return "\n".join(
+        (
+            *(f"% {note}" for note in table.notes),
+            r"\begin{table}",
+            rf"\caption{{{_latex(grid.title)}}}",
+            rf"\begin{{tabular}}{{{aligned}}}",
+            r"\hline",
+            head,
+            r"\hline",
+            *rows,
+            r"\hline",
+            r"\end{tabular}",
+            r"\end{table}",
+        )
+    )
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
