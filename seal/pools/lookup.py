@@ -131,8 +131,13 @@ def bench_of(bench: Bench | Sequence[Task], tools: Sequence[OwnTool]) -> Bench:
 
 def answer_formats() -> dict[str, Code]:
     """Return the formats of kept answers that installed benchmarks read, each with its reader."""
+    return declared("answers")
+
+
+def declared(part: Literal["answers", "peers"]) -> dict[str, Code]:
+    """Return what installed benchmarks declare by name in a part."""
     found = [known_benchmark(name) for name in REGISTRY.names()]
-    return {format: read for one in found if one for format, read in one.answers.items()}
+    return {name: code for one in found if one for name, code in getattr(one, part).items()}
 
 
 def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:

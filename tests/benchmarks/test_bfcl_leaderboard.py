@@ -11,7 +11,7 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks.bfcl.agreement import MUTATIONS, judged
-from seal.benchmarks.bfcl.leaderboard import wrong_answer
+from seal.benchmarks.bfcl.leaderboard import wrong_goal
 from seal.benchmarks.bfcl.peer import VARIABLE, Peer
 from seal.cli import main
 from seal.core import InfrastructureError, ToolCall, UsageError
@@ -44,7 +44,7 @@ def right(shelf: BfclShelf, accepted: list[Any], value: Any, kind: Any, **more: 
     (tool,) = shelf.tools().values()
     given = {} if value is None else {"x": value}
     made = [ToolCall("0", "f", given, "", tool.id)]
-    return not wrong_answer(task.goals[0].plans or (), made, {tool.id: tool})
+    return not wrong_goal(task.goals[0], made, {tool.id: tool})
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_calls_are_taken_in_the_order_of_gold(shelf: BfclShelf) -> None:
     oban, leith, odd = (
         ToolCall(port, TIDE, {"port": port}, "", tool) for port in ("Oban", "Leith", "Hull")
     )
-    plans = task.goals[0].plans or ()
-    assert wrong_answer(plans, [leith, oban], tools) == ""
-    assert wrong_answer(plans, [oban, leith], tools) == f"no call fits that of {tool}"
-    assert wrong_answer(plans, [leith], tools) == "1 calls, expected 2"
-    assert wrong_answer(plans, [leith, odd], tools) == f"no call fits that of {tool}"
+    (goal,) = task.goals
+    assert wrong_goal(goal, [leith, oban], tools) == ""
+    assert wrong_goal(goal, [oban, leith], tools) == f"no call fits that of {tool}"
+    assert wrong_goal(goal, [leith], tools) == "1 calls, expected 2"
+    assert wrong_goal(goal, [leith, odd], tools) == f"no call fits that of {tool}"
     unread = ToolCall("0", TIDE, None, "{", tool)
-    assert wrong_answer(plans, [unread, unread], tools) == f"no call fits that of {tool}"
+    assert wrong_goal(goal, [unread, unread], tools) == f"no call fits that of {tool}"
 
 
 def scored(shelf: BfclShelf, out: Path, model: str = "oracle", **told: Any) -> dict[str, Any]:
@@ -323,7 +323,7 @@ def test_changed_answers_are_equal_by_seed_and_judged_by_both(shelf: BfclShelf, 
     # The shelf's item is not of an id that the peer knows: it fails at each.
     first, again = ([*judged(pool.tasks(), tools, Peer(), seed=1)] for _ in range(2))
     assert first == again
-    assert Counter(one.task for one in first) == {"a_0": len(MUTATIONS)}
+    assert Counter(one.task.id for one in first) == {"a_0": len(MUTATIONS)}
     assert {one.theirs[:9] for one in first} == {"!KeyError"}
     ours = {one.change: not one.ours for one in first}
     assert ours["gold"] and ours["upper case"] and not ours["other text"] and not ours["null"]

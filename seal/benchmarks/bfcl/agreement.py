@@ -10,14 +10,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
-from seal.benchmarks.bfcl.leaderboard import wrong_answer
-from seal.benchmarks.bfcl.peer import Peer
+from seal.benchmarks.bfcl.leaderboard import CallRules, wrong_goal
+from seal.benchmarks.bfcl.peer import RELEASE
+from seal.benchmarks.bfcl.peer import Peer as LeaderboardsOwn
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.core import JSON, Goal, Task, Tool, ToolCall
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Called
+from seal.core.plain import json_text
+from seal.evaluation.calls import align
+from seal.experiments.verification import Held, Peer
+from seal.pools.lookup import open_pool
 
 Calls = list[tuple[str, dict[str, JSON]]]
 """Tool ids and arguments of an answer."""
@@ -28,10 +34,10 @@ _AT_ONCE = 500
 class Answer:
     """An answer, and what both say of it."""
 
-    task: str
+    task: Task
     change: str
     """Which of `MUTATIONS` made it."""
-    calls: Calls
+    made: list[ToolCall]
     ours: str
     """What is wrong; empty: nothing."""
     theirs: str
@@ -44,7 +50,7 @@ class Answer:
 
 
 def judged(
-    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: Peer, seed: int = 0
+    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn, seed: int = 0
 ) -> Iterator[Answer]:
     """Yield changed answers of the single-turn goals in Python, as ours and the peer judge them."""
     waiting: list[tuple[Task, str, Calls]] = []
@@ -58,7 +64,7 @@ def judged(
 
 
 def _judged(
-    waiting: list[tuple[Task, str, Calls]], tools: Mapping[str, Tool], peer: Peer
+    waiting: list[tuple[Task, str, Calls]], tools: Mapping[str, Tool], peer: LeaderboardsOwn
 ) -> Iterator[Answer]:
     asked = [
         [task.id, [[tools[tool].name, arguments] for tool, arguments in calls]]
@@ -67,13 +73,60 @@ def _judged(
     told = peer.ask("answers", of=asked)
     for (task, change, calls), theirs in zip(waiting, told, strict=True):
         made = [ToolCall("", tools[tool].name, arguments, "", tool) for tool, arguments in calls]
-        yield Answer(task.id, change, calls, _ours(task.goals[0], made, tools), theirs)
+        yield Answer(task, change, made, wrong_goal(task.goals[0], made, tools), theirs)
 
 
-def _ours(goal: Goal, made: list[ToolCall], tools: Mapping[str, Tool]) -> str:
-    if goal.labels.get(UNMEETABLE):
-        return "gold accepts nothing"
-    return wrong_answer(goal.plans or (), made, tools)
+def _held() -> Iterator[Held]:
+    pool = open_pool("bfcl")
+    tools = {tool.id: tool for tool in pool.tools()}
+    peer = LeaderboardsOwn()
+    try:
+        for answer in judged(pool.tasks(), tools, peer):
+            of, theirs = f"{answer.task.id}, {answer.change}", not answer.theirs
+            yield Held("calls_right by --match bfcl", of, not answer.ours, theirs)
+            (plan,) = answer.task.goals[0].plans or ()
+            clean = align(plan, 0, answer.made).right
+            why, value = ("", "") if clean == theirs else _why(answer, plan.calls(), tools)
+            yield Held("calls_right by our rules", f"{of}{value}", clean, theirs, why)
+    finally:
+        peer.close()
+
+
+def _why(answer: Answer, gold: list[Called], tools: Mapping[str, Tool]) -> tuple[str, str]:
+    """Return the kind of the difference between our rules and the leaderboard's, and the value."""
+    if answer.task.goals[0].labels.get(UNMEETABLE):
+        return "gold accepts nothing", ""
+    for call, made in product(gold, answer.made):
+        rules = CallRules(call, tools[call.tool])
+        for name, argument in (call.arguments or {}).items():
+            value = (made.arguments or {}).get(name, ...)
+            if made.tool != call.tool or value is ...:
+                continue
+            ours = argument.accepts(value)
+            if ours != rules.accept_value(name, argument, value):
+                return _kind(ours, value), f": {name}={value!r}"
+    return "overlapping gold", ""
+
+
+def _kind(ours: bool, value: JSON) -> str:
+    if ours:
+        return "type"
+    return "empty" if value in ("", []) else "text" if '"' in json_text(value) else "truth"
+
+
+_EXPLAINED = {
+    "text": "Each by its rule. The peer compares texts without blanks, case and `,./-_*^`, so that "
+    "'April 1, 2024' is 'april12024'. Ours compares letter by letter, for the tool gets the text.",
+    "type": "Ours. JSON has one type of number, so 5.0 is 5; the peer compares Python's types, and "
+    "lets an integer stand for a float unless it is in a list.",
+    "empty": "Ours. The peer marks what may be left out by an empty text among the right values, "
+    "and so takes the mark itself for a value, as a text and as a list without items.",
+    "gold accepts nothing": "Ours. The gold is `[]`, which can only mean the empty list; by the "
+    "peer's rule a value must be among the accepted ones, of which there is none.",
+    "overlapping gold": "Ours. Each gold call has a made call of its own, but the peer gives each "
+    "gold call the first made call that fits, and then finds none for a later one.",
+    "truth": "Ours. Python has 1 == True inside lists and maps; JSON does not.",
+}
 
 
 def changed(task: Task, tools: Mapping[str, Tool], seed: int) -> Iterator[tuple[str, Calls]]:
@@ -211,3 +264,5 @@ MUTATIONS: Mapping[str, Change] = {
     "calls reordered": lambda calls, place: place.draw.shuffle(calls),
 }
 """Change to what makes it, in place."""
+
+PEER = Peer(f"{RELEASE}, the leaderboard's own checker", _held, explained=_EXPLAINED)

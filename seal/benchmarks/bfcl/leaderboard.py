@@ -26,7 +26,7 @@ from typing import Any
 from seal.benchmarks.bfcl import peer
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
-from seal.core import InfrastructureError, Plan, Tool, ToolCall
+from seal.core import Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
 from seal.core.plain import json_text
 from seal.evaluation.goals import (
@@ -65,9 +65,7 @@ class Leaderboard:
             return undefined(no_gold(goal.goal))
         needed = any(plan.calls() for plan in goal.goal.plans or ())
         if not turns and tags.get("language") == "python":
-            wrong = wrong_answer(goal.goal.plans or (), goal.made, goal.tools)
-            if goal.goal.labels.get(UNMEETABLE):
-                wrong = "gold accepts nothing"
+            wrong = wrong_goal(goal.goal, goal.made, goal.tools)
         elif not peer.is_named():
             told = f"set {peer.VARIABLE} to a Python that has it"
             return undefined(f"bfcl-eval alone judges it; {told}")
@@ -104,15 +102,17 @@ def _as_code(arguments: Mapping[str, Any] | None) -> dict[str, str]:
     return {name: v if isinstance(v, str) else json_text(v) for name, v in given}
 
 
-def wrong_answer(plans: Sequence[Plan], made: Sequence[ToolCall], tools: Mapping[str, Tool]) -> str:
+def wrong_goal(goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool]) -> str:
     """Return what is wrong with the calls of a single-turn goal in Python; empty: nothing.
 
     Args:
-        plans: Of the goal; several: any call is right.
+        goal: With its gold; gold calls that say no arguments stand for any call.
         made: The agent's calls.
         tools: The pool by id.
     """
-    gold = plans[0].calls() if plans else []
+    if goal.labels.get(UNMEETABLE):
+        return "gold accepts nothing"
+    gold = goal.plans[0].calls() if goal.plans else []
     if gold and all(call.arguments is None for call in gold):
         return "" if made else "no call"
     if len(made) != len(gold):
@@ -144,13 +144,15 @@ class CallRules:
         given, gold = call.arguments, self.gold.arguments or {}
         if given is None or not given.keys() >= set(self.tool.parameters.get("required", ())):
             return False
-        known = self.tool.parameters["properties"]
-        return all(name in gold and name in known for name in given) and all(
-            self._value(name, argument, given[name]) if name in given else argument.optional
+        return given.keys() <= gold.keys() and all(
+            self.accept_value(name, argument, given[name]) if name in given else argument.optional
             for name, argument in gold.items()
         )
 
-    def _value(self, name: str, argument: Argument, value: Any) -> bool:
+    def accept_value(self, name: str, argument: Argument, value: Any) -> bool:
+        """Tell whether an argument of the gold call has a right value."""
+        if name not in self.tool.parameters["properties"]:
+            return False
         kind, inner = declared_type(self.tool, name), declared_type(self.tool, f"{name}[]")
         wanted = _TYPES[kind]
         if kind == "float" and type(value) is int:

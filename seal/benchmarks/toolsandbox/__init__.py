@@ -12,6 +12,7 @@ _ABLATIONS = (f"{_HERE}.ablation:DESCRIPTIONS",)
 TOOLSANDBOX = Benchmark(
     "toolsandbox",
     importer=f"{_HERE}.importer:import_toolsandbox",
+    peers={"toolsandbox": f"{_HERE}.recorded_scores:PEER"},
     documents=_DOCUMENTS,
     ablations=_ABLATIONS,
     metrics=("honesty",),

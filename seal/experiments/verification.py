@@ -1,0 +1,164 @@
+"""Our figures held against those of code or records that others made: the peers.
+
+A peer is a `Peer`: what both judge, one thing after the other, and who is right where they differ.
+Those of the engine stand in `seal.experiments.peers`, those of a benchmark in `Benchmark.peers`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seal.core import JSON, UnknownNameError, UsageError
+from seal.core.records import AtomicFile
+from seal.pools.benchmark import Code, loaded
+from seal.pools.lookup import declared
+
+OURS: Mapping[str, str] = {
+    name: f"seal.experiments.peers:{name.upper()}" for name in ("trec_eval", "rouge", "scipy")
+}
+"""Peers of the engine by name, and where each stands."""
+NEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One thing that both judged."""
+
+    what: str
+    """The figure, such as "ndcg@10"."""
+    of: str
+    """Of what it is, told as an example where the two differ."""
+    ours: JSON
+    theirs: JSON
+    why: str = ""
+    """Kind of the difference, where there is one."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both say the same; numbers within a relative or absolute `NEAR`."""
+        if isinstance(self.ours, (int, float)) and isinstance(self.theirs, (int, float)):
+            return math.isclose(self.ours, self.theirs, rel_tol=NEAR, abs_tol=NEAR)
+        return bool(self.ours == self.theirs)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What others made, and how it is held against ours."""
+
+    title: str
+    """Its name and what it is."""
+    held: Callable[[], Iterator[Held]]
+    needs: str = ""
+    """What pip installs for it."""
+    explained: Mapping[str, str] = field(default_factory=dict)
+    """Kind of difference to who is right, and by what rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One kind of difference in a figure."""
+
+    what: str
+    why: str
+    count: int
+    example: str
+    right: str
+    """Who is right; empty: nobody has explained it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What came of one peer."""
+
+    name: str
+    title: str
+    figures: list[tuple[str, int, int]]
+    """Figure, how many were held, and how many agree."""
+    differences: list[Difference]
+
+    @property
+    def explained(self) -> bool:
+        """Whether every difference is explained."""
+        return all(difference.right for difference in self.differences)
+
+
+def peers() -> dict[str, Code]:
+    """Return the peers by name: the engine's, and those that installed benchmarks declare."""
+    return {**OURS, **declared("peers")}
+
+
+def verify(name: str) -> Verified:
+    """Hold our figures against a peer's.
+
+    Raises:
+        UnknownNameError: There is no such peer.
+        UsageError: It is not installed, or its records are not here; the text says the repair.
+    """
+    known = peers()
+    if name not in known:
+        raise UnknownNameError("peer", name, known)
+    peer: Peer = loaded(known[name])
+    held: Counter[str] = Counter()
+    agreed: Counter[str] = Counter()
+    kinds: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], str] = {}
+    try:
+        for one in peer.held():
+            held[one.what] += 1
+            agreed[one.what] += one.agrees
+            if not one.agrees:
+                kinds[one.what, one.why] += 1
+                shown = f"{one.of}: ours {one.ours}, theirs {one.theirs}"
+                examples.setdefault((one.what, one.why), shown)
+    except ImportError as error:
+        raise UsageError(f"{error}; pip install {peer.needs}") from error
+    differences = [
+        Difference(what, why, count, examples[what, why], peer.explained.get(why, ""))
+        for (what, why), count in kinds.most_common()
+    ]
+    return Verified(name, peer.title, [(n, held[n], agreed[n]) for n in held], differences)
+
+
+Table = tuple[str, list[str], list[list[str]]]
+"""Title, columns and rows."""
+
+
+def tables(found: Sequence[Verified]) -> Iterator[Table]:
+    """Yield the table of all figures, and one of each peer that differs somewhere."""
+    figures = [
+        [one.title, what, f"{held:,}", f"{agreed:,}", f"{agreed / held:.2%}"]
+        for one in found
+        for what, held, agreed in one.figures
+    ]
+    yield "", ["peer", "figure", "held", "agree", "share"], figures
+    for one in found:
+        rows = [
+            [d.what, d.why, f"{d.count:,}", d.example, d.right or "not explained"]
+            for d in one.differences
+        ]
+        if rows:
+            columns = ["figure", "kind", "count", "example", "who is right"]
+            yield f"Where ours differs from {one.name}", columns, rows
+
+
+def write_page(found: Sequence[Verified], absent: Mapping[str, str], path: Path) -> None:
+    """Write what came of peers as a Markdown page.
+
+    Args:
+        found: The peers that were there.
+        absent: Name of each other peer to why it was not.
+        path: Of the file.
+    """
+    lines = ["# Our figures beside those of others", "", "Written by `seal verify --out FILE`.", ""]
+    for title, columns, rows in tables(found):
+        lines += [f"## {title}", ""] if title else []
+        for cells in (columns, ["---"] * len(columns), *rows):
+            lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
+        lines.append("")
+    lines += [f"Not held: {name} ({why})." for name, why in absent.items()]
+    with AtomicFile(path) as out:
+        out.write(("\n".join(lines) + "\n").encode())
