@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     bleu_counts,
+    by_rule,
     checked,
     corpus_bleu,
     kept,
@@ -163,6 +164,26 @@ def test_a_role_keeps_the_share_of_the_facts_that_it_states():
     assert kept("A table for two at the Rose Cafe at 12:30.", "Rose Cafe, half past 12, two!") == 1
     assert kept("A table for two at the Rose Cafe at 12:30.", "The Rose Cafe it is.") == 0.5
     assert kept("", "Anything.") == 1
+
+
+TABLE = "I have booked a table for 2 at the Rose Cafe on March 8th at 12:30."
+FACTS = {
+    "restyled": ("Ahoy! A table for two at the Rose Cafe, March 8th, half past 12, matey!", 1.0),
+    "another time": ("A table for 2 at the Rose Cafe on March 8th at 13:30.", 0.5),
+    "another name": ("A table for 2 at the Blue Cafe on March 8th at 12:30.", 0.5),
+    "another day": ("A table for 2 at the Rose Cafe on March 9th at 12:30.", 0.5),
+    "a value left out": ("A table for 2 at the Rose Cafe on March 8th.", 0.5),
+    "a value added": ("A table for 2 at the Rose Cafe on March 8th at 12:30 for $45.", 0.5),
+    "what the user said": ("For Ann, a table for 2 at the Rose Cafe, March 8th, 12:30.", 1.0),
+    "a form of address": ("So, Madam, a table for 2 at the Rose Cafe, March 8th, 12:30.", 1.0),
+}
+
+
+@pytest.mark.parametrize(("said", "most"), FACTS.values(), ids=FACTS)
+def test_a_role_that_drops_or_invents_a_value_has_at_most_half(said, most):
+    value = by_rule({"name": "x", "features": {"question": False}}, said, TABLE, "It is for Ann.")
+    assert value.value == 10 if most == 1 else 0 < value.value <= 10 * most
+    assert ("kept" in value.details) == (most < 1)
 
 
 def test_a_role_without_features_and_a_chat_without_a_role_have_no_score():

@@ -8,9 +8,10 @@ abbreviations.
 
 How well a character was kept is told from 0 to 10. A role is a map as
 `seal.benchmarks.dialogtool.roles.team` documents it. By rule its `features` are checked, each
-met or not; the score is ten times the share that is met. A model is asked with a rubric of our own,
-for behaviour, dialogue and decisions. It answers with a number alone: whatever else it says is no
-score. Source of task and scale: DialogTool, section 4.
+met or not; the score is ten times the share that is met, times what is kept of the facts that were
+to be told (`kept`), and half of that where one is lost or invented. A model is asked with a rubric
+of our own, for behaviour, dialogue and decisions. It answers with a number alone: whatever else it
+says is no score. Source of task and scale: DialogTool, section 4.
 
 Source of BLEU: Papineni et al., BLEU (2002); smoothing method 7 of NLTK, which is 4 and then 5 of
 Chen and Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014).
@@ -31,6 +32,7 @@ from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
 from seal.core import JSON, InfrastructureError, MissingExtraError, NoVerdictError
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
+from seal.core.plain import json_text
 from seal.core.spoken import Time, read
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge, ask, prompt
@@ -206,6 +208,8 @@ _LONG = re.compile(
     r"|(?:i|you|we|they|it) will)\b"
 )
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
+_SAID_NAME = re.compile(r"(?<=[a-z] )[A-Z][a-z]+")
+"""After a comma it may be how a role addresses somebody."""
 _STEM = re.compile(r"\b[^\W\d_]{4,5}")
 """The first letters of a word of at least four, by which its forms are alike."""
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'"})
@@ -225,7 +229,7 @@ def role(turn: Turn, played: JSON, judge: LLMJudge | None) -> Value:
     if not said.strip():
         return Value(0.0, details={"role": str(played.get("name", "")), "said": ""})
     if judge is None:
-        value = by_rule(played, said, meant(turn))
+        value = by_rule(played, said, meant(turn), turn.goal.text)
     else:
         value = rated(judge, played, turn, said)
     return replace(value, details={"role": str(played.get("name", "")), **value.details})
@@ -236,38 +240,63 @@ def meant(turn: Turn) -> str:
     return (None if turn.said(TEACHER) else turn.said(RESPONDER)) or turn.reply
 
 
-def by_rule(played: Mapping[str, JSON], said: str, meant: str) -> Value:
+def by_rule(played: Mapping[str, JSON], said: str, meant: str, heard: str = "") -> Value:
     """Return ten times the share of a role's features that an utterance has, times what it keeps.
+
+    One that loses or invents a fact has half of that: it may be in the role, and is wrong.
 
     Args:
         played: The role's configuration.
         said: The utterance.
         meant: What it had to say (`kept`); empty: nothing is known of it.
+        heard: What the user said.
     """
     features = played.get("features")
     met = checked(features, said) if isinstance(features, Mapping) else {}
     if not met or not isinstance(features, Mapping):
         return undefined("the role has no feature that can be checked by rule")
     failed = [name for name, holds in met.items() if not holds]
-    share, left = 1 - len(failed) / len(met), kept(meant, _unframed(features, said))
+    share = 1 - len(failed) / len(met)
+    left = kept(meant, _unframed(features, said), f"{heard}\n{json_text(dict(played))}")
     details: dict[str, JSON] = {"failed": list(failed)} if failed else {}
-    return Value(HIGHEST * share * left, details=details | ({"kept": left} if left < 1 else {}))
+    if left == 1:
+        return Value(HIGHEST * share, details=details)
+    return Value(HIGHEST * share * left / 2, details={**details, "kept": left})
 
 
-def kept(meant: str, said: str) -> float:
-    """Return the share of what was meant that an utterance keeps, in [0, 1].
+def kept(meant: str, said: str, known: str = "") -> float:
+    """Return the share of what was meant that an utterance keeps and does not add to, in [0, 1].
 
-    Its facts are numbers but 1, days, times (of either half of the day) and names, words that are
-    capital within a sentence. Without facts it is 1 where a word of it, or the beginning of one, is
-    said, else 0. 1 of nothing meant.
+    Facts are numbers but 1, days, times (of either half of the day) and names, words that are
+    capital within a sentence. It is the share of its facts that are said, times the share of what
+    is said that is meant or known. Without facts the first is 1 where a word of it, or the
+    beginning of one, is said, else 0. 1 of nothing meant.
+
+    Args:
+        meant: What was to be said.
+        said: The utterance.
+        known: What may be said besides, such as the user's words.
     """
-    there = {_fact(value) for value in read(said).values}
-    facts = {_fact(one) for one in read(meant).values if not isinstance(one, str) and one != 1}
-    facts |= {name.casefold() for name in _NAME.findall(meant)}
+    if not meant:
+        return 1.0
+    there, told = _tokens(said), _facts(said, _SAID_NAME)
+    facts, may_be = _facts(meant, _NAME), _tokens(f"{meant}\n{known}")
+    true = sum(fact in may_be for fact in told) / len(told) if told else 1.0
     if facts:
-        return sum(fact in there for fact in facts) / len(facts)
+        return true * sum(fact in there for fact in facts) / len(facts)
     wanted, heard = (_STEM.findall(text.casefold()) for text in (meant, said))
-    return float(not wanted or bool({*wanted} & {*heard}))
+    return true * float(not wanted or bool({*wanted} & {*heard}))
+
+
+def _tokens(text: str) -> set[Any]:
+    return {_fact(value) for value in read(text).values}
+
+
+def _facts(text: str, name: re.Pattern[str]) -> set[Any]:
+    """Return the facts of a text; a name that is part of a day or number is none of its own."""
+    tokens = _tokens(text)
+    names = {found.casefold() for found in name.findall(text)}
+    return {one for one in tokens if not isinstance(one, str) and one != 1} | (names & tokens)
 
 
 def _fact(value: Any) -> Any:
