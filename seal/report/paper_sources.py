@@ -19,16 +19,16 @@ from seal.pools.published import PublishedTable, Source
 from seal.report.grids import Grid, counted
 from seal.report.lanes import lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, tables_of, tables_of_run
-from seal.report.seal_paper import TABLES
+from seal.report.seal_paper import PAPER, TABLES
 from seal.runs.run_folder import RunFolder
 
 _MADE_BY: Mapping[Source, tuple[str, str]] = {
-    "run": ("a scored run", "seal run"),
-    "pool": ("a pool, or the tasks of a run", "seal import"),
+    "run": ("a scored run", "seal run {}"),
+    "pool": ("a pool, or the tasks of a run", "seal import {} SOURCE --out POOL"),
     "sweep": ("a sweep", "seal run POOL --pool-sizes"),
     "retrieval": ("an experiment in retrieval", "seal retrieve --out"),
 }
-"""What figures are from, and the command that makes it."""
+"""What figures are from, and the command that makes it of a benchmark."""
 
 
 class Opened(NamedTuple):
@@ -235,7 +235,8 @@ def _without(table: PublishedTable) -> str:
 
 def _made_of(table: PublishedTable) -> str:
     kind, command = _MADE_BY[table.of]
-    return f"{kind}: {table.needs.get('') or command}"
+    name = "NAME" if table.paper == PAPER else table.paper
+    return f"{kind}: {table.needs.get('') or command.format(name)}"
 
 
 def table_list(name: str, declared: Sequence[Declared]) -> Grid:

@@ -16,7 +16,7 @@ from seal.report.lanes import Lane
 from seal.report.missions import Share, mission_tables, pyramid, runs_of
 from seal.report.paper import Figures
 
-_PLAYED = {"": "missions of every kind: seal run mmtb"}
+_PLAYED = {"": "seal run mmtb, with missions of every kind"}
 
 
 def _of_table(number: int) -> Callable[[Lane], Figures]:
@@ -86,7 +86,7 @@ TABLES = (
         scale=100.0,
         name="table-4",
         figures=_of_table(4),
-        needs={"": "missions that failed"},
+        needs={"": "seal run mmtb, and missions that failed"},
     ),
     PublishedTable(
         "Accuracy of the last mission by the types before it, %",

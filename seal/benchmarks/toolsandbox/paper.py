@@ -64,7 +64,7 @@ def _means(found: ScenarioStatistics) -> Figures:
     return {"": {"scenarios": found.scenarios, "bases": found.bases, **means}}
 
 
-_ASKED = {"": "tasks with categories: seal run toolsandbox"}
+_ASKED = {"": "seal run toolsandbox, with tasks of every category"}
 TABLES = (
     PublishedTable(
         "Scenarios in means",

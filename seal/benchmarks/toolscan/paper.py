@@ -71,6 +71,7 @@ TABLES = (
         name="table-3",
         figures=_counted,
         of="pool",
+        needs={"": "seal import toolscan FILE --out POOL, of queries; upstream released none"},
     ),
     PublishedTable(
         "Success and freedom of error patterns",

@@ -24,7 +24,7 @@ from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.runs.run_folder import read_human
 
-_IMPORT = "a pool: seal import dialogtool SOURCE --out POOL"
+_IMPORT = "seal import dialogtool SOURCE --out POOL"
 _BEST = {
     "best": {
         **{"creation": 69.7, "awareness": 75.5, "selection": 77.8, "execution": 68.7},
@@ -106,7 +106,6 @@ def _error_table(number: int) -> PublishedTable:
         scale=100.0,
         name=f"table-{number}",
         figures=_shares(title),
-        needs={"": "decisions of a tool's life: seal run dialogtool"},
     )
 
 
@@ -157,9 +156,8 @@ TABLES = (
         name="table-3",
         figures=_life,
         needs={
-            "creation": "functions to write: seal run dialogtool -T tasks=creation,dialogue",
-            "human": "ratings: seal annotate export RUN --n 50, then seal annotate import FILE",
-            "": "dialogues: seal run dialogtool",
+            "creation": "functions to write: seal run dialogtool, without -T tasks",
+            "human": "ratings: seal annotate export RUN --out FILE, then seal annotate import FILE",
         },
     ),
     _error_table(4),
