@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
-from seal.agents.faults import FAULTS, PluginError, crash, is_of_the_chat, is_outage
+from seal.agents.faults import PluginError, crash, is_interrupt, is_of_the_chat, is_outage
 from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.reply_checks import checked_reply, checked_results
@@ -257,7 +257,9 @@ class Conversation:
             if self._own_seconds_left:  # it is the run's time that is up
                 raise
             return _NO_REPLY, Stop("max_seconds")
-        except FAULTS as error:  # a plug-in's fault costs its task alone
+        except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
+            if is_interrupt(error):
+                raise
             refused = view.refused
             if refused is not None and refused.refusal and role != USER:  # whatever became of it
                 return _NO_REPLY, Stop(refused.refusal, str(refused))

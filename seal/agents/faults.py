@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import traceback
 from pathlib import Path
 
@@ -32,6 +33,12 @@ class CallsSpentError(BaseException):
 
 FAULTS = (Exception, SystemExit, asyncio.CancelledError, CallsSpentError)
 """What a plug-in may end with. The last is no `Exception`, so that its own code lets it by."""
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether it is the user who ends the program; in other threads code raised it itself."""
+    main = threading.current_thread() is threading.main_thread()
+    return isinstance(error, KeyboardInterrupt) and main
 
 
 def is_outage(error: BaseException) -> bool:

@@ -34,6 +34,8 @@ from seal.core.specs import name_of, source_of
 
 __all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 
+LONGEST = 1 << 20
+"""Characters of an answer."""
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -106,10 +108,15 @@ class OwnRole(ABC):
         Raises:
             OverdueError: It takes longer than the chat may last.
             TypeError: It says no text.
+            ValueError: The text is longer than `LONGEST`.
         """
         with self.heeded(chat):
             said = self.said(chat)
         if isinstance(said, str):
+            if len(said) > LONGEST:
+                raise ValueError(
+                    f"the agent returned {len(said):,} characters; at most {LONGEST:,} are taken"
+                )
             return Reply(said)
         if isinstance(said, Reply):
             return said

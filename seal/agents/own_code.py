@@ -279,15 +279,16 @@ class _Divided:
 
     def __enter__(self) -> _Divided:
         with self._lock:
-            if self._entered == 0:
-                self._usual, sys.stdout = sys.stdout, cast(TextIO, self)
+            if self._entered == 0 and cast(Any, sys.stdout) is not self:
+                self._usual = sys.stdout
+            sys.stdout = cast(TextIO, self)  # a function may have left another one there
             self._entered += 1
         return self
 
     def __exit__(self, *raised: object) -> None:
         with self._lock:
             self._entered -= 1
-            if self._entered == 0 and cast(Any, sys.stdout) is self:
+            if self._entered == 0:
                 sys.stdout = self._usual
 
     def write(self, text: str) -> int:
@@ -307,6 +308,9 @@ class _Divided:
         """Do nothing to what is kept."""
         if _INTO.get() is None:
             self._usual.flush()
+
+    def close(self) -> None:
+        """Leave open what all write to."""
 
     def __getattr__(self, name: str) -> Any:
         """Return what else the standard output has, such as its `buffer`."""

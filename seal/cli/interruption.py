@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -25,7 +26,11 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
     """
     came: list[signal.Signals] = []
 
+    process = os.getpid()
+
     def end(number: int, frame: FrameType | None) -> NoReturn:
+        if os.getpid() != process:  # forked by a function of the user's
+            os._exit(128 + number)
         came.append(signal.Signals(number))
         raise KeyboardInterrupt
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -197,9 +198,48 @@ async def yields_never(request, tools):
         yield text
 
 
+class OddError(BaseException):
+    pass
+
+
+def raising(error):
+    def agent(request, tools):
+        raise error
+
+    return agent
+
+
+def closes_its_output(request, tools):
+    print("Mine.")
+    sys.stdout.close()
+    return both(request, tools)
+
+
+def leaves_another_output(request, tools):
+    print("Mine.")
+    sys.stdout = io.StringIO()
+    return both(request, tools)
+
+
+@pytest.mark.parametrize("agent", [closes_its_output, leaves_another_output])
+def test_what_it_does_to_its_output_is_undone(agent, tmp_path, capsys):
+    output = sys.stdout
+    run = played(agent, tmp_path, trials=2)
+    assert (run.summary["stop_reasons"], sys.stdout) == ({"done": 2}, output)
+    assert not output.closed
+    assert [chat.provenance["printed"][0]["text"] for chat in run.folder.trajectories()] == [
+        "Mine.\n",
+        "Mine.\n",
+    ]
+
+
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
+        (raising(OddError("odd")), "OddError: odd (test_own_agent.py"),
+        (raising(KeyboardInterrupt()), "KeyboardInterrupt:"),
+        (raising(GeneratorExit()), "GeneratorExit:"),
+        (lambda request, tools: "x" * 2_000_000, "2,000,000 characters; at most 1,048,576 are"),
         (lambda request, tools: None, "returned None; expected the answer as a text"),
         (lambda request, tools: 7, "returned 7 (int); expected the answer as a text"),
         (awaits_nothing, "returned None; expected the answer as a text"),
