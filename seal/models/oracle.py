@@ -34,6 +34,7 @@ from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000
+_CANNOT = "I cannot do that with the tools that I have."
 
 
 class Oracle:
@@ -102,7 +103,12 @@ class OracleChat:
         as_words = self._in_world or not self._tells
         results = map(in_words, scene.results) if as_words else scene.results
         reply = reply_of(goal) if self._tells else ""
-        return reply or "\n".join(results)[:_LONGEST_REPLY] or DONE
+        return reply or "\n".join(results)[:_LONGEST_REPLY] or self._closing(goal)
+
+    def _closing(self, goal: Goal) -> str:
+        """Return what is said last; of a world in which gold does nothing, that it cannot be."""
+        asks = any(plan.milestones for plan in goal.plans or ())
+        return _CANNOT if self._in_world and goal.plans and not asks else DONE
 
     def _as_user(self, request: Request) -> Completion:
         """Answer a question once for each thing known; else end, or speak the next goal."""

@@ -59,6 +59,8 @@ PERFECT = (
     "all_gold_calls",
 )
 """Metrics in which the gold has 1.0 wherever they apply; a benchmark's `success` is one more."""
+FAULTLESS = ("false_success", "minefield_similarity")
+"""Metrics in which the gold has 0.0 wherever they apply."""
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
 _OF_RETRIEVAL = UNBOUNDED | {*MEASURES, "relevant_called", "relevant_answered"}
@@ -124,7 +126,8 @@ def check_benchmark(
 ) -> None:
     """Make sure that a benchmark's gold and metrics agree.
 
-    - The gold has 1.0 in every metric that applies (`PERFECT`), and in the benchmark's `success`.
+    - The gold has 1.0 in every metric that applies (`PERFECT`), and in the benchmark's `success`;
+      in those of faults (`FAULTLESS`) it has 0.0.
     - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
       tools change no metric but those of retrieval.
     - Calls that are made one by one or together, another order that the plan leaves open, another
@@ -208,11 +211,13 @@ class _Checks:
             yield from self._faulty(fault, self._altered(fault, make))
 
     def of_gold(self) -> Iterator[Contradiction]:
-        """Yield every score of the gold that is not 1.0 and must be."""
+        """Yield every score of the gold that is not 1.0, or of a fault not 0.0, and must be."""
         for key, value in self._before.items():
             perfect = key[3] in PERFECT or key[3] == self._success
             if perfect and value is not None and value < WHOLLY:
                 yield _contradiction("the gold", key, value, "1.0")
+            elif key[3] in FAULTLESS and value:
+                yield _contradiction("the gold", key, value, "0.0")
 
     def _run(self, name: str, bench: Any = None, **change: Any) -> Run:
         settings = {"model": "oracle", "baselines": False, "workers": 1, **self._retriever}

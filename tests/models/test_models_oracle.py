@@ -57,6 +57,15 @@ def asked(goal, author=""):
     return [Message("system", "Call tools."), Message("user", author + goal.text)]
 
 
+def test_in_a_world_the_oracle_does_not_say_that_it_did_what_gold_leaves_undone():
+    undone = Goal("Remove my reminder.", (Plan(),))
+    assert play(oracle(undone, world="phone"), asked(undone), [GEO]) == (
+        [],
+        "I cannot do that with the tools that I have.",
+    )
+    assert play(oracle(undone), asked(undone), [GEO]) == ([], "Done.")
+
+
 def test_a_call_with_any_arguments_has_those_that_its_tool_requires():
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     roll = Tool("demo/dice/roll", "roll", parameters=schema)
