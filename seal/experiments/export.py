@@ -25,6 +25,7 @@ from typing import Any
 from seal.agents.teams import CHECKER, USER
 from seal.core import (
     JSON,
+    DataError,
     Goal,
     Message,
     Request,
@@ -202,6 +203,11 @@ class _Writer:
         for trajectory in self.run.trajectories():
             said = _played(trajectory)
             offered = dict.fromkeys(one for ids in trajectory.offered for one in ids)
+            if unknown := offered.keys() - self.tools.keys():
+                raise DataError(
+                    f"{self.run.trajectories_path}: task {trajectory.task_id!r} was offered "
+                    f"{min(unknown)!r}, which is not in tools.jsonl; put that file back as it was"
+                )
             told = {"id": trajectory.task_id, "trial": trajectory.trial}
             yield {**told, **self._wired(said, [self.tools[one] for one in offered])}
 

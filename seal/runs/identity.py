@@ -163,7 +163,7 @@ def _same(key: str, old: Any, new: Any) -> bool:
         return all(old[name] == new[name] for name in old.keys() & new.keys())
     if old == new or key not in GROWING:
         return bool(old == new)
-    return new is None or (old is not None and new >= old)
+    return new is None or (isinstance(old, int) and new >= old)
 
 
 def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from seal.core import DataError, Metric, OutageError, UsageError, shortened
 from seal.core.folders import Lock, cache_folder
-from seal.core.records import write_records
+from seal.core.records import from_plain, write_records
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.evaluation import REGISTRY as METRICS
@@ -109,7 +109,7 @@ def rescore(
     settings = RunSettings(
         role_models=models,
         judge=how.judge,
-        seed=_part(folder, "seed"),  # the judge's answers are kept under it
+        seed=_part(folder, "seed", int),  # the judge's answers are kept under it
     )
     names, extra = _metrics(folder, how)
     _check_judge(folder, how)
@@ -234,8 +234,8 @@ def _score(
             journal.put_in_order(order)
         return replace(
             scorer,
-            cutoffs=_part(folder, "cutoffs"),
-            seed=_part(folder, "seed"),
+            cutoffs=_part(folder, "cutoffs", tuple[int, ...]),
+            seed=_part(folder, "seed", int),
             sandbox=_sandbox(folder) or "monty",
         ).score(folder, progress)
 
@@ -265,12 +265,13 @@ def _sandbox(folder: RunFolder) -> str:
     return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
 
 
-def _part(folder: RunFolder, name: str) -> Any:
+def _part(folder: RunFolder, name: str, kind: Any) -> Any:
+    measure = folder.manifest()["measure"]
     try:
-        return folder.manifest()["measure"][name]
-    except (KeyError, TypeError) as error:
+        return from_plain(measure[name], kind)
+    except (KeyError, DataError) as error:
         raise DataError(
-            f"{folder.path / 'run.json'} has no measure.{name}; play the run again"
+            f"{folder.path / 'run.json'} has no usable measure.{name}; play the run again"
         ) from error
 
 

@@ -1,5 +1,6 @@
 """Old runs scored again: the same bytes with the same judge, and what another judge changes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from small_pools import Weatherman, by_server, contents, many, play, write_pool
 import seal
 from seal.core import DataError, UsageError
 from seal.core.folders import Lock
+from seal.experiments.export import export
+from seal.pools.pool import StoredPool
+from seal.runs.identity import check_resumable
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder
@@ -203,11 +207,46 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
     with Lock(played), pytest.raises(UsageError, match="another process"):
         rescore(played)
     (played / "run.json").write_text('{"measure": {}}')
-    with pytest.raises(DataError, match=r"has no measure\.seed"):
+    with pytest.raises(DataError, match=r"has no usable measure\.seed"):
         rescore(played)
     (played / "run.json").write_text("{")
     with pytest.raises(DataError, match="is no JSON"):
         rescore(played)
+
+
+@pytest.mark.parametrize("cutoffs", [["x"], None, 5, [[1]]])
+def test_cutoffs_that_are_none_are_named(played: Path, cutoffs: object):
+    manifest = json.loads((played / "run.json").read_text())
+    manifest["measure"]["cutoffs"] = cutoffs
+    (played / "run.json").write_text(json.dumps(manifest))
+    with pytest.raises(DataError, match=r"has no usable measure\.cutoffs; play the run again"):
+        rescore(played)
+
+
+def test_a_timing_whose_counts_are_none_is_named(played: Path):
+    path = played / "timings.jsonl"
+    timing = json.loads(path.read_text().splitlines()[0])
+    timing["asked"][0]["tokens_in"] = []
+    path.write_text(json.dumps(timing) + "\n")
+    told = r"timings\.jsonl, line 1: no timing \(\[\] stands for a count\); delete the line"
+    with pytest.raises(DataError, match=told):
+        rescore(played)
+
+
+def test_a_run_of_a_damaged_number_of_trials_does_not_go_on(played: Path):
+    manifest = json.loads((played / "run.json").read_text())
+    damaged = {**manifest, "measure": {**manifest["measure"], "trials": "one"}}
+    with pytest.raises(UsageError, match=r"measure\.trials: was 'one', is 1"):
+        check_resumable(damaged, manifest, played)
+
+
+def test_an_export_of_a_run_whose_tools_were_lost_names_the_tool(played: Path, tmp_path: Path):
+    path = played / "tools.jsonl"
+    offered = next(RunFolder(played).trajectories()).offered[0][0]
+    kept = [line for line in path.read_text().splitlines() if json.loads(line)["id"] != offered]
+    path.write_text("\n".join(kept) + "\n")
+    with pytest.raises(DataError, match=f"was offered '{offered}', which is not in tools.jsonl"):
+        export(StoredPool(played), "openai", tmp_path / "out")
 
 
 def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):

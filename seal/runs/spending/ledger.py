@@ -85,8 +85,12 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
     Raises:
         KeyError: A part is missing.
         TypeError: It is no such list.
+        ValueError: A count is no whole number.
     """
     names = [each.name for each in fields(Spent)]
+    counts = [row[name] for row in record for name in names]
+    if wrong := [count for count in counts if not isinstance(count, int)]:
+        raise ValueError(f"{wrong[0]!r} stands for a count")
     return {(row["role"], row["model"]): Spent(**{n: row[n] for n in names}) for row in record}
 
 
