@@ -112,7 +112,8 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
     Raises:
         DataError: A folder holds none of these, or a file of it is damaged.
     """
-    paths = [each for path in paths for each in _conditions(path) or [path]]
+    every = (each for path in paths for each in _conditions(path) or [path])
+    paths = list(dict.fromkeys(every))
     runs = [RunFolder.open(path) for path in paths if (path / "run.json").is_file()]
     lanes = measured_lanes(lanes_of(runs)) if runs else []
     labels = {lane.what.run.path: lane for lane in lanes}
@@ -124,7 +125,7 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
         else _of_pool(path)
         if path in pools
         else _of_experiment(path)
-        for path in dict.fromkeys(paths)
+        for path in paths
     ]
 
 

@@ -54,6 +54,13 @@ def test_runs_stand_below_the_published_rows(
     assert [row["whose"] for row in table["rows"]][-2:] == ["here", "less GPT-4-0125"]
 
 
+def test_a_folder_that_is_given_twice_stands_once(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs / "toolscan-sample"
+    assert told(capsys, "toolscan", run, run) == told(capsys, "toolscan", run)
+
+
 def test_it_is_compared_with_the_row_that_is_named(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
