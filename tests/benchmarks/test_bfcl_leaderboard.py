@@ -11,6 +11,7 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks.bfcl.agreement import MUTATIONS, judged
+from seal.benchmarks.bfcl.code_values import as_code
 from seal.benchmarks.bfcl.leaderboard import wrong_goal
 from seal.benchmarks.bfcl.peer import VARIABLE, Peer
 from seal.cli import main
@@ -164,6 +165,35 @@ def several(shelf: BfclShelf) -> None:
     truth = [["move('a', 'b')"], ["sort('b')"], ["move('b', 'a')"]]
     shelf.category("multi_turn_base", [item], [answer(item["id"], *truth)])
     shelf.imported()
+
+
+@pytest.mark.parametrize(
+    ("kind", "items", "value", "code"),
+    [
+        ("String", None, 'it\'s "so"', 'it\'s "so"'),
+        ("ArrayList", "long", "myIds", "myIds"),
+        ("integer", None, 5, "5"),
+        ("long", None, 5, "5L"),
+        ("float", None, 1.5, "1.5f"),
+        ("boolean", None, True, "true"),
+        ("Array", "integer", [1, 2], "new Object[]{1, 2}"),
+        ("Array", "String", ["a", "b"], "new Object[]{a, b}"),
+        ("Array", "String", [], "new Object[]{}"),
+        ("ArrayList", "long", [1], "new ArrayList<>(Arrays.asList(1L))"),
+        ("ArrayList", "String", ["a"], 'new ArrayList<>(Arrays.asList("a"))'),
+        ("ArrayList", "String", [], "new ArrayList<>()"),
+        ("HashMap", None, {"a": "b", "c": 1}, 'new HashMap<>() {{ put("a", "b"); put("c", 1); }}'),
+    ],
+)
+def test_a_value_is_written_as_java(
+    shelf: BfclShelf, kind: str, items: Any, value: Any, code: str
+) -> None:
+    declared = {"type": kind, "description": "", **({"items": {"type": items}} if items else {})}
+    shelf.ask([{"f": {"x": [value]}}], function("f", x=declared), name="simple_java")
+    (tool,) = shelf.tools().values()
+    assert as_code(tool, {"x": value, "y": 1}, "java") == {"x": code, "y": "1"}
+    written = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    assert as_code(tool, {"x": value}, "javascript") == {"x": written}
 
 
 def test_the_peer_judges_other_languages_and_dialogues(

@@ -13,6 +13,7 @@ import pytest
 
 import seal
 from seal.benchmarks.bfcl.agreement import judged
+from seal.benchmarks.bfcl.code_values import as_code
 from seal.benchmarks.bfcl.leaderboard import Leaderboard
 from seal.benchmarks.bfcl.peer import VARIABLE, Peer
 from seal.core import Goal, Task, Tool, ToolCall
@@ -114,6 +115,23 @@ def test_verdicts_on_changed_dialogues_are_those_of_the_leaderboard(pool: Any) -
     assert differ == []
     wrong = [item for (item, _), told in zip(asked[::9], ours[::9], strict=True) if told]
     assert wrong == ["multi_turn_miss_func_49"]  # gold calls what is not offered in that turn
+
+
+def test_gold_in_java_and_javascript_is_right_but_where_the_peer_accepts_nothing(
+    pool: Any,
+) -> None:
+    tools = {tool.id: tool for tool in pool.tools()}
+    asked = []
+    for task in pool.tasks():
+        language = str(task.tags["language"])
+        if language != "python":
+            (made,) = gold_of(task.goals[0], tools)
+            code = as_code(tools[str(made.tool)], made.arguments or {}, language)
+            asked.append([task.id, [[made.name, code]]])
+    told = Peer().ask("answers", of=asked)
+    # Its reader makes texts of all items of these lists, and its gold has a text for a list.
+    wrong = ["simple_java_36", "simple_java_64", "simple_java_65"]
+    assert [item for (item, _), why in zip(asked, told, strict=True) if why] == wrong
 
 
 def test_chats_in_the_world_are_judged_as_the_leaderboard_judges_them(

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.benchmarks.bfcl import peer
+from seal.benchmarks.bfcl.code_values import as_code
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
 from seal.core import Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
-from seal.core.plain import json_text
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
     Chat,
@@ -80,7 +80,13 @@ class Leaderboard:
         if turns:
             told: list[str] = goal.chat.once(self._turns, goal.chat)
             return told[goal.position]
-        calls = [[call.name, _as_code(call.arguments)] for call in goal.made]
+        language = str(goal.task.tags["language"])
+        calls = [
+            [call.name, as_code(goal.tools[call.tool], call.arguments or {}, language)]
+            if call.tool is not None
+            else [call.name, {}]
+            for call in goal.made
+        ]
         (wrong,) = self._peer.ask("answers", of=[[goal.task.id, calls]])
         if wrong.startswith("!"):
             raise InfrastructureError(f"bfcl-eval failed: {wrong[1:]}")
@@ -94,12 +100,6 @@ class Leaderboard:
         ]
         told: list[str] = self._peer.ask("turns", item=chat.task.id, turns=said)
         return told
-
-
-def _as_code(arguments: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return arguments as the texts that upstream's prompts ask for."""
-    given = (arguments or {}).items()
-    return {name: v if isinstance(v, str) else json_text(v) for name, v in given}
 
 
 def wrong_goal(goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool]) -> str:
