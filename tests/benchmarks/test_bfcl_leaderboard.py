@@ -262,6 +262,18 @@ def test_the_world_shows_results_states_and_failures_of_the_classes(
     assert measured["worlds"]["bfcl"]["bfcl-eval"] == "2026.3.23"
 
 
+def test_a_chat_that_begins_with_a_later_turn_finds_what_gold_did_before(
+    shelf: BfclShelf, peer: Path, tmp_path: Path
+) -> None:
+    several(shelf)
+    told: Any = {"model": "oracle", "environment": "bfcl", "baselines": False, "history": "gold"}
+    run = seal.run(str(shelf.out), out=tmp_path / "run", **told)
+    chats = {chat.task_id: chat for chat in run.folder.trajectories()}
+    steps = chats["multi_turn_base_0"].steps
+    values = [step.result.value for step in steps if step.result and step.goal != -1]
+    assert values[0] == {"moved": "a"} and values[-1] == {"moved": "b"}
+
+
 @pytest.mark.parametrize(
     ("set_to", "told"),
     [

@@ -50,7 +50,7 @@ class Backends:
         """Return the environment of one chat."""
         if task.tags.get("suite") != "multi_turn":
             return self.others.open(task, trial, offered)
-        backend = Backend(Peer(_SECONDS), task.id, self.tools)
+        backend = Backend(Peer(_SECONDS), task, self.tools)
         return Validated(backend, CallValidator(self.tools), offered)
 
     def identity(self) -> dict[str, JSON]:
@@ -86,13 +86,21 @@ class Backend:
 
     Args:
         peer: Of this chat alone.
-        item: Id of the dialogue.
+        task: The dialogue.
         tools: By id.
     """
 
-    def __init__(self, peer: Peer, item: str, tools: Mapping[str, Tool]) -> None:
-        self._peer, self._tools = peer, tools
-        self._states = [_tables(peer.ask("open", item=item))]
+    def __init__(self, peer: Peer, task: Task, tools: Mapping[str, Tool]) -> None:
+        self._peer, self._task, self._tools = peer, task, tools
+        self._begun = False
+        self._states = [_tables(peer.ask("open", item=task.id))]
+
+    def begin(self, goal: int) -> None:
+        """Take note of the goal; a chat that begins with a later one finds what gold did before."""
+        for earlier in () if self._begun else self._task.goals[:goal]:
+            for called in earlier.plans[0].calls() if earlier.plans else ():
+                self._states = [self._run(called.tool, called.canonical_arguments())[1]]
+        self._begun = True
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results of valid calls, in their order.
@@ -102,17 +110,21 @@ class Backend:
         """
         results, states = [], []
         for call in calls:
-            tool = self._tools[str(call.tool)]
-            arguments = call.arguments or {}
-            said = self._peer.ask("call", name=tool.name, arguments=arguments)
-            results.append(_result(call, said["text"], Execution(tool.id, arguments)))
-            states.append(_tables(said["state"]))
+            tool, arguments = str(call.tool), call.arguments or {}
+            text, state = self._run(tool, arguments)
+            results.append(_result(call, text, Execution(tool, arguments)))
+            states.append(state)
         self._states = states or self._states[-1:]
         return results
 
     def states(self) -> Sequence[Tables]:
         """Return the state after each result of the last `call`; before any, the first one."""
         return self._states
+
+    def _run(self, tool: str, arguments: dict[str, JSON]) -> tuple[str, Tables]:
+        """Return what a call brings, and the state after it."""
+        said = self._peer.ask("call", name=self._tools[tool].name, arguments=arguments)
+        return said["text"], _tables(said["state"])
 
     def close(self) -> None:
         """End the peer's process."""
