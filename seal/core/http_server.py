@@ -166,6 +166,8 @@ class HttpServer(Server):
             said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
         if inner.get("code") == "tool_use_failed":
             said += f" failed_generation: {inner.get('failed_generation') or ''}"
+        if delay := _retry_delay(inner):
+            answer.headers.setdefault("retry-after", delay)
         return self._failure(answer.status, said, answer.headers, spent, codes)
 
     def _connect(self) -> PoolManager:
@@ -233,6 +235,18 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     if not proxy or proxy_bypass(address.netloc):
         return None
     return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+
+
+def _retry_delay(error: dict[str, Any]) -> str:
+    """Return the seconds that Google's error asks to wait; empty where it asks for none.
+
+    Source: google.rpc.RetryInfo. No header of Google's says so.
+    """
+    details = error.get("details")
+    for one in details if isinstance(details, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("retryDelay"), str):
+            return str(one["retryDelay"]).removesuffix("s")
+    return ""
 
 
 def _message(body: object) -> str:

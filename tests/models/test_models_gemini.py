@@ -169,6 +169,14 @@ def test_a_failure_that_may_pass_is_tried_again_and_then_told(model_of, broken):
     assert len(server.received) == 2
 
 
+def test_the_wait_that_googles_error_asks_for_is_told(model_of):
+    info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37.5s"}
+    busy = {"code": 429, "message": "Quota.", "status": "RESOURCE_EXHAUSTED", "details": [{}, info]}
+    model, _ = model_of([answer({"error": busy}, 429)] * 2)
+    with pytest.raises(ModelError, match=r"asked for a wait of 38 s; max_wait_s=38 waits"):
+        model.complete(ASK)
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_a_refusal_is_told_at_once_and_without_the_key(model_of, status):
     model, server = model_of([failure(status, f"bad {KEY}")])
