@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,9 +94,14 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
 
 
 def _with_papers() -> dict[str, Benchmark]:
-    """Return the installed benchmarks that declare tables, by name."""
-    known = {name: known_benchmark(name) for name in REGISTRY.names()}
-    return {name: each for name, each in known.items() if each is not None and each.published}
+    """Return the installed benchmarks that declare tables, by name; broken ones are left out."""
+    found = {}
+    for name in REGISTRY.names():
+        with suppress(UsageError):  # whoever asks for that benchmark is told what is wrong with it
+            known = known_benchmark(name)
+            if known is not None and known.published:
+                found[name] = known
+    return found
 
 
 def _every_table() -> Iterator[Declared]:

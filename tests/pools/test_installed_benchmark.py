@@ -129,6 +129,8 @@ def test_a_pack_that_fails_to_import_is_named_and_disturbs_no_other(tmp_path: Pa
     assert "the benchmark 'broken' fails to import" in failed.stderr
     assert "no_such_module" in failed.stderr
     assert seal("run", "--limit", "1", paths=(broken,), cwd=tmp_path).returncode == 0
+    assert seal("paper", "seal", paths=(broken,), cwd=tmp_path).returncode == 0
+    assert "fails to import" in seal("paper", "broken", paths=(broken,), cwd=tmp_path).stderr
 
 
 def test_two_packs_of_one_name_are_both_named(tmp_path: Path) -> None:
