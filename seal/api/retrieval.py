@@ -65,6 +65,7 @@ def retrieve(
     *,
     tools: Sequence[OwnTool] = (),
     out: str | Path | None = None,
+    resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     on_result: Callable[[Mapping[str, Any]], None] | None = None,
     **options: Unpack[RetrievalOptions],
@@ -82,7 +83,8 @@ def retrieve(
         out: Folder for the results, new or empty. None: nothing is written. It gets results.json,
             results.csv, rankings, TREC run and qrels files, and draws.jsonl. The last names the
             queries of each sample and the tools of each drawn pool. The extra `experiments` adds
-            results.parquet and figures.
+            results.parquet and figures. Until all are there, results.json has no results.
+        resume: Go on with the experiment that `out` holds: what was measured is not ranked again.
         progress: Called with the stage, how many of its items are done, and how many there are.
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
@@ -116,10 +118,8 @@ def retrieve(
     asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
     entered = list(retrievers) if isinstance(retrievers, (list, tuple)) else [retrievers]
-    result = rank(_places(pools, tools), entered, asked, folder, progress, on_result)
-    if folder is not None:
-        result["notes"] += write_tables_and_figures(result, folder)
-    return Retrieval(result)
+    places, figures = _places(pools, tools), write_tables_and_figures
+    return Retrieval(rank(places, entered, asked, folder, progress, on_result, resume, figures))
 
 
 def _places(pools: Bench | Sequence[Bench | Task], tools: Sequence[OwnTool]) -> Sequence[Bench]:

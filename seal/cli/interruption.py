@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -47,3 +50,27 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
     finally:
         for one in ours:
             signal.signal(one, before[one])
+
+
+@contextmanager
+def resumable(out: Path | None, kept: str = "what is finished is kept") -> Iterator[None]:
+    """Let an interruption tell what is kept, and the command that goes on in the folder `out`.
+
+    Args:
+        out: The folder; None: nothing is written, and nothing is told.
+        kept: What is.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is None:
+            raise
+        raise KeyboardInterrupt(f"{kept}. Go on with: {resuming(out)}") from None
+
+
+def resuming(out: Path) -> str:
+    """Return the command that goes on with what this one began in a folder."""
+    words = sys.argv[1:]
+    named = any(word == "--out" or word.startswith("--out=") for word in words)
+    further = [*([] if named else ["--out", str(out)]), "--resume"]
+    return f"seal {shlex.join([*(word for word in words if word != '--resume'), *further])}"

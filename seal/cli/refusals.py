@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-_PART = re.compile(r"\.(.+?)\.\d+(?:-\d+)?\.(?:part|old)")
-"""Name of a file or folder that is being written, which takes its own name in the end."""
+from seal.core.folders import whole_name
 
 _OF_PATHS = ("--out", "--cache-dir", "--calls")
 """Flags whose value is a path."""
@@ -39,14 +37,8 @@ def refusal(error: OSError, words: Sequence[str] = ()) -> str:
         reason = f"{reason}; {_REPAIRS[error.errno]}"
     if not isinstance(error.filename, str):
         return reason
-    path = _lasting(Path(error.filename))
+    path = Path(*map(whole_name, Path(error.filename).parts))
     return f"{_meant(path, words)}{path}: {reason}"
-
-
-def _lasting(path: Path) -> Path:
-    """Return the path with each part's name while it is written replaced by its own."""
-    names = (_PART.fullmatch(name) for name in path.parts)
-    return Path(*(m[1] if m else name for m, name in zip(names, path.parts, strict=True)))
 
 
 def _meant(path: Path, words: Sequence[str]) -> str:

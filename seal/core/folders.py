@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -65,6 +71,77 @@ def within(folder: Path, name: Any) -> Path:
     return folder / path
 
 
+_PART = re.compile(r"\.(.+?)\.(\d+)(?:-\d+)?\.(?:part|old)")
+"""Name of what is being written, which takes its own name in the end, or gives way to it."""
+
+
+def part_of(path: Path) -> Path:
+    """Return where this thread writes what takes the place of `path` when it is whole.
+
+    What processes left there that were killed is removed.
+    """
+    for other in path.parent.iterdir() if path.parent.is_dir() else ():
+        found = _PART.fullmatch(other.name)
+        if found and found[1] == path.name and _is_abandoned(other, int(found[2])):
+            remove(other)
+    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
+
+
+def whole_name(name: str) -> str:
+    """Return the name that a file or folder takes when it is whole; its own where it is."""
+    found = _PART.fullmatch(name)
+    return found[1] if found else name
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that it holds; it need not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def in_work(part: Path) -> Iterator[None]:
+    """Show other processes, also those of other machines, that a file or folder is written to."""
+    descriptor = os.open(part, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # the file system has no locks; its files are never abandoned
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _is_abandoned(part: Path, process: int) -> bool:
+    """Tell whether whoever wrote this is gone."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return not _is_locked(part)  # by another machine or container, which has its own numbers
+    except PermissionError:  # it is another user's
+        pass
+    return False
+
+
+_OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an error of writing, such as that of a full disk, name the file; it does so of opening.
+
+    Raises:
+        OSError: The block's own, with the path.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _OF_WRITING:
+            error.filename = str(path)
+        raise
+
+
 class Lock:
     """The right to write into a folder; held by one process at a time, freed when it dies.
 
@@ -101,15 +178,20 @@ class Lock:
 
 def is_held(folder: Path) -> bool:
     """Tell whether a process holds the lock of a folder: it writes there."""
+    return _is_locked(folder / LOCK)
+
+
+def _is_locked(path: Path) -> bool:
     try:
-        file = (folder / LOCK).open("rb")
+        descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
     return False
 
 

@@ -9,8 +9,8 @@ values that a JSON line cannot hold. A record that was written and read stays as
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault
+from seal.core.folders import in_work, naming, part_of
 from seal.core.plain import json_bytes
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
@@ -166,24 +167,48 @@ class AtomicFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        writer = f"{os.getpid()}-{threading.get_ident()}"
-        self._part = path.with_name(f".{path.name}.{writer}.part")
 
     def __enter__(self) -> Any:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._part.open("wb")
-        return self._file
+        self._writing = self._written()
+        return self._writing.__enter__()
 
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
+        self._writing.__exit__(*error)
+
+    @contextmanager
+    def _written(self) -> Iterator[Any]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = part_of(self.path)
         try:
-            with self._file:
-                if kind is None:
-                    self._file.flush()
-                    os.fsync(self._file.fileno())
-            if kind is None:
-                self._part.replace(self.path)
+            with naming(self.path):
+                with part.open("wb") as file, in_work(part):
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(self.path)
         finally:
-            self._part.unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
+
+
+def append_line(file: Any, line: bytes) -> None:
+    """Append a line to an open binary file; it is in the file when this returns.
+
+    Raises:
+        OSError: It cannot be written; names the file.
+    """
+    with naming(Path(file.name)):
+        file.write(line)
+        file.flush()
+
+
+def close_file(file: Any) -> None:
+    """Close a file that was written to.
+
+    Raises:
+        OSError: What is left cannot be written; names the file.
+    """
+    with naming(Path(file.name)):
+        file.close()
 
 
 def repair_tail(path: Path) -> int:

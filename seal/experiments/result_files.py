@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from seal.core import DataError, UsageError
+from seal.core.folders import whole_name
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
 from seal.core.secrets import without_keys
@@ -45,7 +46,7 @@ class ExperimentFile:
     parts: tuple[str, ...]
     """Fields that it must have."""
     telling: tuple[str, ...]
-    """Fields that tell experiments apart: objects."""
+    """Fields that tell experiments apart: objects, or lists."""
     growing: tuple[str, ...] = ()
     """Keys of these that may be raised when the experiment is resumed."""
 
@@ -84,10 +85,11 @@ class ExperimentFile:
             return False
         before = self.read(out / self.name)
         differing = [
-            f"{part}.{key}: was {before[part].get(key)!r}, is {content[part].get(key)!r}"
+            f"{part}.{key}: was {was.get(key)!r}, is {now.get(key)!r}"
             for part in self.telling
-            for key in {**before[part], **content[part]}
-            if not self._goes_on(key, before[part].get(key), content[part].get(key))
+            for was, now in [(_by_key(before[part]), _by_key(content[part]))]
+            for key in {**was, **now}
+            if not self._goes_on(key, was.get(key), now.get(key))
         ]
         if differing:
             raise UsageError(
@@ -110,6 +112,10 @@ class ExperimentFile:
         return read_json(file, self.parts, self.what)
 
 
+def _by_key(part: Any) -> Mapping[Any, Any]:
+    return part if isinstance(part, dict) else dict(enumerate(part))
+
+
 def _a(what: str) -> str:
     return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
@@ -117,7 +123,8 @@ def _a(what: str) -> str:
 def _names(out: Path) -> set[str]:
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; give --out a folder")
-    return {entry.name for entry in out.iterdir()} if out.is_dir() else set()
+    names = {entry.name for entry in out.iterdir()} if out.is_dir() else set()
+    return {name for name in names if whole_name(name) == name}
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +12,7 @@ from typing import IO, Any
 import orjson
 
 from seal.core import DataError, Task, Tool, UsageError
-from seal.core.folders import within
+from seal.core.folders import in_work, naming, part_of, remove, within
 from seal.core.records import encode
 from seal.pools.importer import (
     MOBILE,
@@ -52,13 +50,14 @@ def write_pool(
         DataError: As the importer; nothing is left behind.
     """
     _check_places(source, out)
-    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    part = part_of(out)
     part.mkdir(parents=True)
     try:
-        report = _write(name, importer, source, part, options)
-        _swap(part, out)
+        with naming(out), in_work(part):
+            report = _write(name, importer, source, part, options)
+            _swap(part, out)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        remove(part)
     return report
 
 
@@ -82,7 +81,7 @@ def _swap(part: Path, out: Path) -> None:
     if out.exists():
         out.rename(old)
     part.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+    remove(old)
 
 
 def _write(

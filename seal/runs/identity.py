@@ -18,6 +18,7 @@ from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import MANAGER, USER, Team
 from seal.core import JSON, UsageError
 from seal.core.canonical import digest
+from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.models import Model
@@ -218,7 +219,7 @@ def check_folder(path: Path, resume: bool) -> None:
         if not resume:
             raise UsageError(f"{path} holds a run already; add --resume, or give another --out")
         return
-    others = sorted(n for n in names - _BEFORE_IT_IS_A_RUN if not n.endswith(".part"))
+    others = sorted(n for n in names - _BEFORE_IT_IS_A_RUN if whole_name(n) == n)
     if others:
         raise UsageError(
             f"{path} is not empty and holds no run (but {others[0]!r}); give --out a new folder"

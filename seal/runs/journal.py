@@ -20,7 +20,7 @@ import orjson
 
 from seal.core import DataError, Trajectory
 from seal.core.plain import json_bytes
-from seal.core.records import SCHEMAS, AtomicFile, repair_tail
+from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, repair_tail
 from seal.core.secrets import without_keys
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.spending.ledger import (
@@ -74,14 +74,13 @@ class Journal:
         """Write the trajectory of a chat, if it has one; it is in the file when this returns."""
         if outcome.line is not None:
             start = self.file.tell()
-            self.file.write(outcome.line)
-            self.file.flush()
+            append_line(self.file, outcome.line)
             pair = (outcome.task_id, outcome.trial)
             self._note(pair, outcome.failed, start, len(outcome.line))
 
     def close(self) -> None:
         """Close the file, as it is."""
-        self.file.close()
+        close_file(self.file)
 
     def put_in_order(self, order: Mapping[str, int]) -> None:
         """Rewrite the file in the order of tasks and trials, the last line of each pair alone.
@@ -89,7 +88,7 @@ class Journal:
         Args:
             order: Task id to its position; a trajectory of another task is dropped.
         """
-        self.file.close()
+        close_file(self.file)
         pairs = sorted(
             (p for p in self._places if p[0] in order), key=lambda p: (order[p[0]], p[1])
         )
@@ -155,12 +154,11 @@ class Timings:
         self._write({"tokens": tokens_of(asked), "asked": ledger_record(asked)})
 
     def _write(self, fields: dict[str, Any]) -> None:
-        self.file.write(without_keys(json_bytes(fields)) + b"\n")
-        self.file.flush()
+        append_line(self.file, without_keys(json_bytes(fields)) + b"\n")
 
     def close(self) -> None:
         """Close the file."""
-        self.file.close()
+        close_file(self.file)
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ import orjson
 from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile, from_plain, read_records
+from seal.core.records import AtomicFile, append_line, close_file, from_plain, read_records
 from seal.core.secrets import without_keys
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
@@ -287,15 +287,14 @@ class LiveFile:
         if self._file is None:
             return
         line = {"task_id": self._task_id, "trial": self._trial, "step": step}
-        self._file.write(without_keys(json_bytes(line)) + b"\n")
-        self._file.flush()
+        append_line(self._file, without_keys(json_bytes(line)) + b"\n")
 
     def __enter__(self) -> LiveFile:
         return self
 
     def __exit__(self, *raised: object) -> None:
         if self._file is not None:
-            self._file.close()
+            close_file(self._file)
             self._path.unlink(missing_ok=True)
 
 

@@ -108,7 +108,7 @@ def test_a_size_that_one_pool_lacks_is_told(called, tmp_path: Path) -> None:
         (["sample", "--queries", "1000"], "give at most"),
         (["sample", "--distractors", "near"], "near"),
         (["sample", "--out", "/proc/none/here"], "/proc/none"),
-        (["sample", "--out", "."], "choose a new folder or empty it"),
+        (["sample", "--out", "."], "give --out a new folder"),
     ],
 )
 def test_what_cannot_be_ranked_is_one_clear_line(

@@ -1,5 +1,7 @@
-"""Paths that no file system takes are refused wherever a path is given."""
+"""Paths that are none are refused; files that are being written, and what killed processes left."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +9,8 @@ import pytest
 
 import seal
 from seal.core import UsageError
-from seal.core.folders import check_path
+from seal.core.folders import check_path, in_work, part_of
+from seal.core.records import AtomicFile
 
 NO_PATHS = {
     "": "it is empty; give one, such as '.' for this folder",
@@ -56,3 +59,62 @@ def test_every_verb_refuses_such_a_path_before_it_does_anything(
 ) -> None:
     with pytest.raises(UsageError, match="is no path: "):
         verb(path)
+
+
+def left_by_a_killed_process(path: Path) -> Path:
+    """Write a file or folder as a process does that is killed meanwhile; return what is left."""
+    script = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from seal.core.folders import part_of\n"
+        "part = part_of(Path(sys.argv[1])); part.mkdir(); print(part, flush=True)\n"
+        "(part / 'torn').write_text('{'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True)
+    return Path(done.stdout.strip())
+
+
+def test_who_writes_again_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    left = left_by_a_killed_process(tmp_path / "a.json")
+    other = left_by_a_killed_process(tmp_path / "b.json")
+    assert (left / "torn").is_file()
+    with AtomicFile(tmp_path / "a.json") as file:
+        file.write(b"{}")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", other.name}
+
+
+def test_what_another_machine_writes_stays(tmp_path: Path) -> None:
+    left = left_by_a_killed_process(tmp_path / "a.json")  # its process is unknown here
+    with in_work(left), AtomicFile(tmp_path / "a.json") as file:
+        file.write(b"{}")
+    assert left.is_dir()
+
+
+def test_what_is_being_written_stays(tmp_path: Path) -> None:
+    with AtomicFile(tmp_path / "a.json") as first:
+        first.write(b"1")
+        with AtomicFile(tmp_path / "b.json") as second:
+            second.write(b"2")
+        part_of(tmp_path / "a.json")
+    assert (tmp_path / "a.json").read_bytes() == b"1"
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a small disk."""
+    script = (
+        "import resource, sys; from pathlib import Path\n"
+        "from seal.core.records import AtomicFile, append_line, close_file\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "path = Path('lines')\n"
+        "file = path.open('ab')\n"
+        "for write in (lambda: append_line(file, b'x' * 200), lambda: close_file(file)):\n"
+        "    try: write()\n"
+        "    except OSError as error: print(error.filename)\n"
+        "try:\n"
+        "    with AtomicFile(Path('whole')) as out: out.write(b'x' * 200)\n"
+        "except OSError as error: print(error.filename)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["lines", "lines", "whole"], done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"lines"}

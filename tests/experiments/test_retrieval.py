@@ -527,16 +527,62 @@ def test_a_size_beyond_one_of_several_pools_is_left_out_there(tmp_path: Path):
 
 
 def test_no_folder_that_holds_something_takes_an_experiment(pool: Path, tmp_path: Path):
-    with pytest.raises(UsageError, match="holds pool: choose a new folder or empty it"):
+    with pytest.raises(
+        UsageError, match=r"holds no experiment in retrieval \(but 'pool'\); give --out a new"
+    ):
         seal.retrieve(pool, "tfidf", k=1, out=tmp_path)
 
     out = tmp_path / "out"
     seal.retrieve(pool, ["tfidf", "random"], k=1, out=out)
     before = contents(out)
-    with pytest.raises(UsageError, match="holds an experiment already"):
+    with pytest.raises(UsageError, match="holds an experiment in retrieval already; add --resume"):
         seal.retrieve(pool, "tfidf", k=1, out=out)
     assert contents(out) == before
     assert [path.name for path in tmp_path.rglob(".*")] == []
+
+
+def test_an_interrupted_experiment_goes_on_with_what_was_measured(pool: Path, tmp_path: Path):
+    asked = {"pools": [pool, pool], "retrievers": ["tfidf", "random"], "k": (1, 3)}
+    drawn = {"pool_sizes": (2, "all"), "samples": 2, "distractors": "uniform"}
+    whole = seal.retrieve(**asked, **drawn, out=tmp_path / "whole").content
+    out = tmp_path / "out"
+
+    def interrupt(stage: str, done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        seal.retrieve(**asked, **drawn, out=out, progress=interrupt)
+    begun = orjson.loads((out / "results.json").read_bytes())
+    assert (begun["results"], begun["notes"]) == (
+        [],
+        ["it is not finished: the same command with --resume goes on"],
+    )
+    kept = (out / "measured.jsonl").read_bytes()
+    assert kept.count(b"\n") == 6
+    (out / "measured.jsonl").write_bytes(kept[:-20])  # as a process that was killed leaves it
+    with pytest.raises(UsageError, match="add --resume"):
+        seal.retrieve(**asked, **drawn, out=out)
+    with pytest.raises(UsageError, match=r"protocol.k: was \[1, 3\], is \[1, 2\]"):
+        seal.retrieve(**{**asked, "k": (1, 2)}, **drawn, out=out, resume=True)
+    assert (out / "measured.jsonl").read_bytes() == kept[:-20]
+
+    assert seal.retrieve(**asked, **drawn, out=out, resume=True).content == whole
+    assert contents(out) == contents(tmp_path / "whole")
+    assert seal.retrieve(**asked, **drawn, out=out, resume=True).content == whole
+
+
+def test_the_results_come_after_all_other_files(pool: Path, tmp_path: Path):
+    out = tmp_path / "out"
+    in_the_way = lambda *_: (out / "figures").touch()  # noqa: E731
+    with pytest.raises(FileExistsError):
+        seal.retrieve(pool, "tfidf", k=1, out=out, progress=in_the_way)
+    assert (out / "results.parquet").is_file()
+    assert orjson.loads((out / "results.json").read_bytes())["results"] == []
+    (out / "figures").unlink()
+    seal.retrieve(pool, "tfidf", k=1, out=out, resume=True)
+    assert any((out / "figures").glob("*.svg"))
+    assert not (out / "measured.jsonl").exists()
 
 
 def test_the_folder_one_stands_in_takes_an_experiment(

@@ -1,7 +1,5 @@
 """Play the same tasks under conditions that differ in one thing, and compare the runs."""
 
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +8,10 @@ import typer
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, like, option, repeated, verb
+from seal.cli.interruption import resumable
 from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import DEFAULT, PLAYED, Judging, Play, Roles, RunOutput
-from seal.cli.verbs import run
 from seal.core import UsageError
 from seal.runs.settings import RunSettings
 
@@ -112,13 +110,9 @@ def command(
         from seal.runs.run import free_folder
 
         out = into.out or free_folder(settings)
-        try:
-            compared = several if what == "retriever" else ()
+        compared = several if what == "retriever" else ()
+        with resumable(out):
             return _play(what, settings, compared, roles, out, into.resume, result)
-        except KeyboardInterrupt:
-            words = run.resume_words(sys.argv[1:], out)
-            told = f"what is finished is kept. Go on with: seal {shlex.join(words)}"
-            raise KeyboardInterrupt(told) from None
 
 
 def _named(text: str | None) -> tuple[str, ...]:

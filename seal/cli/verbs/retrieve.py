@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.cli.groups import argument, like, option, repeated, settings_of, verb
+from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.options import (
     CUTOFFS,
     JSON,
@@ -64,6 +64,7 @@ class Results:
     """Output: what is written and kept, and what is printed."""
 
     out: Path | None = option(None, "Folder for results, rankings, TREC files and figures.")
+    resume: bool = flag("Go on with the experiment in --out.")
     cache: CacheMode = option("record", "Embeddings: keep them, use kept ones only, or neither.")
     cache_dir: Path | None = option(None, "Folder of kept embeddings and indexes.")
     json: bool = JSON
@@ -84,12 +85,13 @@ def command(
     """
     from seal.api.retrieval import retrieve
     from seal.cli.failure import tell
+    from seal.cli.interruption import resumable
     from seal.cli.output import is_shown, progress
     from seal.report.retrieval_results import line_of, retrieval_tables
 
     told = settings_of(retrievers, tasks, drawn, into)
     several, json = told.pop("retriever") or ["tfidf"], told.pop("json")
-    with output(json) as shown, progress() as advance:
+    with resumable(told["out"]), output(json) as shown, progress() as advance:
         on_result = None if is_shown() else lambda entry: tell(line_of(entry))
         found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content
         shown.result(found)

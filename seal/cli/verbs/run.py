@@ -1,8 +1,6 @@
 """Play a benchmark's tasks: retrieve, chat, score, report."""
 
 import shlex
-import sys
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ import typer
 
 from seal.cli.failure import tell
 from seal.cli.groups import settings_of, verb
+from seal.cli.interruption import resumable, resuming
 from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
@@ -80,20 +79,14 @@ def command(
 
         out = into.out or free_folder(settings)
         try:
-            if varied is not None:
-                return _sweep(settings, varied, out, into.resume, result)
-            return _play(settings, out, into.resume, result)
-        except KeyboardInterrupt:
-            told = f"what is finished is kept. Go on with: {_resumed(out)}"
-            raise KeyboardInterrupt(told) from None
+            with resumable(out):
+                if varied is not None:
+                    return _sweep(settings, varied, out, into.resume, result)
+                return _play(settings, out, into.resume, result)
         except InfrastructureError as error:
             if not (out / "run.json").is_file():
                 raise
-            raise InfrastructureError(f"{error}. Go on with: {_resumed(out)}") from error
-
-
-def _resumed(out: Path) -> str:
-    return f"seal {shlex.join(resume_words(sys.argv[1:], out))}"
+            raise InfrastructureError(f"{error}. Go on with: {resuming(out)}") from error
 
 
 def _asked_before(out: Path | None) -> str:
@@ -186,10 +179,3 @@ def _sweep(
     for note in notes:
         tell(note)
     return played.exit_code
-
-
-def resume_words(words: Sequence[str], out: Path) -> list[str]:
-    """Return the words of a command that goes on with the run that these words began."""
-    named = any(word == "--out" or word.startswith("--out=") for word in words)
-    resumed = "--resume" in words
-    return [*words, *([] if named else ["--out", str(out)]), *([] if resumed else ["--resume"])]

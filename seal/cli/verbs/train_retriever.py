@@ -1,12 +1,11 @@
 """Train a retriever on a benchmark's queries, and measure it before and after."""
 
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from seal.cli.groups import flag, like, option, repeated, settings_of, verb
+from seal.cli.interruption import resumable
 from seal.cli.options import CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
 from seal.cli.output import output, progress
 from seal.experiments.training.settings import TrainSettings
@@ -79,13 +78,8 @@ def command(
     """Train a retriever on a benchmark's queries; use it as --retriever dense,model=DIR."""
     told = settings_of(training, split, tests, into)
     json = told.pop("json")
-    try:
+    with resumable(told["out"], "the newest checkpoint is kept"):
         _train(pool, told, json)
-    except KeyboardInterrupt:
-        words = [word for word in sys.argv[1:] if word != "--resume"]
-        again = shlex.join([*words, "--resume"])
-        kept = f"the newest checkpoint is kept. Go on with: seal {again}"
-        raise KeyboardInterrupt(kept) from None
     return 0
 
 

@@ -19,7 +19,15 @@ import orjson
 from seal.core import JSON, DataError, UsageError
 from seal.core.canonical import equal
 from seal.core.folders import Lock
-from seal.core.records import AtomicFile, decode, encode, repair_tail, to_plain
+from seal.core.records import (
+    AtomicFile,
+    append_line,
+    close_file,
+    decode,
+    encode,
+    repair_tail,
+    to_plain,
+)
 
 WORK = "generation"
 """Folder, inside of what is made, of what it was made of."""
@@ -68,18 +76,17 @@ class Journal(Generic[Made]):
         """
         line = encode(made, self._schema)
         held = decode(line, self._kind, self._schema)
-        self._file.write(line)
-        self._file.flush()
+        append_line(self._file, line)
         self.made[held.id] = held
         return held
 
     def close(self) -> None:
         """Close the file, as it is."""
-        self._file.close()
+        close_file(self._file)
 
     def put_in_order(self, ids: Sequence[str]) -> None:
         """Rewrite the file with one line a record, in this order; others follow."""
-        self._file.close()
+        close_file(self._file)
         order = {own: position for position, own in enumerate(ids)}
         self.made = dict(sorted(self.made.items(), key=lambda item: order.get(item[0], len(order))))
         with AtomicFile(self.path) as file:

@@ -201,11 +201,27 @@ class Measured:
     identity: str
     """What the built retriever calls itself."""
     rankings: tuple[Ranking, ...]
-    """One for each goal that is ranked, also of those without relevant tools."""
+    """One for each goal that is ranked, also of those without relevant tools; none of what was
+    measured before an interruption."""
     values: Floats
     """(queries with relevant tools, metrics), in the order of the rankings and `metric_names`."""
     rows: dict[tuple[str, int], int]
     """(task id, goal) to its row."""
+
+    @classmethod
+    def of(
+        cls,
+        identity: str,
+        rankings: tuple[Ranking, ...],
+        measured: Mapping[tuple[str, int], Sequence[float]],
+        ks: Sequence[int],
+    ) -> Measured:
+        """Return it, of the values of each (task id, goal) at these cut-offs."""
+        import numpy as np
+
+        values = np.array(list(measured.values()), dtype=np.float64)
+        rows = {key: row for row, key in enumerate(measured)}
+        return cls(identity, rankings, values.reshape(len(rows), len(metric_names(ks))), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +261,8 @@ def measure(
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
         return Unavailable(_one_line(fault(error)))
-    return Measured(identity, rankings, *_values(rankings, ranked, ks))
+    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks)
+    return Measured.of(identity, rankings, measured, ks)
 
 
 def _reason(error: SealError) -> str:
@@ -264,14 +281,3 @@ def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]
     )
     while batch := list(islice(queries, _AT_ONCE)):
         yield from rank(retriever, batch, k, known)
-
-
-def _values(
-    rankings: Sequence[Ranking], ranked: Ranked, ks: Sequence[int]
-) -> tuple[Floats, dict[tuple[str, int], int]]:
-    import numpy as np
-
-    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks)
-    values = np.array(list(measured.values()), dtype=np.float64)
-    rows = {key: row for row, key in enumerate(measured)}
-    return values.reshape(len(rows), len(metric_names(ks))), rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -21,7 +22,7 @@ from seal.experiments.retrieval.contenders import (
     repeated,
 )
 from seal.experiments.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
-from seal.experiments.retrieval.files import Folder, lists_tools
+from seal.experiments.retrieval.files import TREC_LINES, Figures, Folder, lists_tools, open_folder
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.lookup import Bench
@@ -32,6 +33,7 @@ Progress = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
 OnResult = Callable[[Mapping[str, Any]], None]
 """Told an entry of `results`."""
+_UNFINISHED = "it is not finished: the same command with --resume goes on"
 
 
 def retrieve(
@@ -41,6 +43,8 @@ def retrieve(
     out: Path | None = None,
     progress: Progress | None = None,
     on_result: OnResult | None = None,
+    resume: bool = False,
+    figures: Figures | None = None,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
@@ -51,13 +55,15 @@ def retrieve(
         out: Folder for results, rankings, TREC run and qrels files; None: none are written.
         progress: Told how many drawn and whole pools are ranked.
         on_result: Told each entry of `results` when it is there.
+        resume: Go on with the experiment that `out` holds.
+        figures: Called with what is found, before results.json is written.
 
     Returns:
         The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
 
     Raises:
         UsageError: No pool or retriever, a name that nothing has, a size beyond every pool, or a
-            drawn pool without enough queries.
+            drawn pool without enough queries. Or the folder holds something else.
         DataError: A pool is malformed, or has no task.
     """
     if not pools or not retrievers:
@@ -72,31 +78,30 @@ def retrieve(
         *left_out(sources, settings),
         *full_of_needs(parts, settings),
     ]
-    labels = [contender.label for contender in entered]
-    folder = None
-    if out is not None:
-        lines = len(labels) * sum(_lines(part, max(settings.k)) for part in parts)
-        folder = Folder(out, [source.label for source in sources], labels, lines)
-        if not folder.draws_written:
-            notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
-        if not lists_tools(parts):
-            notes.append("the ids of drawn pools' tools were not written: they are too many")
-    store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
-    try:
-        result = {
-            "protocol": settings.protocol(),
-            "versions": versions(),
-            "pools": [source.to_json() for source in sources],
-            "retrievers": [contender.to_json() for contender in entered],
-            **_Experiment(settings, entered, store, folder, progress, on_result).measured(parts),
-            "notes": notes,
-        }
+    lines = len(entered) * sum(_lines(part, max(settings.k)) for part in parts)
+    with_draws = lines <= TREC_LINES
+    if out is not None and not with_draws:
+        notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+    if out is not None and not lists_tools(parts):
+        notes.append("the ids of drawn pools' tools were not written: they are too many")
+    told = {
+        "protocol": settings.protocol(),
+        "versions": versions(),
+        "pools": [source.to_json() for source in sources],
+        "retrievers": [contender.to_json() for contender in entered],
+    }
+    begun = {**told, "results": [], "comparisons": [], "notes": [_UNFINISHED]}
+    with ExitStack() as opened:
+        folder = None
+        if out is not None:
+            folder = opened.enter_context(open_folder(out, begun, with_draws, resume))
+            if (finished := folder.finished()) is not None:
+                return finished
+        store = opened.enter_context(closing(Store(cache_folder(settings.cache_dir) / FILE_NAME)))
+        experiment = _Experiment(settings, entered, store, folder, progress, on_result)
+        result = {**told, **experiment.measured(parts), "notes": notes}
         if folder is not None:
-            folder.finish(result, parts)
-    finally:
-        store.close()
-        if folder is not None:
-            folder.close()
+            folder.finish(result, parts, figures)
     return result
 
 
@@ -159,11 +164,14 @@ class _Experiment:
         key = (part.source.label, contender.label)
         if key in self._failed:
             return self._failed[key]
+        kept = None if self._folder is None else self._folder.kept(part, contender.label)
+        if kept is not None:
+            return kept
         outcome = measure(contender, part, self._pool(contender, part), self._settings.k)
         if isinstance(outcome, Unavailable):
             self._failed[key] = outcome
         elif self._folder is not None:
-            self._folder.write_rankings(part, contender.label, outcome.rankings)
+            self._folder.keep(part, contender.label, outcome)
         return outcome
 
     def _pool(self, contender: Contender, part: Ranked) -> Pool:

@@ -9,29 +9,42 @@ draws.jsonl              {pool, size, sample, tools_digest, queries}: what each 
                          how many tools no seed query needs, and the ids of all
 
 qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
-figures/ of `seal.report`.
+figures/ of `seal.report`. Until all of them are written, results.json has no results, and
+measured.jsonl has what each retriever measured: a resumed experiment goes on from there.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.core import Ranking, UsageError
-from seal.core.folders import LOCK, Lock
+from seal.core import Ranking, SealError
+from seal.core.folders import LOCK, Lock, is_held
 from seal.core.plain import json_bytes
-from seal.core.records import AtomicFile, write_records
+from seal.core.records import AtomicFile, to_plain, write_records
 from seal.evaluation.retrieval import qrels_of
 from seal.evaluation.trec import query_id, write_trec_qrels, write_trec_run
-from seal.experiments.result_files import write_json, write_table
+from seal.experiments.generation.journal import Journal
+from seal.experiments.result_files import ExperimentFile, write_json, write_table
+from seal.experiments.retrieval.contenders import Measured
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 
+Figures = Callable[[Mapping[str, Any], Path], list[str]]
+"""Writes what readers look at into a folder; returns a note on each thing that it left out."""
 RESULTS = "results.json"
+MEASURED = "measured.jsonl"
+_MEASURED_1 = "retrieval-measured/1"
+RETRIEVAL = ExperimentFile(
+    RESULTS,
+    "experiment in retrieval",
+    ("protocol", "pools", "retrievers", "results"),
+    telling=("protocol", "pools", "retrievers"),
+)
 DRAWS = "draws.jsonl"
 TABLE = "results.csv"
 COLUMNS = (
@@ -54,7 +67,7 @@ COLUMNS = (
 )
 """Of the long form. `size`: as asked; `sample`: empty in the line of all samples together; `n`:
 queries behind the value."""
-_TREC_LINES = 2_000_000
+TREC_LINES = 2_000_000
 """Ranked tools of drawn pools that are written at most: about 150 MB."""
 _TOOL_IDS = 1_000_000
 """Ids of the tools of drawn pools that are written at most: about 50 MB."""
@@ -62,47 +75,69 @@ _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
 
-class Folder:
-    """Where an experiment is written: beside its place, which it takes when it is finished.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What one retriever measured of one set of tools: a line of measured.jsonl."""
 
-    The place is locked meanwhile, so that no other process takes it.
+    id: str
+    identity: str
+    values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
+    """Of each (task id, goal), in the order of `metric_names`."""
+
+
+class Folder:
+    """Where an experiment is written.
 
     Args:
-        out: The folder: new or empty.
-        pools: Labels of the pools.
-        retrievers: Labels of the retrievers.
-        lines: Ranked tools of all drawn pools.
-
-    Raises:
-        UsageError: The folder holds something, or another process writes into it.
-        OSError: It cannot be made.
+        out: The folder.
+        journal: What was measured.
+        begun: Content of results.json before anything was measured.
+        with_draws: Write the rankings of drawn pools too.
     """
 
     def __init__(
-        self, out: Path, pools: Sequence[str], retrievers: Sequence[str], lines: int
+        self, out: Path, journal: Journal[Kept], begun: Mapping[str, Any], with_draws: bool
     ) -> None:
-        out = out.resolve()
-        self._made = not out.exists()
-        if self._made:
-            out.mkdir(parents=True)
-        _check_empty(out)
-        self.out = out
-        self._lock = Lock(out).__enter__()
-        self.draws_written = lines <= _TREC_LINES
-        pairs = [(pool, retriever) for pool in pools for retriever in retrievers]
+        self._out = out
+        self._journal = journal
+        self._with_draws = with_draws
+        self._k: list[int] = begun["protocol"]["k"]
+        pools, retrievers = begun["pools"], begun["retrievers"]
+        pairs = [(pool["pool"], each["retriever"]) for pool in pools for each in retrievers]
         names = distinct([_folder_name(*pair) for pair in pairs])
         self._names = dict(zip(pairs, names, strict=True))
-        self._part = out.with_name(f".{out.name}.{os.getpid()}.part")
-        self._part.mkdir()
 
-    def write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
-        """Write one retriever's rankings of a pool and the relevant tools."""
-        folder = self._part / self._names[ranked.source.label, retriever]
+    def finished(self) -> dict[str, Any] | None:
+        """Return the content of results.json; None where something is still to be done."""
+        held = RETRIEVAL.read(self._out / RESULTS)
+        return held if held["results"] else None
+
+    def kept(self, ranked: Ranked, retriever: str) -> Measured | None:
+        """Return what a retriever measured before the experiment was interrupted."""
+        made = self._journal.made.get(self._key(ranked, retriever))
+        if made is None:
+            return None
+        return Measured.of(made.identity, (), dict(made.values), self._k)
+
+    def keep(self, ranked: Ranked, retriever: str, measured: Measured) -> None:
+        """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
+        self._write_rankings(ranked, retriever, measured.rankings)
+        rows = zip(measured.rows, measured.values.tolist(), strict=True)
+        self._journal.add(Kept(self._key(ranked, retriever), measured.identity, tuple(rows)))
+
+    def _key(self, ranked: Ranked, retriever: str) -> str:
+        return f"{self._place(ranked, retriever)} {ranked.digest}"
+
+    def _place(self, ranked: Ranked, retriever: str) -> str:
+        """Return the folder of a retriever's rankings, within the experiment's."""
+        name = self._names[ranked.source.label, retriever]
+        return name if ranked.whole else f"{name}/{ranked.size}-{ranked.draws[0].sample}"
+
+    def _write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
+        folder = self._out / self._place(ranked, retriever)
         if ranked.whole:
             write_records(folder / "rankings.jsonl", rankings)
-        elif self.draws_written:
-            folder = folder / f"{ranked.size}-{ranked.draws[0].sample}"
-        else:
+        elif not self._with_draws:
             return
         qrels = qrels_of(ranked.tasks)
         asked = {query for draw in ranked.draws for query in draw.queries}
@@ -111,40 +146,83 @@ class Folder:
             folder / "qrels.trec", {query: qrels[query] for query in qrels if query in asked}
         )
 
-    def finish(self, result: Mapping[str, Any], parts: Sequence[Ranked]) -> None:
-        """Write the results and which queries each sample asked; put all in its place."""
+    def finish(
+        self, result: dict[str, Any], parts: Sequence[Ranked], figures: Figures | None
+    ) -> None:
+        """Write which queries each sample asked and the figures; the results come last.
+
+        What `figures` left out is added to the notes of the result.
+        """
         with_tools = lists_tools(parts)
-        with AtomicFile(self._part / DRAWS) as file:
+        with AtomicFile(self._out / DRAWS) as file:
             for ranked in parts:
                 for draw in ranked.draws:
                     file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
-        write_json(result, self._part / RESULTS)
-        write_table(self._part / TABLE, COLUMNS, long_rows(result))
-        # The results come last: a folder without them holds no experiment.
-        for path in sorted(self._part.iterdir(), key=lambda path: path.name == RESULTS):
-            shutil.move(path, self.out / path.name)
-        self._part.rmdir()
+        write_table(self._out / TABLE, COLUMNS, long_rows(result))
+        if figures is not None:
+            result["notes"] += figures(result, self._out)
+        write_json(result, self._out / RESULTS)
 
-    def close(self) -> None:
-        """Free the place; of an experiment that was not finished, nothing stays."""
-        shutil.rmtree(self._part, ignore_errors=True)
-        self._lock.__exit__(None, None, None)
-        (self.out / LOCK).unlink(missing_ok=True)
-        if self._made:
-            with suppress(OSError):  # it holds the experiment
-                self.out.rmdir()
+    def discard(self) -> None:
+        """Remove what an experiment wrote that cannot be."""
+        for name in {Path(name).parts[0] for name in self._names.values()}:
+            shutil.rmtree(self._out / name, ignore_errors=True)
+        for name in (RESULTS, MEASURED, DRAWS, TABLE):
+            (self._out / name).unlink(missing_ok=True)
 
 
-def _check_empty(out: Path) -> None:
-    held = (
-        [path.name for path in out.iterdir() if path.name != LOCK] if out.is_dir() else [out.name]
-    )
-    if RESULTS in held:
-        raise UsageError(
-            f"{out} holds an experiment already: choose a new folder, or remove that one"
-        )
-    if held:
-        raise UsageError(f"{out} holds {min(held)}: choose a new folder or empty it")
+@contextmanager
+def open_folder(
+    out: Path, begun: Mapping[str, Any], with_draws: bool, resume: bool
+) -> Iterator[Folder]:
+    """Give the folder of an experiment, for one process at a time.
+
+    Of a new experiment that cannot be, nothing stays. One that is interrupted can be resumed.
+
+    Args:
+        out: New, empty, or with the same experiment.
+        begun: Content of results.json before anything is measured.
+        with_draws: Write the rankings of drawn pools too.
+        resume: Go on with the experiment that the folder holds.
+
+    Raises:
+        UsageError: The folder holds something else, or another process writes into it.
+        DataError: A file in it is malformed.
+        OSError: It cannot be made.
+    """
+    out = out.resolve()
+    if not is_held(out):
+        RETRIEVAL.check_folder(out, resume)
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with Lock(out):
+            try:
+                yield from _opened(out, begun, with_draws, resume)
+            finally:
+                (out / LOCK).unlink()
+    finally:
+        if made:
+            with suppress(OSError):  # it holds an experiment
+                out.rmdir()
+
+
+def _opened(
+    out: Path, begun: Mapping[str, Any], with_draws: bool, resume: bool
+) -> Iterator[Folder]:
+    RETRIEVAL.check_folder(out, resume)  # again: another process may have been faster
+    resumed = RETRIEVAL.begun(out, to_plain(begun))
+    if not resumed:
+        write_json(begun, out / RESULTS)
+    with closing(Journal(out / MEASURED, Kept, _MEASURED_1)) as journal:
+        folder = Folder(out, journal, begun, with_draws)
+        try:
+            yield folder
+        except SealError:
+            if not resumed:
+                folder.discard()
+            raise
+        journal.path.unlink()
 
 
 def lists_tools(parts: Sequence[Ranked]) -> bool:
