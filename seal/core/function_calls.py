@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from seal.core.formats.forms import parse_object
+from seal.core.formats.forms import parse_object, repeats
 from seal.core.plain import well_formed
 from seal.core.types import ToolCall
 
@@ -78,6 +78,8 @@ def _hex(name: str, number: int) -> str:
 def parse_call(name: str, arguments: Any) -> ToolCall:
     """Return the call of a model's reply, still without a number.
 
+    `raw` holds the text where it is no object, or has a key twice.
+
     Args:
         name: Function name.
         arguments: Text of a JSON object, as the protocol has it; some servers send the object
@@ -89,5 +91,7 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
         except TypeError:  # too deep, or an integer of more than 64 bits
             arguments = str(arguments)
     text = well_formed(arguments)
-    parsed = parse_object(text) if text.strip() else {}
-    return ToolCall("", name, parsed, "" if parsed is not None else text)
+    if not text.strip():
+        return ToolCall("", name, {})
+    parsed = parse_object(text)
+    return ToolCall("", name, parsed, text if parsed is None or repeats(text) else "")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from seal.core import OptionError, ToolCall
 from seal.core.formats import check_presentation, form_of, repairs_of
 from seal.core.formats.forms import objects_in, read_object
+from seal.core.function_calls import parse_call
 
 ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")
@@ -163,6 +164,18 @@ REPAIRED_JSON = {
         json.dumps({"name": "weather", "arguments": json.dumps(BERN)}),
         ("arguments_as_text",),
     ),
+    "a key twice": (
+        '{"name": "weather", "arguments": {"city": "Thun", "city": "Bern"}}',
+        ("repeated_argument",),
+    ),
+    "a key twice in Python": (
+        "{'name': 'weather', 'arguments': {'city': 'Thun', 'city': 'Bern'}}",
+        ("python_literal", "repeated_argument"),
+    ),
+    "a key twice in a text": (
+        json.dumps({"name": "weather", "arguments": '{"city": "Thun", "city": "Bern"}'}),
+        ("arguments_as_text", "repeated_argument"),
+    ),
 }
 
 
@@ -170,6 +183,22 @@ REPAIRED_JSON = {
 def test_what_is_repaired_in_an_object_is_told_and_kept(text, repairs):
     assert read(JSON, text) == ("", [("weather", BERN, repairs)])
     assert JSON.read(text).calls[0].raw == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        ('{"a": 1, "a": 2}', {"a": 2}),
+        ('{"a": {"b": 1, "b": 2}}', {"a": {"b": 2}}),
+        ('{"name": "x", "name": "f", "arguments": {}}', {"name": "f", "arguments": {}}),
+        ('{"a": 1, "a": 1e4}', {"a": 10_000.0}),
+    ],
+)
+def test_a_native_call_that_names_an_argument_twice_is_repaired_too(arguments, value):
+    call = parse_call("f", arguments)
+    assert call == ToolCall("", "f", value, arguments)
+    assert repairs_of(call) == ("repeated_argument",)
+    assert repairs_of(parse_call("f", '{"a": "a:1, a:2", "b": {"a": 1}}')) == ()
 
 
 @pytest.mark.parametrize("between", ["\n", " ", ",\n", " and then "])

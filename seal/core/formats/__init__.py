@@ -63,8 +63,11 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
         return ()
     from seal.core.formats.action import is_action, repairs_of_action
     from seal.core.formats.bracket_text import is_bracket, repairs_of_bracket
+    from seal.core.formats.forms import parse_object, repeats
     from seal.core.formats.json_calls import repairs_of_json
 
+    if parse_object(call.raw) == call.arguments:  # of a native call
+        return repeats(call.raw)
     if is_action(call.raw):
         return repairs_of_action(call.raw)
     return repairs_of_bracket(call.raw) if is_bracket(call.raw) else repairs_of_json(call.raw)

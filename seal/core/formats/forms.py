@@ -7,6 +7,7 @@ forgiven.
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
@@ -17,7 +18,14 @@ from typing import Any, Literal, Self
 
 import orjson
 
-from seal.core.plain import json_bytes, leaves, literal_value, nested_deeper, well_formed
+from seal.core.plain import (
+    json_bytes,
+    leaves,
+    literal_value,
+    nested_deeper,
+    parse_expression,
+    well_formed,
+)
 from seal.core.types import JSON, Tool, ToolCall
 
 FINISHES = frozenset({"finish", "final_answer"})
@@ -49,9 +57,9 @@ without a backslash; invented_observation: the model went on with a result of it
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
 argument came without `#`; no_input: no arguments were written, and are taken as none; no_marker:
 the name came without `Action:`; no_quotes: a value came without quotes; other_key: `parameters`
-instead of `arguments`; python_literal: it is no JSON but a Python literal; repeated_argument: the
-last value of an argument counts; trailing_text: something followed on the map; typographic_quotes:
-quotes came as a word processor sets them.
+instead of `arguments`; python_literal: it is no JSON but a Python literal; repeated_argument: a
+map has one key twice, whose last value counts; trailing_text: something followed on the map;
+typographic_quotes: quotes came as a word processor sets them.
 """
 
 
@@ -212,11 +220,23 @@ def read_object(text: str, cut: bool = False) -> Written:
     for candidate, repairs in _candidates(inner, cut):
         value = parse_object(candidate)
         if value is not None:
-            return Written(value, (*before, *repairs))
-        value = _literal(candidate)
-        if value is not None:
-            return Written(value, (*before, "python_literal", *repairs))
+            return Written(value, (*before, *repairs, *repeats(candidate)))
+        literal = _literal(candidate)
+        if literal is not None:
+            return Written(literal.value, (*before, *literal.repairs, *repairs))
     return Written(None)
+
+
+def repeats(text: str) -> tuple[Repair, ...]:
+    """Return what was forgiven in a JSON text that is read: a key that an object has twice."""
+    found: list[Repair] = []
+
+    def members(pairs: list[tuple[str, Any]]) -> None:
+        if len(dict(pairs)) < len(pairs):
+            found.append("repeated_argument")
+
+    json.loads(text, object_pairs_hook=members, parse_int=str)  # int refuses very many digits
+    return tuple(found[:1])
 
 
 def _candidates(text: str, cut: bool) -> Iterator[tuple[str, tuple[Repair, ...]]]:
@@ -260,15 +280,22 @@ def span_of(text: str) -> tuple[int | None, str]:
     return None, quote + "".join(reversed(open_))
 
 
-def _literal(text: str) -> dict[str, JSON] | None:
+def _literal(text: str) -> Written | None:
     try:
-        value = literal_value(text)
+        tree = parse_expression(text)
+        value = literal_value(tree)
     except ValueError:
         return None
     if not isinstance(value, dict) or nested_deeper(value, MAX_DEPTH) or not _is_plain(value):
         return None
-    plain: dict[str, JSON] = orjson.loads(json_bytes(value))
-    return plain
+    keys = [[literal_value(key) for key in node.keys if key] for node in _maps(tree)]
+    twice = any(len(set(names)) < len(names) for names in keys)
+    repairs: tuple[Repair, ...] = ("python_literal", *(("repeated_argument",) if twice else ()))
+    return Written(orjson.loads(json_bytes(value)), repairs)
+
+
+def _maps(tree: ast.expr) -> Iterator[ast.Dict]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
 
 
 def _is_plain(value: Any) -> bool:

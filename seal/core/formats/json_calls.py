@@ -22,6 +22,7 @@ from seal.core.formats.forms import (
     Written,
     parse_object,
     read_object,
+    repeats,
     says_something,
     settled,
     span_of,
@@ -73,7 +74,10 @@ def _calls(text: str, cut: bool) -> tuple[list[CallText], str]:
     """Return the calls of a text, and the words around them."""
     whole = parse_object(text)
     if whole is not None:
-        return ([_of_object(whole, text)] if _is_call(whole) else []), ""
+        if not _is_call(whole):
+            return [], ""
+        one = _of_object(whole, text)
+        return [replace(one, repairs=(*repeats(text), *one.repairs))], ""
     found: list[CallText] = []
     words: list[str] = []
     end = 0
