@@ -27,7 +27,8 @@ With the trajectory (stage 2):
 What it cannot tell: whether an answer is complete where neither values nor gold calls are annotated
 (relevant tools do not say how often each must be called, so such goals are never solved), values in
 other words or units (see `core.stated`), a true result misread, refusals and denials in
-other languages than English. Then it says unsure; a solved or unsolved is meant to be safe.
+other languages than English, and any answer of over `LONGEST` characters. Then it says unsure; a
+solved or unsolved is meant to be safe.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ _FILLER = re.compile(
 _GENERIC = frozenset({"ok", "success", "successful", "true", "false", "none", "null", "error"})
 _LONG_TEXT = 8
 """Tokens; of a longer text in a result only the numbers are values."""
+LONGEST = 1_000_000
+"""Characters of an answer that is read, which takes two seconds."""
 
 Outcome = tuple[ToolCall, ToolResult | None]
 
@@ -88,7 +91,7 @@ class RuleJudge:
         """
         told = judge_calls(goal, steps) or judge_abstention(goal, answer, steps)
         verdict = told or judge_answer(goal, answer)
-        if verdict.label == "unsure" and answer is not None:
+        if verdict.label == "unsure" and answer is not None and len(answer) <= LONGEST:
             verdict = judge_trajectory(goal, answer, steps)
         if verdict.label == "solved" and any(map(asks_of_world, goal.plans or ())):
             return Verdict("unsure", "words do not prove what was done in the world", 2)
@@ -150,6 +153,8 @@ def judge_answer(goal: Goal, answer: str | None) -> Verdict:
     """Return what the answer alone proves."""
     if answer is None or not answer.strip():
         return Verdict("unsolved", "there is no final answer")
+    if len(answer) > LONGEST:
+        return Verdict("unsure", f"rules read no answer of over {LONGEST:,} characters")
     if _GIVE_UP.search(answer):
         return Verdict("unsolved", "the agent gave up")
     asking = [plan for plan in goal.plans or () if _asks_only(plan)]

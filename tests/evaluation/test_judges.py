@@ -1,5 +1,6 @@
 """The rule judge by hand-worked cases, the model judge by scripted models, the pass rate."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -379,3 +380,13 @@ def test_no_reply_of_another_task_of_the_sample_is_solved() -> None:
     for wanted, other in zip(valued, valued[1:] + valued[:1], strict=True):
         verdict = RuleJudge().judge(wanted, last_text(other), other.reference)
         assert verdict.label != "solved", wanted.text
+
+
+def test_an_answer_of_millions_of_characters_is_not_read():
+    """Reading one took half a minute."""
+    asked = goal(text="How many?", answers=("1200",))
+    long = "There are 1200 of them. " * 42_000
+    began = time.process_time()
+    for answer, label in ((long[:900], "solved"), (long, "unsure")):
+        assert RuleJudge().judge(asked, answer, ()).label == label
+    assert time.process_time() - began < 1
