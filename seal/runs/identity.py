@@ -271,7 +271,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
 def _simulated(pool: StoredPool) -> Iterator[str]:
     """Yield that functions which the pool names do not run, as nobody allowed it."""
     run = {} if pool.benchmark is None else pool.benchmark.functions
-    named = [str(tool.source[FUNCTION]) for tool in pool.tools() if FUNCTION in tool.source]
+    written = (str(tool.source.get(FUNCTION, "")) for tool in pool.tools())
+    named = [path for path in written if ":" in path]  # a plain name is none of Python's
     modules = sorted({path.partition(":")[0] for path in named})
     if named and not run:
         yield (

@@ -164,6 +164,14 @@ def test_functions_of_a_module_are_tools_that_run_where_they_are_allowed(
     ]
 
 
+def test_a_plain_function_name_that_upstream_recorded_asks_for_no_code(tmp_path: Path) -> None:
+    tool = seal.Tool("shop/order", "get_order", source={"function": "get_order_for_shop"})
+    bench = seal.Benchmark("shop", tools=[tool], tasks=[seal.ask("Where is order 7?")])
+    run = seal.run(bench, model="oracle", baselines=False, out=tmp_path / "run")
+    warnings = json.loads((run.folder.path / "run.json").read_bytes())["warnings"]
+    assert not any("--allow-code" in warning for warning in warnings)
+
+
 @pytest.mark.parametrize(
     ("cell", "calls"),
     [
