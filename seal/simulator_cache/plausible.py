@@ -273,7 +273,7 @@ class Writer:
         else:
             span = list(named_range(name))
             if (low, high) == (-math.inf, math.inf):
-                span = [self._limit(name, "min", span[0]), self._limit(name, "max", span[1])]
+                span = self._asked(name, *span)
         below, above = max(low, span[0]), min(high, span[1])
         if below > above:
             below, above = (low, min(high, low + 100)) if low > -math.inf else (high - 100, high)
@@ -286,6 +286,13 @@ class Writer:
         if whole and not float(factor).is_integer():
             factor = math.lcm(*float(factor).as_integer_ratio()[:1])
         return self._multiple(factor, (low, high), (below, above), path)
+
+    def _asked(self, name: str, least: float, most: float) -> list[float]:
+        """Return the usual range within what arguments ask for, which may lie beyond it."""
+        low, high = self._limit(name, "min", least), self._limit(name, "max", most)
+        if low <= high:
+            return [low, high]
+        return [high - abs(high) / 2, high] if high < most else [low, low + abs(low)]
 
     def _limit(self, name: str, which: str, usual: float) -> float:
         """Return the limit that an argument such as `max_price` sets, else the usual."""

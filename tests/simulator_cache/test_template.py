@@ -296,3 +296,19 @@ def test_a_schema_that_no_answer_fits_is_named_with_the_repair(schema):
 )
 def test_odd_shapes_are_no_obstacle(returns):
     assert Template().respond(tool(returns), {}).error == ""
+
+
+@pytest.mark.parametrize("kind", ["integer", "number"])
+@pytest.mark.parametrize(
+    ("arguments", "least", "most"),
+    [
+        ({"max_height": 5}, 0, 5),
+        ({"max_height": -10}, -15, -10),
+        ({"min_height": 1e6}, 1e6, 2e6),
+        ({"min_height": 9, "max_height": 4}, 2, 4),
+    ],
+)
+def test_a_limit_of_an_argument_beyond_the_usual_range_is_kept(kind, arguments, least, most):
+    returns = {"type": "object", "properties": {"height": {"type": kind}}, "required": ["height"]}
+    tool = Tool("garden/plants/search", "search_plants", returns=returns)
+    assert least <= Template().respond(tool, arguments).response["height"] <= most
