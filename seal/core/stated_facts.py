@@ -105,12 +105,13 @@ class Knowledge:
             text: What was said.
             answers: True: it answers a question, so that a few words are a fact.
         """
-        found = [fact for fact in stated(text) if not self._has(fact)]
+        found = [fact for fact in stated(text) if not self.has(fact)]
         if not found and answers:
             found = [StatedFact("answer", word) for word in self._made_up(text)]
         return list(dict.fromkeys(found))
 
-    def _has(self, fact: StatedFact) -> bool:
+    def has(self, fact: StatedFact) -> bool:
+        """Tell whether these texts say a fact."""
         if fact.kind == "address":
             return fact.text.casefold() in self._folded
         if fact.kind == "code":

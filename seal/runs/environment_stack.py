@@ -46,6 +46,8 @@ class SimulatorSource:
     """Where answers are kept."""
     cast: Cast
     """For the simulator's model."""
+    examples: bool = True
+    """Whether that model is shown recorded answers."""
 
     def simulator(self) -> Simulator:
         """Return the simulator that a run asks, its answers kept, without the gold answers before.
@@ -99,7 +101,8 @@ class SimulatorSource:
     @cached_property
     def _recorded(self) -> RecordedAnswers | None:
         recordings = self.pool.recordings()
-        if not recordings or not self._parts & {"recorded", "llm"}:
+        takers = {"recorded", "llm"} if self.examples else {"recorded"}
+        if not recordings or not self._parts & takers:
             return None
         from seal.simulator_cache.recordings import RecordedAnswers
 

@@ -19,6 +19,7 @@ from seal.cli.output import output
 
 if TYPE_CHECKING:
     from seal.core.store import Store
+    from seal.runs.settings import RunSettings
 
 app = new_app("Look at, fill, carry and check the store of simulated answers.")
 
@@ -29,8 +30,8 @@ class Simulated:
 
     simulator: str = SIMULATOR
     role_model: dict[str, str] = repeated(
-        "Model of the simulator.",
-        metavar="simulator=MODEL",
+        "Model of the simulator; of fidelity of the judge too.",
+        metavar="ROLE=MODEL",
         read=pairs,
         setting="role_models",
     )
@@ -57,18 +58,39 @@ def fill(
     simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
-    from seal.runs.cache_fill import fill_cache
-    from seal.runs.settings import RunSettings
+    from dataclasses import replace
 
-    told = settings_of(simulated)
-    json = told.pop("json")
-    # The one model here, so that --base-url and -M hold for it.
-    model = told["role_models"].pop("simulator", "lexical")
-    settings = RunSettings(pool=pool, model=model, **told)
+    from seal.runs.cache_fill import fill_cache
+
+    settings, json = _settings(simulated)
     with output(json) as result:
-        report = asdict(fill_cache(settings, calls))
+        report = asdict(fill_cache(replace(settings, pool=pool), calls))
         result.fields(report)
     return int(bool(report["failed"]))
+
+
+@verb(app)
+def fidelity(
+    *,
+    records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
+    limit: int | None = option(None, "The first N chats of each record."),
+    simulated: Simulated,
+) -> int:
+    """Hold a simulator against recorded answers, and tell what it changes in the runs' scores.
+
+    `--role-model judge=MODEL` judges the runs; without it rules do.
+    """
+    from dataclasses import replace
+
+    from seal.experiments.fidelity import fidelity as found
+    from seal.report.fidelity_results import fidelity_tables
+
+    settings, json = _settings(simulated)
+    with output(json) as result:
+        content = found(records, replace(settings, limit=limit))
+        result.result(content)
+        result.show(*fidelity_tables(content))
+    return 0
 
 
 @verb(app, name="export")
@@ -141,6 +163,17 @@ def verify(
         report = check(store, tools, repair)
         result.fields(asdict(report), sound=report.sound)
     return 0 if report.sound else 1
+
+
+def _settings(simulated: Simulated) -> tuple["RunSettings", bool]:
+    """Return what simulates, and whether JSON is printed."""
+    from seal.runs.settings import RunSettings
+
+    told = settings_of(simulated)
+    json = told.pop("json")
+    # The one model here, so that --base-url and -M hold for it.
+    model = told["role_models"].pop("simulator", "lexical")
+    return RunSettings(model=model, **told), json
 
 
 def _store(cache_dir: Path | None) -> "Store":

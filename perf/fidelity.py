@@ -1,0 +1,118 @@
+"""How true the simulator without a model is to recorded answers, and what it changes in scores.
+
+    python perf/fidelity.py [--out results/fidelity.json]
+
+The records are upstream files under SEAL_DATA (by default ../shared/data): ToolLLaMA-2's runs on
+ToolBench, Claude Sonnet 4's on LiveMCPBench, and the service calls of 200 Schema-Guided dialogues.
+Of these each task was played by one system. For the order of systems, four offline models play
+`toolscan-sample` twice: with its tools, which look their answers up, and simulated. Beside the
+JSON file a Markdown file of the same name is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import seal
+from seal.cli import main as command
+from seal.experiments.comparison.runs import side_of
+from seal.experiments.fidelity import changes, fidelity
+from seal.report.fidelity_results import fidelity_tables
+from seal.report.grids import Grid
+from seal.runs.settings import RunSettings
+
+ROOT = Path(__file__).resolve().parents[1]
+MODELS = ("oracle", "lexical", "lexical,slips=0.5", "random")
+
+
+def records(data: Path) -> list[str]:
+    """Return the records of upstream, made in the working directory."""
+    recorded = ["--simulator", "recorded", "--no-baselines"]
+    for words in (
+        ["import", "toolbench", data / "toolbench", "--out", "pool"],
+        ["run", "pool", "--model", "recorded:toolllama-2", *recorded, "--out", "toolllama-2"],
+        [
+            "import",
+            "livemcpbench",
+            data / "livemcpbench",
+            "--trajectories",
+            "--out",
+            "livemcpbench",
+        ],
+        ["import", "dialogtool", data / "sgd", "-T", "sample=200", "--out", "sgd"],
+    ):
+        if code := command([str(word) for word in words]):
+            raise SystemExit(code)
+    return ["toolllama-2", "livemcpbench", "sgd"]
+
+
+def systems() -> dict[str, Any]:
+    """Return what the simulator changes where models play with its results from the start."""
+    sides = []
+    for model in MODELS:
+        true = seal.run("toolscan-sample", model=model, baselines=False, out=model)
+        simulated = seal.run(
+            "toolscan-sample",
+            model=model,
+            baselines=False,
+            environment="simulator",
+            force_simulator=True,
+            out=f"{model}-simulated",
+        )
+        sides.append((side_of(model, true.folder), side_of(model, simulated.folder)))
+    return {"simulator": "template", "calls": {}, **changes(sides, 0)}
+
+
+def markdown(contents: Sequence[dict[str, Any]]) -> str:
+    """Return the tables as a page."""
+    lines = [
+        "# Simulated against recorded answers",
+        "",
+        "Written by `perf/fidelity.py`; `seal cache fidelity` makes the same tables of your own"
+        " runs, and docs/results.md says what the measures are. In brackets are 95 % intervals over"
+        " tasks. The simulator `recorded` has 1.000 everywhere. No model as simulator is measured"
+        " here. Pairs are goals that both sides decide. ToolLLaMA-2's services were mostly dead,"
+        " which no simulator is meant to repeat: its `error` tells how far.",
+    ]
+    tables = [table for content in contents for table in fidelity_tables(content)]
+    played = len(tables) - len(list(fidelity_tables(contents[-1])))
+    for number, table in enumerate(tables):
+        if number == played:
+            lines += ["", "# toolscan-sample, played with simulated results from the start"]
+        if not isinstance(table, Grid):
+            lines += ["", f"{table}."]
+            continue
+        lines += ["", f"## {table.title}", ""]
+        lines += [f"| {' | '.join(row)} |" for row in (table.columns, ["---"] * len(table.columns))]
+        lines += [f"| {' | '.join(row)} |" for row in table.rows]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "fidelity.json")
+    arguments = parser.parse_args(argv)
+    out = arguments.out.resolve()
+    data = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data").resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        settings = RunSettings(simulator="template", cache_dir="cache")
+        contents = [fidelity(records(data), settings), systems()]
+        os.chdir(ROOT)
+    page = markdown(contents)
+    print(page)
+    out.write_text(json.dumps(contents, indent=1) + "\n")
+    out.with_suffix(".md").write_text(page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,339 @@
+"""A simulator held against a record: what it answers to calls whose real answers are known.
+
+Each recorded call is asked again, and its answer laid beside the recorded one, by five measures
+from 0 to 1. `recorded` itself has 1 in all of them.
+
+- error: both came through, or both failed. The others are of calls that came through in both.
+- shape: of all places of fields with their types in either answer, the share in both. Elements of a
+  list share one place; a text that holds JSON or a Python literal counts as what it holds.
+- echo: of the arguments, the share of which both answers state the value, or neither.
+- facts: twice the facts (`seal.core.stated_facts`) that both state, by all that each states. Those
+  of the arguments do not count.
+- told: of the recorded facts that the agent passed on to its user, those that a judge needs, the
+  share that the simulator states too.
+
+Where the records are runs, each is scored again with the simulated results in the places of the
+recorded ones. All else stays as it was said and done, the states of a world included. So the
+difference is what the results alone change in a verdict, and not what the agent would have done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, combinations, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+
+from seal.core import (
+    JSON,
+    DataError,
+    Response,
+    Step,
+    Task,
+    Tool,
+    ToolResult,
+    Trajectory,
+    UsageError,
+)
+from seal.core.environment import EnvironmentFactory
+from seal.core.folders import cache_folder
+from seal.core.plain import exact_json, leaves, literal_value
+from seal.core.records import write_records
+from seal.core.stated import states
+from seal.core.stated_facts import Knowledge, StatedFact
+from seal.core.store import FILE_NAME, Store
+from seal.evaluation.goals import answer_of
+from seal.evaluation.statistics import bootstrap_interval, rounded
+from seal.experiments.comparison.pairs import Side, compare
+from seal.experiments.comparison.runs import side_of
+from seal.pools.lookup import open_pool
+from seal.pools.pool import StoredPool
+from seal.pools.reading.chats import LEAD, USER
+from seal.runs.cast import Cast
+from seal.runs.environment_stack import SimulatorSource
+from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import RunSettings, changed
+from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.recorded_chats import RecordedEnvironments
+from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
+
+MEASURES = ("error", "shape", "echo", "facts", "told")
+_RUN = "run.json"
+
+
+def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
+    """Return how true a simulator is to records, and what it changes in the scores of runs.
+
+    Args:
+        records: Folders of runs; or pools, whose recorded chats count, else the calls and results
+            of their reference dialogues. A run stands for a system.
+        settings: Simulator, its model, seed and store; how many chats of each record at most. A
+            role's model `judge` judges the runs, else rules do. A model as simulator is not shown
+            recorded answers as examples.
+
+    Returns:
+        {simulator, calls, scores, order}. `calls`: record to {calls, measures: measure to {mean,
+        low, high, n}}, the interval over tasks. `scores`: of the runs, the entries of
+        `seal.experiments.comparison.pairs.compare`, `run` with simulated results and `other` as it
+        was. `order`: {metric, run, other, recorded, simulated, kept} for every two runs, with the
+        entries of their differences, and whether their signs agree.
+
+    Raises:
+        UsageError: A record stands twice, or the simulator lacks what it needs.
+        DataError: A record is damaged, or holds no call whose answer is known.
+        InfrastructureError: The simulator's model failed; what it has answered stays in the store.
+    """
+    if len({Path(record) for record in records}) < len(records):
+        raise UsageError("a record stands twice; give each run or pool once")
+    calls: dict[str, Any] = {}
+    sides: dict[str, tuple[Side, Side]] = {}
+    with TemporaryDirectory() as scratch, Store(cache_folder(settings.cache_dir) / FILE_NAME) as s:
+        for number, record in enumerate(records):
+            pool = open_pool(record)
+            known = {tool.id: tool for tool in pool.tools()}
+            chats = list(islice(_chats(pool), settings.limit))
+            asked = _Asked(_environments(settings, pool, chats, known, s), known)
+            simulated = [asked.chat(chat) for chat in chats]
+            found = asked.estimates(settings.seed)
+            if not found["calls"]:
+                raise DataError(
+                    f"{record} holds no call whose answer is known; give a run, or a pool with "
+                    "recorded chats (`seal benchmarks`)"
+                )
+            calls[record] = found
+            if (pool.folder / _RUN).is_file():
+                run, place = RunFolder.open(pool.folder), Path(scratch) / str(number)
+                sides[record] = (
+                    _scored(run, chats, place / "recorded", record, settings),
+                    _scored(run, simulated, place / "simulated", record, settings),
+                )
+    name = settings.simulator if isinstance(settings.simulator, str) else "own"
+    return {"simulator": name, "calls": calls, **changes(sides.values(), settings.seed)}
+
+
+def changes(sides: Iterable[tuple[Side, Side]], seed: int) -> dict[str, Any]:
+    """Return what a simulator changes in scores, and in the order of systems.
+
+    Args:
+        sides: Of each system, with recorded and with simulated results.
+        seed: Of the intervals.
+
+    Returns:
+        {scores, order}, as `fidelity` says.
+    """
+    pairs = list(sides)
+    entries = (compare(new, old, seed) for old, new in pairs)
+    return {"scores": list(chain.from_iterable(entries)), "order": list(_order(pairs, seed))}
+
+
+def _chats(pool: StoredPool) -> Iterator[Trajectory]:
+    """Yield what is recorded: a run's chats, a pool's recordings, or else its references."""
+    if (pool.folder / _RUN).is_file():
+        yield from RunFolder.open(pool.folder).trajectories()
+        return
+    recordings = pool.recordings()
+    for name in recordings:
+        yield from pool.recorded(name)
+    for task in () if recordings else pool.tasks():
+        for number, goal in enumerate(task.goals):
+            steps = goal.reference or ()
+            words = [step.content for step in steps if step.recipient == USER]
+            asked = Step(-1, USER, LEAD, goal.text)
+            yield Trajectory(task.id, number, (asked, *steps), answers=("\n".join(words),))
+
+
+def _environments(
+    settings: RunSettings,
+    pool: StoredPool,
+    chats: Sequence[Trajectory],
+    tools: Mapping[str, Tool],
+    store: Store,
+) -> EnvironmentFactory:
+    """Return what opens the environments that a simulator answers; `recorded` plays each chat."""
+    if settings.simulator == "recorded":
+        known = {(chat.task_id, chat.trial): chat for chat in chats}
+        answers = RecordedAnswers(chats, tools)
+        return RecordedEnvironments(lambda *chat: known.get(chat), answers, tools)
+    settings = changed(settings, pool=str(pool.folder))
+    cast = Cast(settings, store, pool)
+    source = SimulatorSource(
+        settings=settings, tools=tools, pool=pool, store=store, cast=cast, examples=False
+    )
+    return SimulatedEnvironments(source.simulator(), tools)
+
+
+class _Asked:
+    """Asks recorded calls again, and measures what comes back."""
+
+    def __init__(self, environments: EnvironmentFactory, tools: Mapping[str, Tool]) -> None:
+        self._environments = environments
+        self._tools = tools
+        self._measured: list[tuple[str, dict[str, float]]] = []
+        """Task and measures of each call."""
+
+    def chat(self, chat: Trajectory) -> Trajectory:
+        """Return a chat with simulated results."""
+        environment = self._environments.open(Task(chat.task_id, "", ()), chat.trial)
+        user = [step.content for step in chat.steps if step.author == USER]
+        results = {}
+        for step, answered in chat.calls():
+            call, known = step.call, answered.result if answered else None
+            if call is None or known is None or (known.error or {}).get("kind") == "truncated":
+                continue
+            if call.tool is not None and call.tool not in self._tools:
+                continue  # a tool of the chat, such as find_tools
+            (result,) = environment.call([call])  # even a wrong one: a recording counts its calls
+            if call.tool is not None and call.arguments is not None and is_answer(known):
+                results[call.id] = result
+                given = Knowledge((*user, *leaves(call.arguments)))
+                told = given.unknown(answer_of(chat, step.goal) or "")
+                both = observed(known), observed(result)
+                self._measured.append((chat.task_id, measured(call.arguments, *both, told)))
+        return replace(chat, steps=tuple(_with(step, results) for step in chat.steps))
+
+    def estimates(self, seed: int) -> dict[str, Any]:
+        """Return how many calls were asked, and the mean of each measure."""
+        numbers = {task: n for n, task in enumerate(dict(self._measured))}
+        means = {}
+        for name in MEASURES:
+            found = [(numbers[task], of[name]) for task, of in self._measured if name in of]
+            values = [value for _, value in found]
+            low, high = bootstrap_interval(values, seed, clusters=[task for task, _ in found])
+            means[name] = {
+                "mean": rounded(sum(values) / len(values)) if values else None,
+                "low": rounded(low),
+                "high": rounded(high),
+                "n": len(values),
+            }
+        return {"calls": len(self._measured), "measures": means}
+
+
+def _with(step: Step, results: Mapping[str, ToolResult]) -> Step:
+    if step.result is None or step.result.call_id not in results:
+        return step
+    result = results[step.result.call_id]
+    return replace(step, result=result, content=result.content)
+
+
+def measured(
+    arguments: Mapping[str, JSON],
+    recorded: Response,
+    simulated: Response,
+    told: Sequence[StatedFact] = (),
+) -> dict[str, float]:
+    """Return the measures of one call that apply to it.
+
+    Args:
+        arguments: Of the call.
+        recorded: What was answered.
+        simulated: What a simulator answers.
+        told: Facts that the agent told its user, and that neither user nor arguments gave.
+    """
+    if recorded.error or simulated.error:
+        return {"error": float(bool(recorded.error) == bool(simulated.error))}
+    values = _read(recorded.response), _read(simulated.response)
+    places = [set(_places(value)) for value in values]
+    # A text of its own for each leaf: "It is" keeps a name from beginning its sentence.
+    texts = ["\n".join(f"It is {leaf}." for leaf in leaves(value)) for value in values]
+    found = {"error": 1.0, "shape": _ratio(len(places[0] & places[1]), len(places[0] | places[1]))}
+    echoed = [
+        states(texts[0], leaf) == states(texts[1], leaf)
+        for leaf in dict.fromkeys(leaves(arguments))
+        if leaf
+    ]
+    if echoed:
+        found["echo"] = _ratio(sum(echoed), len(echoed))
+    given = Knowledge(tuple(leaves(arguments)))
+    facts = [given.unknown(text) for text in texts]
+    known = [Knowledge((text,)) for text in texts]
+    if facts[0] or facts[1]:
+        shared = len(_borne(facts[0], known[1])) + len(_borne(facts[1], known[0]))
+        found["facts"] = _ratio(shared, len(facts[0]) + len(facts[1]))
+    if passed_on := _borne(told, known[0]):
+        found["told"] = _ratio(len(_borne(passed_on, known[1])), len(passed_on))
+    return found
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _borne(facts: Sequence[StatedFact], by: Knowledge) -> list[StatedFact]:
+    """Return the facts that texts know."""
+    return [fact for fact in facts if by.has(fact)]
+
+
+def _read(value: JSON) -> JSON:
+    """Return what a text of JSON, or of a Python literal, holds; any other value as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    for reader in (orjson.loads, literal_value):
+        with suppress(ValueError):
+            held: JSON = exact_json(reader(value))
+            return held
+    return value
+
+
+def _places(value: JSON, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and the type of each part of a value."""
+    kind = "number" if type(value) in (int, float) else type(value).__name__
+    yield path, kind
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _places(item, f"{path}.{name}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _places(item, f"{path}[]")
+
+
+def _scored(
+    run: RunFolder, chats: Sequence[Trajectory], place: Path, name: str, settings: RunSettings
+) -> Side:
+    """Return the scores of a run's chats, in a folder of their own."""
+    place.mkdir(parents=True)
+    played = {chat.task_id for chat in chats}
+    write_records(place / "tools.jsonl", run.tools().values())
+    write_records(place / "tasks.jsonl", (task for task in run.tasks() if task.id in played))
+    copy = RunFolder(place)
+    copy.write_json("run.json", run.manifest())
+    write_records(copy.trajectories_path, chats)
+    judge = settings.role_models.get("judge")
+    how = ScoreSettings(
+        judge="rule" if judge is None else "llm",
+        judge_model=judge,
+        cache_dir=settings.cache_dir,
+        allow_code=settings.allow_code,
+    )
+    rescore(place, how)
+    return side_of(name, copy)
+
+
+def _order(sides: Iterable[tuple[Side, Side]], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield of every two runs and each metric how they differ, by the record and simulated."""
+    for first, second in combinations(sides, 2):
+        olds = compare(second[0], first[0], seed)
+        news = {entry["metric"]: entry for entry in compare(second[1], first[1], seed)}
+        for old in olds:
+            new = news.get(old["metric"])
+            if new is None or None in (old["difference"], new["difference"]):
+                continue
+            yield {
+                **{part: old[part] for part in ("metric", "run", "other")},
+                "recorded": _difference(old),
+                "simulated": _difference(new),
+                "kept": _sign(old["difference"]) == _sign(new["difference"]),
+            }
+
+
+def _difference(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {part: entry[part] for part in ("difference", "low", "high", "n")}
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
