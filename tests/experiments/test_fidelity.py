@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import ModelServer, text
+from servers import Answer, ModelServer, Received, text
 
 import seal
 from seal.cli import main
@@ -130,6 +130,20 @@ def test_a_model_is_asked_without_the_recorded_answers(runs, settings, tmp_path,
     assert means(content["calls"][runs[0]])["told"] == 1.0
     assert len(server.received) == 2
     assert "Monday" not in str([request.body for request in server.received])
+
+
+def test_a_judge_that_looks_at_results_is_asked_of_both_sides(runs, settings):
+    def judge(request: Received) -> Answer:
+        shown = str(request.body["messages"][1:])
+        seen = "ships on Friday" in shown or shown.count("ships on Monday") > 1
+        verdict = "unsure" if not seen else "unsolved" if "Friday" in shown else "solved"
+        return text(json.dumps({"verdict": verdict, "reason": "as seen"}))
+
+    with ModelServer(judge) as server:
+        models = {"judge": f"openai/judge,base_url={server.url}"}
+        content = fidelity(runs[:1], replace(settings(Liar()), role_models=models))
+    (entry,) = [entry for entry in content["scores"] if entry["metric"] == "pass_rate"]
+    assert (entry["other_mean"], entry["mean"]) == (1.0, 0.0)
 
 
 def test_runs_stay_as_they_were(runs, settings):
