@@ -48,7 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"seal {seal.__version__}\n")
         return 0
-    from seal.cli.failure import reported, unforeseen
+    try:
+        from seal.cli.failure import reported, unforeseen
+    except KeyboardInterrupt:  # nothing is begun yet, and nothing there to tell it better
+        sys.stderr.write("seal: interrupted\n")
+        return 130
 
     sys.excepthook = unforeseen(debug)
     return reported(lambda: _call(words[0], words[1:]), debug, words)

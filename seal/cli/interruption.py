@@ -17,9 +17,17 @@ _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
+class Ended(KeyboardInterrupt):
+    """A signal came.
+
+    Python ends by SIGINT, whatever its exit code, once a KeyboardInterrupt itself has left a text
+    that was executed, as dataclasses do while they are made, though it was caught after that.
+    """
+
+
 @contextmanager
 def ending_signals() -> Iterator[list[signal.Signals]]:
-    """Let each signal that ends a process raise KeyboardInterrupt, as Ctrl-C does.
+    """Let each signal that ends a process raise a KeyboardInterrupt, as Ctrl-C does.
 
     So what is finished is kept, and worker processes are ended. A signal that is ignored, as
     SIGHUP is under nohup, stays ignored.
@@ -35,7 +43,7 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         if os.getpid() != process:  # forked by a function of the user's
             os._exit(128 + number)
         came.append(signal.Signals(number))
-        raise KeyboardInterrupt
+        raise Ended
 
     if threading.current_thread() is not threading.main_thread():
         yield came  # only the main thread is given signals
@@ -65,7 +73,7 @@ def resumable(out: Path | None, kept: str = "what is finished is kept") -> Itera
     except KeyboardInterrupt:
         if out is None:
             raise
-        raise KeyboardInterrupt(f"{kept}. Go on with: {resuming(out)}") from None
+        raise Ended(f"{kept}. Go on with: {resuming(out)}") from None
 
 
 def resuming(out: Path) -> str:

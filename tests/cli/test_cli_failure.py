@@ -1,8 +1,10 @@
 """Errors become one message, an exit code, and never show a key."""
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,3 +154,27 @@ def test_an_unforeseen_error_is_one_line_without_debug(debug: str, trace: bool) 
     assert done.returncode == 1
     assert ("Traceback" in done.stderr) == trace
     assert "seal: unexpected ZeroDivisionError: division by zero" in done.stderr
+
+
+def test_a_signal_within_an_executed_text_keeps_its_exit_code() -> None:
+    """As while a dataclass is made; CPython then ends by SIGINT, though all is caught."""
+    script = (
+        "import signal, sys; from seal.cli.failure import reported\n"
+        "def command(): exec('import signal; signal.raise_signal(signal.SIGTERM)')\n"
+        "sys.exit(reported(command, False))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (143, "seal: ended by SIGTERM\n")
+
+
+def test_an_interruption_of_the_first_imports_is_one_line(tmp_path: Path) -> None:
+    """A slow import stands for a slow disk."""
+    (tmp_path / "orjson.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "seal", "run"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == "seal: interrupted\n"
+    assert done.returncode in (130, -signal.SIGINT)
