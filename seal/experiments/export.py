@@ -38,6 +38,7 @@ from seal.core import (
     check_name,
 )
 from seal.core.conditions import Called
+from seal.core.folders import part_of, remove, whole_name
 from seal.core.order import levels
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
@@ -83,7 +84,8 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
         UsageError: The folder holds something, or nothing of the pool can be said in this form.
     """
     check_name("form of export", to, _FORMS)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    held = [path.name for path in out.iterdir()] if out.is_dir() else []
+    if out.is_file() or any(whole_name(name) == name for name in held):
         raise UsageError(f"{out} holds something; choose a new folder")
     run = RunFolder(pool.folder) if (pool.folder / "run.json").is_file() else None
     name = run.pool_name if run else pool.name
@@ -91,12 +93,18 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
     parts = [known.title, known.paper, known.where] if known else [name, "a pool of its user's own"]
     made = Exported(str(out), to, source="; ".join(filter(None, parts)))
     made.licence = licence or (known.licence if known else _NOT_SAID)
-    writer = _Writer(pool, run, out, made)
-    _FORMS[to](writer)
-    if not sum(made.counts.get(kind, 0) for kind in ("chats", "queries", "items")):
-        reasons = ", ".join(f"{count} {reason}" for reason, count in writer.left_out.items())
-        raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
-    writer.card(name)
+    part = part_of(out / to)
+    try:
+        writer = _Writer(pool, run, part, made)
+        _FORMS[to](writer)
+        if not sum(made.counts.get(kind, 0) for kind in ("chats", "queries", "items")):
+            reasons = ", ".join(f"{count} {reason}" for reason, count in writer.left_out.items())
+            raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
+        writer.card(name)
+        for path in sorted(part.iterdir(), key=lambda path: path.name == CARD):
+            path.replace(out / path.name)
+    finally:
+        remove(part)
     return made
 
 

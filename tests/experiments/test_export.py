@@ -129,3 +129,11 @@ def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path:
     (tmp_path / "full/mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="holds something; choose a new folder"):
         export(shop(), "hf", tmp_path / "full")
+
+
+def test_an_export_stands_under_its_name_when_it_is_whole(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / ".hf.999999999-1.part").mkdir(parents=True)  # of a process that was killed
+    (out / ".hf.999999999-1.part" / "tools.csv").touch()
+    made = export(shop(), "hf", out)
+    assert {path.name for path in out.iterdir()} == {*made.files, "README.md"}
