@@ -2,8 +2,10 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -24,6 +26,14 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the user's cache alone; the processes of this test run share one."""
+    if "SEAL_CACHE_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="seal-tests-")
+        os.environ["SEAL_CACHE_DIR"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 @pytest.hookimpl(wrapper=True)

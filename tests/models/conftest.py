@@ -2,9 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from servers import ModelServer, Script
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep answers for this test alone: a later server may get the port of an earlier one."""
+    monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture
