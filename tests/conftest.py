@@ -18,8 +18,10 @@ from seal.pools import ImportReport, import_benchmark
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # a busy machine is no failure
 
-# A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C.
+# A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C;
+# nohup has them ignore SIGHUP.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Where no bytecode is kept, each of the hundreds of processes that are started compiles all anew.
 sys.dont_write_bytecode = False

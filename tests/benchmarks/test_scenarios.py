@@ -591,7 +591,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, content: str, fault: 
     [
         (
             {"kind": "fone"},
-            "kind: no world 'fone'; known: lookups, mcp, mobile, phone, phone_with_timers, replay",
+            "kind: no world 'fone'; known: bfcl, lookups, mcp, mobile, phone, phone_with_timers",
         ),
         (
             {"tables": {"settings": [{"wifi": "no"}]}},

@@ -20,6 +20,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 def told(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     assert main(["paper", *map(str, words)]) == 0
     return capsys.readouterr().out
