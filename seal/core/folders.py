@@ -137,9 +137,14 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None and error.errno in _OF_WRITING:
-            error.filename = str(path)
+        name_file(error, path)
         raise
+
+
+def name_file(error: OSError, path: Path | str) -> None:
+    """Put the path into an error of writing that names no file."""
+    if error.filename is None and error.errno in _OF_WRITING:
+        error.filename = str(path)
 
 
 class Lock:
