@@ -45,6 +45,11 @@ class Graded(dict[str, float]):
     """Ids of relevant tools to their grades."""
 
 
+def grade_of(relevant: Collection[str], tool: str) -> float:
+    """Return the grade of a relevant tool, 1 where upstream has none."""
+    return relevant.get(tool, 1) if isinstance(relevant, Graded) else 1
+
+
 def metric_names(ks: Sequence[int]) -> list[str]:
     """Return recall@K..., mrr@K..., ndcg@K..., all_found@K... for every cut-off."""
     return [f"{measure}@{k}" for measure in MEASURES for k in ks]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seal.core import Ranking
 from seal.core.records import AtomicFile
-from seal.evaluation.retrieval import Graded, Key, Qrels, by_goal_of, collapse, merge, wanted
+from seal.evaluation.retrieval import Key, Qrels, by_goal_of, collapse, grade_of, merge, wanted
 
 _ENCODED = re.compile(r"[\s%]")
 """Characters that no word of a TREC file may have."""
@@ -53,9 +53,9 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
     lines = 0
     with AtomicFile(path) as out:
         for key, relevant in qrels.items():
-            grades = relevant if isinstance(relevant, Graded) else {}
             for tool in wanted(relevant):
-                out.write(f"{query_id(key)} 0 {trec_word(tool)} {grades.get(tool, 1):g}\n".encode())
+                grade = grade_of(relevant, tool)
+                out.write(f"{query_id(key)} 0 {trec_word(tool)} {grade:g}\n".encode())
                 lines += 1
     return lines
 

@@ -42,7 +42,7 @@ from seal.core.folders import part_of, remove, whole_name
 from seal.core.order import levels
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
-from seal.evaluation.retrieval import Graded, qrels_of
+from seal.evaluation.retrieval import grade_of, qrels_of
 from seal.evaluation.trec import query_id, trec_word, write_trec_qrels, write_trec_run
 from seal.models.settings import ModelSettings
 from seal.models.wire import wire_request, wire_tools
@@ -285,17 +285,13 @@ def _beir(to: _Writer) -> None:
     )
     to.lines("queries.jsonl", "queries", ({"_id": i, "text": text} for i, text in texts.items()))
     judged = (
-        f"{query_id(key)}\t{trec_word(tool)}\t{_grade(relevant, tool):g}\n"
+        f"{query_id(key)}\t{trec_word(tool)}\t{grade_of(relevant, tool):g}\n"
         for key, relevant in qrels.items()
         for tool in relevant
     )
     header = "query-id\tcorpus-id\tscore\n"
     to.text("qrels/test.tsv", "judgements", chain([header], judged))
     to.made.counts["judgements"] -= 1
-
-
-def _grade(relevant: Any, tool: str) -> float:
-    return relevant[tool] if isinstance(relevant, Graded) else 1
 
 
 def _trec(to: _Writer) -> None:

@@ -11,7 +11,7 @@ from seal.api.objects.base import Shown
 from seal.core import Goal, Task
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Called
-from seal.evaluation.retrieval import Graded, qrels_of
+from seal.evaluation.retrieval import grade_of, qrels_of
 from seal.pools.pool import StoredPool
 from seal.report.frames import framed
 from seal.report.glance import Glance
@@ -70,7 +70,7 @@ class PoolTables(Shown):
     def query_tools(self) -> DataFrame:
         """A row for each relevant tool of a goal: tool, grade (1 where upstream has none)."""
         rows = [
-            {"task_id": task, "goal": goal, "tool": tool, "grade": _grade(relevant, tool)}
+            {"task_id": task, "goal": goal, "tool": tool, "grade": grade_of(relevant, tool)}
             for (task, goal), relevant in qrels_of(self.pool.every_task()).items()
             for tool in relevant
         ]
@@ -114,10 +114,6 @@ class PoolTables(Shown):
 
 def _place(task: Task, goal: int) -> Row:
     return {"task_id": task.id, "goal": goal}
-
-
-def _grade(relevant: Any, tool: str) -> float:
-    return relevant[tool] if isinstance(relevant, Graded) else 1
 
 
 def _text(value: Any) -> str:
