@@ -222,7 +222,7 @@ def _call(step: Step, answer: Step | None) -> Row:
     return {
         **_fields(step, "index", "turn", "author"),
         **_fields(call, "tool", "name"),
-        "arguments": call.raw if call.arguments is None else _text(call.arguments),
+        "arguments": call.raw if call.arguments is None else json_cell(call.arguments),
         "valid": None if result is None else not is_rejection(result),
         "error": error.get("kind"),
         "message": error.get("message"),
@@ -292,8 +292,9 @@ def _fields(record: Any, *names: str) -> Row:
 
 def _plain(value: JSON) -> Any:
     """Return a tag as a cell holds it: lists and objects as JSON."""
-    return _text(value) if isinstance(value, (list, tuple, dict)) else value
+    return json_cell(value) if isinstance(value, (list, tuple, dict)) else value
 
 
-def _text(value: JSON) -> str:
+def json_cell(value: JSON) -> str:
+    """Return a JSON value as the text of a cell."""
     return canonical_json(value).decode(errors="replace")

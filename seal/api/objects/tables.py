@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Shown
 from seal.core import Goal, Task
-from seal.core.canonical import canonical_json
 from seal.core.conditions import Called
 from seal.evaluation.retrieval import grade_of, qrels_of
 from seal.pools.pool import StoredPool
-from seal.report.frames import framed
+from seal.report.frames import framed, json_cell
 from seal.report.glance import Glance
 from seal.report.grids import Grid
 
@@ -42,7 +41,7 @@ class PoolTables(Shown):
                 "query": goal.text,
                 "benchmark": task.benchmark,
                 "split": task.split,
-                "answers": _text(goal.answers),
+                "answers": json_cell(goal.answers),
                 **{f"tag_{name}": value for name, value in task.tags.items()},
             }
             for task, number, goal in self._goals()
@@ -59,8 +58,8 @@ class PoolTables(Shown):
                 "name": tool.name,
                 "category": tool.category,
                 "description": tool.description,
-                "parameters": _text(tool.parameters),
-                "returns": None if tool.returns is None else _text(tool.returns),
+                "parameters": json_cell(tool.parameters),
+                "returns": None if tool.returns is None else json_cell(tool.returns),
             }
             for tool in self.pool.tools()
         ]
@@ -89,8 +88,8 @@ class PoolTables(Shown):
                 "plan": position,
                 "step": step,
                 "tool": call.tool,
-                "arguments": _text(call.canonical_arguments()),
-                "after": _text(milestone.after),
+                "arguments": json_cell(call.canonical_arguments()),
+                "after": json_cell(milestone.after),
             }
             for task, number, goal in self._goals()
             for position, plan in enumerate(goal.plans or ())
@@ -114,7 +113,3 @@ class PoolTables(Shown):
 
 def _place(task: Task, goal: int) -> Row:
     return {"task_id": task.id, "goal": goal}
-
-
-def _text(value: Any) -> str:
-    return canonical_json(value).decode(errors="replace")
