@@ -83,7 +83,7 @@ class Errata:
         for (named, place), correction in self.corrections.items():
             if named == task.id:
                 with located(f"{self.path}: task {named!r}, goal {place}"):
-                    goals[place : place + 1] = [_corrected(goals[place:], correction)]
+                    goals[place] = _corrected(goals, correction)
         made = replace(task, goals=tuple(goals))
         for place, (goal, before) in enumerate(zip(goals, task.goals, strict=True)):
             if goal is not before:
@@ -173,9 +173,9 @@ def _correction(entry: Any) -> Correction:
 
 
 def _corrected(goals: Sequence[Goal], correction: Correction) -> Goal:
-    if not goals or correction.goal < 0:
+    if not 0 <= correction.goal < len(goals):
         raise DataError("the task has no such goal; goals count from 0")
-    goal = goals[0]
+    goal = goals[correction.goal]
     if gold_digest(goal) != correction.was:
         raise DataError(
             f"made for another version: its gold is {gold_digest(goal)}, not {correction.was}; "
