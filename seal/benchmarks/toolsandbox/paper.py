@@ -12,22 +12,19 @@ from collections.abc import Callable
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
 from seal.pools import StoredPool
 from seal.pools.published import PublishedTable
-from seal.report.applies import AUGMENTATION, CATEGORIES
+from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.breakdown import AUGMENTATIONS
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.report.users import user_rows
 
-_GROUPS = {
-    **{row.partition(",")[0]: f"{tag}=true" for tag, row in CATEGORIES.items()},
-    **{row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()},
-}
+_AUGMENTED = {row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()}
+_GROUPS = {row.partition(",")[0]: group for group, row in CATEGORY_GROUPS.items()} | _AUGMENTED
 """The paper's short heading of a category or augmentation to its group in summary.json."""
 _SCENARIOS = {
     **{"STC": 152, "MTC": 656, "SUT": 584, "MUT": 224, "SD": 192, "C": 472, "II": 224},
-    **{row.partition(",")[0]: 129 for row in AUGMENTATIONS.values()},
+    **dict.fromkeys(_AUGMENTED, 129),
 }
-_NAMES = {heading: group.removeprefix(AUGMENTATION) for heading, group in _GROUPS.items()}
 
 
 def _users(lane: Lane) -> Figures:
@@ -51,8 +48,8 @@ def _of_pool(figures: Callable[[ScenarioStatistics], Figures]) -> Callable[[Stor
 
 def _by_category(found: ScenarioStatistics) -> Figures:
     counts = {f"{tag}=true": count for tag, count in found.categories.items()}
-    counts |= found.augmentations
-    return {"scenarios": {heading: counts.get(name, 0) for heading, name in _NAMES.items()}}
+    counts |= {AUGMENTATION + value: count for value, count in found.augmentations.items()}
+    return {"scenarios": {heading: counts.get(group, 0) for heading, group in _GROUPS.items()}}
 
 
 def _milestones(counts: dict[str, int]) -> Figures:
@@ -92,7 +89,7 @@ TABLES = (
         name="table-5",
         needs={
             **dict.fromkeys(
-                (row.partition(",")[0] for row in AUGMENTATIONS.values()),
+                _AUGMENTED,
                 "scenarios in all augmentations: seal import toolsandbox, or seal augment POOL "
                 "--augment toolsandbox --out DIR",
             ),
