@@ -64,7 +64,6 @@ from seal.simulator_cache.recorded_chats import RecordedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
 
 MEASURES = ("error", "shape", "echo", "facts", "told")
-_RUN = "run.json"
 
 
 def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
@@ -97,7 +96,10 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
         for number, record in enumerate(records):
             pool = open_pool(record)
             known = {tool.id: tool for tool in pool.tools()}
-            chats = list(islice(_chats(pool), settings.limit))
+            is_run = (pool.folder / "run.json").is_file()
+            run = RunFolder.open(pool.folder) if is_run else None
+            recorded = run.trajectories() if run is not None else _chats(pool)
+            chats = list(islice(recorded, settings.limit))
             asked = _Asked(_environments(settings, pool, chats, known, s), known)
             simulated = [asked.chat(chat) for chat in chats]
             found = asked.estimates(settings.seed)
@@ -107,8 +109,8 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
                     "recorded chats (`seal benchmarks`)"
                 )
             calls[record] = found
-            if (pool.folder / _RUN).is_file():
-                run, place = RunFolder.open(pool.folder), Path(scratch) / str(number)
+            if run is not None:
+                place = Path(scratch) / str(number)
                 sides[record] = (
                     _scored(run, chats, place / "recorded", record, settings),
                     _scored(run, simulated, place / "simulated", record, settings),
@@ -133,10 +135,7 @@ def changes(sides: Iterable[tuple[Side, Side]], seed: int) -> dict[str, Any]:
 
 
 def _chats(pool: StoredPool) -> Iterator[Trajectory]:
-    """Yield what is recorded: a run's chats, a pool's recordings, or else its references."""
-    if (pool.folder / _RUN).is_file():
-        yield from RunFolder.open(pool.folder).trajectories()
-        return
+    """Yield what a pool has recorded: its recordings, or else its references."""
     recordings = pool.recordings()
     for name in recordings:
         yield from pool.recorded(name)
