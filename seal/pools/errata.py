@@ -34,7 +34,6 @@ from seal.pools.reading.records import expect, field, json_file, refuse_deep
 
 GOLD = ("plans", "answers", "relevant", "any_relevant", "any_answer", "reference")
 """Fields of a goal that a correction may change."""
-_FIELDS = {"task", "goal", "was", "gold", "reason", "source"}
 _DIGITS = 16
 
 
@@ -154,11 +153,10 @@ def read_errata(file: str | Path) -> Errata:
 
 
 def _correction(entry: Any) -> Correction:
-    unknown = sorted(expect(entry, dict).keys() - _FIELDS)
+    known = sorted(Correction.__slots__)
+    unknown = sorted(expect(entry, dict).keys() - {*known})
     if unknown:
-        raise DataError(
-            f"unknown field {shortened(unknown[0])}; it has {', '.join(sorted(_FIELDS))}"
-        )
+        raise DataError(f"unknown field {shortened(unknown[0])}; it has {', '.join(known)}")
     gold = field(entry, "gold", dict)
     wrong = sorted(gold.keys() - {*GOLD})
     if wrong or not gold:
