@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.runs.run_folder import RunFolder
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "smollm2"
 OPTIONS = {"team": "direct", "format": "json", "top_k": 3, "retriever": "tfidf", "limit": 10}
@@ -20,12 +21,14 @@ def kept(tmp_path, monkeypatch):
 
 def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp_path):
     model = seal.Model("local/smollm2", max_tokens=64)
-    common = OPTIONS | {"model": model, "cache": "replay", "cache_dir": kept, "baselines": False}
+    common = OPTIONS | {"model": model, "cache": "replay", "cache_dir": kept}
     runs = [seal.run("sample", out=tmp_path / name, **common) for name in ("first", "second")]
 
     first, second = ((run.folder.path / "trajectories.jsonl").read_bytes() for run in runs)
     assert first == second
     assert [run.summary["errors"] for run in runs] == [0, 0]
+    for baseline in ("floor", "ceiling"):
+        assert RunFolder(runs[0].folder.path / baseline).summary()["errors"] == 0
     (asked,) = runs[0].summary["usage"]["roles"]
     assert (asked["model"], asked["requests"] >= 10) == ("local/smollm2", True)
 
