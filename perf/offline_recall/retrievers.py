@@ -6,12 +6,13 @@ from typing import Literal, NamedTuple
 
 K = 10
 MODEL = "model=all-MiniLM-L6-v2"
-SENTENCES = f"hybrid,{MODEL},weight=0.6,sentences=true"
+COSINES = f"hybrid,parts=tfidf+dense,{MODEL}"
+SENTENCES = f"{COSINES},weight=0.6,sentences=true"
 RETRIEVERS = {
     "BM25": "bm25",
     "TF-IDF": "tfidf",
     "MiniLM": f"dense,{MODEL}",
-    "hybrid": f"hybrid,{MODEL}",
+    "hybrid": COSINES,
 }
 
 
@@ -27,13 +28,13 @@ class Wanted(NamedTuple):
 
 WANTED = (
     Wanted("StableToolBench", 0.83, f"{SENTENCES},1.template=full"),
-    Wanted("BFCL", 0.93, f"hybrid,{MODEL},weight=0.6,template=full"),
-    Wanted("BFCL by content", None, f"hybrid,{MODEL},weight=0.6,template=full"),
-    Wanted("MetaTool single", 0.85, f"hybrid,{MODEL}"),
+    Wanted("BFCL", 0.93, f"{COSINES},weight=0.6,template=full"),
+    Wanted("BFCL by content", None, f"{COSINES},weight=0.6,template=full"),
+    Wanted("MetaTool single", 0.85, COSINES),
     Wanted("MetaTool multi", 0.83, SENTENCES),
     Wanted("AnyTool", 0.57, f"{SENTENCES},1.template=full"),
-    Wanted("APIBench HF", 0.48, f"hybrid,{MODEL},template=full"),
+    Wanted("APIBench HF", 0.48, f"{COSINES},template=full"),
     Wanted("SGD", 0.98, f"dense,{MODEL}"),
     Wanted("StableToolBench", 0.89, f"{SENTENCES},1.template=full", 500),
-    Wanted("BFCL", 0.95, f"hybrid,{MODEL},weight=0.6,template=full", 500),
+    Wanted("BFCL", 0.95, f"{COSINES},weight=0.6,template=full", 500),
 )

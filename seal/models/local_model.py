@@ -6,6 +6,7 @@ without what earlier ones left: so the same request has the same answer.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -32,9 +33,21 @@ _LOADED = {"n_parallel": 1, "n_threads": 1}
 """How a file is loaded where nobody says. Answers depend on these numbers, so they are the same on
 each machine. Threads of llama.cpp wait for each other in a loop: where one gets no core, all get
 nowhere."""
+_TOKEN = re.compile(
+    r"<\|[^|<>\s]{1,40}\|>|<\uff5c[^\uff5c<>\n]{1,40}\uff5c>|<(?:/?s|bos|eos|pad|unk)>"
+    r"|<(?:start|end)_of_\w{1,20}>|<</?SYS>>"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_\w{1,10}|ARGS|CALL_ID|THINK)\]"
+)
+"""What chat templates part messages by. llama.cpp takes it for such a mark wherever it stands, so
+that a result could end its message and begin one of the system."""
 _REFUSED = (
     "The model does not take this request as it is; a longer one than its context needs n_ctx=N."
 )
+
+
+def _parted(mark: re.Match[str]) -> str:
+    """Return the words of a mark, so that it is none: a blank behind its first character."""
+    return f"{mark[0][0]} {mark[0][1:]}"
 
 
 class _OwnServer(OpenAIServer):
@@ -117,6 +130,8 @@ class LocalModel(ServerModel):
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
         if request.max_tokens is None:
             request = replace(request, max_tokens=_LONGEST)
+        said = (replace(m, content=_TOKEN.sub(_parted, m.content)) for m in request.messages)
+        request = replace(request, messages=tuple(said))
         return wire_request(self.name, request, tools, self._body_settings, profile)
 
     def _asked(self, body: dict[str, Any]) -> Any:

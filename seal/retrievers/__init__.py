@@ -8,6 +8,7 @@ entry point of the group `seal.retrievers`. Any text may carry options: `NAME[,K
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from seal.retrievers.contract import (
     by_score,
     check_k,
     finite,
+    number_option,
     refuse_unknown_options,
     spec_of,
 )
@@ -42,15 +44,17 @@ REGISTRY = Registry(
 )
 
 
-SENTENCES = "sentences"
-"""Option of every retriever that reads texts."""
+SENTENCES, SIBLINGS = "sentences", "siblings"
+"""Options of every retriever that reads texts."""
 
 
 def build_retriever(what: Any, pool: Pool) -> Retriever:
     """Return a retriever over a pool.
 
-    Options of the text or spec go before those of the pool. `sentences=true` asks any retriever
-    that reads texts by each sentence of a query (see `seal.retrievers.contract`).
+    Options of the text or spec go before those of the pool, and these before the plain ones of the
+    retriever, its `defaults(options)`. `sentences=true` asks any retriever that reads texts by each
+    sentence of a query (`sentence_wise`), and `siblings=SHARE` adds a share of the best score among
+    the APIs of the same tool (`sibling_wise`).
 
     Args:
         what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a
@@ -71,10 +75,13 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     known = known_options(spec)
     if known is not None:
         refuse_unknown_options(str(spec.what), options, known)
+    if hasattr(plugin, "defaults"):
+        options = {**plugin.defaults(options), **options}
     by_sentence = _taken_sentences(options)
+    siblings = number_option({SIBLINGS: options.pop(SIBLINGS, None)}, SIBLINGS, 0, math.inf)
     if isinstance(plugin, type) or not hasattr(plugin, "retrieve"):
         plugin = _built(plugin, replace(pool, options=options))
-    elif set(spec.options) - {SENTENCES}:
+    elif set(spec.options) - {SENTENCES, SIBLINGS}:
         raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
     if not callable(getattr(plugin, "retrieve", None)):
         raise OptionError(
@@ -85,21 +92,25 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     if by_sentence:
         from seal.retrievers.sentence_wise import SentenceWise
 
-        return SentenceWise(retriever)
+        retriever = SentenceWise(retriever)
+    if siblings:
+        from seal.retrievers.sibling_wise import SiblingWise
+
+        retriever = SiblingWise(retriever, pool.tools, siblings)
     return retriever
 
 
 def known_options(what: Any) -> frozenset[str] | None:
     """Return the names of a retriever's options; None: it looks at them itself.
 
-    Those are its `OPTIONS`, and `sentences` unless it says by `reads_text` that a query's text is
-    nothing to it.
+    Those are its `OPTIONS`, and `sentences` and `siblings` unless it says by `reads_text` that a
+    query's text is nothing to it.
     """
     plugin = REGISTRY.resolve(spec_of(what).what)
     known: frozenset[str] | None = getattr(plugin, "OPTIONS", None)
     if known is None or not getattr(plugin, "reads_text", True):
         return known
-    return known | {SENTENCES}
+    return known | {SENTENCES, SIBLINGS}
 
 
 def _taken_sentences(options: dict[str, Any]) -> bool:

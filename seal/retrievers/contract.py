@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from seal.core import DataError, OptionError, Tool, UnknownNameError, UsageError
+from seal.core import DataError, OptionError, Retriever, Tool, UnknownNameError, UsageError
 from seal.core.secrets import refuse_secret
 from seal.core.specs import Notation, label_of
 
@@ -88,6 +88,22 @@ def in_order(tools: Sequence[Tool]) -> list[Tool]:
 
 
 _NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+
+
+class Around:
+    """What lies around a retriever that is asked: it has the same qualities.
+
+    Args:
+        retriever: What is asked.
+        way: Of asking, for the name.
+    """
+
+    def __init__(self, retriever: Retriever, way: str) -> None:
+        self._retriever = retriever
+        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/{way}"
+        self.complete = bool(getattr(retriever, "complete", False))
+        self.lexical = bool(getattr(retriever, "lexical", False))
+        self.normalised = bool(getattr(retriever, "normalised", True))
 
 
 @dataclass(frozen=True)

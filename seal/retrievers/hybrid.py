@@ -29,6 +29,8 @@ DEFAULT_WEIGHT = 0.5
 """Of the first part."""
 DEFAULT_DIMENSIONS = 4096
 DEFAULT_DEPTH = 100
+PLAIN: Mapping[str, Any] = {"1.template": "full", "sentences": True, "siblings": 0.5, "weight": 0.6}
+"""Options of the hybrid of which neither parts nor fusion are named: one setting for all pools."""
 
 _OWN: Mapping[str, frozenset[str]] = {
     "cosine": frozenset({"dimensions", "weight", *INDEX_OPTIONS}),
@@ -48,7 +50,8 @@ def hybrid(pool: Pool) -> Retriever:
             (default 0.5), `dimensions` that a sparse part is projected to (default 4096), `index`
             with its parameters. fusion=rrf joins the rankings of two or more retrievers of any
             kind: `depth`, the places of each that count (default 100); tools beyond them follow by
-            id. An option `1.NAME` goes to the first part, any other to the parts that know it.
+            id. Where neither parts nor fusion are named, `PLAIN` holds. An option `1.NAME` goes to
+            the first part, any other to the parts that know it.
 
     Raises:
         UnknownNameError: No retriever, fusion or index of a name, or an option that nothing knows.
@@ -79,6 +82,18 @@ def hybrid(pool: Pool) -> Retriever:
         index_kind(own),
         pool.cache_dir,
     )
+
+
+def _defaults(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of the plain hybrid; a given template is that of both parts."""
+    if options.get("parts") or options.get("fusion"):
+        return {}
+    return {
+        name: PLAIN[name] for name in PLAIN if not ("template" in name and "template" in options)
+    }
+
+
+hybrid.defaults = _defaults  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from seal.core import DataError, Query, Retriever
 from seal.core.text import sentences
-from seal.retrievers.contract import Hits, by_score, check_k, finite
+from seal.retrievers.contract import Around, Hits, by_score, check_k, finite
 
 
-class SentenceWise:
+class SentenceWise(Around):
     """Retrieves by the sentences of a query: a tool's score is the highest that any of them gives.
 
     It is exact: a tool among the k best of all is among the k best of the text that it suits best.
@@ -24,11 +24,7 @@ class SentenceWise:
     """
 
     def __init__(self, retriever: Retriever) -> None:
-        self._retriever = retriever
-        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/sentences"
-        self.complete = bool(getattr(retriever, "complete", False))
-        self.lexical = bool(getattr(retriever, "lexical", False))
-        self.normalised = bool(getattr(retriever, "normalised", True))
+        super().__init__(retriever, "sentences")
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.

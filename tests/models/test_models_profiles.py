@@ -102,7 +102,7 @@ def test_a_call_without_a_result_gets_one_and_a_result_without_a_call_is_the_use
     lost = (*said("S U A2"), Message("tool", "late", call_id="call_1"), *said("U"))
     assert shown(normalised(lost, Profile())) == f"S0 U1 A*2 T{NOT_RUN} Tlate U0"
     stray = (Message("tool", "stray", call_id="call_9"), Message("user", "Go."))
-    assert shown(normalised(stray, Profile())) == "Ustray UGo."
+    assert shown(normalised(stray, Profile())) == "UResult: stray UGo."
 
 
 def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:

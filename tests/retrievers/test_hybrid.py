@@ -126,7 +126,7 @@ def test_a_class_with_a_space_is_a_part(tools, asked, embedder):
 
     found = rank(build_retriever("hybrid", pool), asked, 5)
 
-    same = Pool(tools, options={"model": embedder})
+    same = Pool(tools, options={"model": embedder, "parts": "tfidf+dense"})
     assert found == rank(build_retriever("hybrid", same), asked, 5)
 
 
@@ -134,9 +134,23 @@ def test_the_identity_tells_all(tools, embedder):
     pool = Pool(tools, options={"model": embedder})
 
     assert build_retriever("hybrid,weight=0.25,index=hnsw,m=8,dimensions=64", pool).identity == (
-        "cosine(0.25*tfidf/tool_api_description + 0.75*dense/hashed-words/1/tool_api_description)"
-        "/64/hnsw,m=8,ef_construction=200,ef_search=128"
+        "cosine(0.25*tfidf/full + 0.75*dense/hashed-words/1/tool_api_description)"
+        "/64/hnsw,m=8,ef_construction=200,ef_search=128/sentences/siblings=0.5"
     )
+
+
+def test_the_plain_hybrid_is_one_setting_and_each_of_its_options_gives_way(tools, embedder):
+    pool = Pool(tools, options={"model": embedder})
+
+    def identity(options):
+        return build_retriever(f"hybrid{options}", pool).identity
+
+    written = ",parts=tfidf+dense,weight=0.6,1.template=full,sentences=true,siblings=0.5"
+    assert identity("") == identity(written)
+    assert identity(",weight=0.5,sentences=false,siblings=0,template=tool_api_description") == (
+        identity(",parts=tfidf+dense")
+    )
+    assert "tfidf/name + " in identity(",1.template=name")
 
 
 @pytest.mark.parametrize(

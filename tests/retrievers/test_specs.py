@@ -81,7 +81,9 @@ def test_a_dotted_path_or_class_takes_options(pool, monkeypatch):
 
 
 def test_an_unknown_option_of_a_text_is_refused(pool):
-    with pytest.raises(UnknownNameError, match="no option -R of tfidf 'k1'; known: sentences, te"):
+    with pytest.raises(
+        UnknownNameError, match="no option -R of tfidf 'k1'; known: sentences, siblings, te"
+    ):
         build_retriever("tfidf,k1=2", pool)
 
 
@@ -93,7 +95,7 @@ def test_a_retriever_that_is_built_takes_no_options(pool):
 
 
 def test_known_options_are_those_of_the_name():
-    assert known_options("bm25,k1=2") == {"b", "k1", "sentences", "template"}
+    assert known_options("bm25,k1=2") == {"b", "k1", "sentences", "siblings", "template"}
     assert known_options("oracle") == frozenset()
     assert known_options(RetrieverSpec(Deep)) is None
 

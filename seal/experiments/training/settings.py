@@ -58,7 +58,7 @@ class TrainSettings:
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task of the training pool must have."""
     limit: Count | None = None
-    """At most so many tasks of the training pool."""
+    """At most so many tasks of the training pool, which stand for all."""
     cache: CacheMode = "record"
     """Of the base model's embeddings."""
     cache_dir: str | Path | None = None

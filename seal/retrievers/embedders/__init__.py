@@ -1,7 +1,8 @@
 """Embedders turn texts into vectors; which one is an option of the `dense` retriever.
 
 An embedder is anything with `embed(texts)`. A name says provider and model (`openai/MODEL`); a name
-without a known provider is a sentence-transformers model or a folder that holds one.
+without a known provider is a sentence-transformers model or a folder that holds one. The default,
+all-MiniLM-L6-v2, needs no library (`minilm`).
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ from seal.retrievers.embedders.vectors import (
 from seal.retrievers.embedders.vectors import Embedder as Embedder
 from seal.retrievers.embedders.vectors import Vectors as Vectors
 
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
 EMBEDDERS = Registry(
     "embedder",
     "seal.embedders",
     {
+        "all-MiniLM-L6-v2": "seal.retrievers.embedders.minilm:MiniLM",
         "gemini": "seal.retrievers.embedders.servers:GeminiEmbedder",
         "openai": "seal.retrievers.embedders.servers:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
@@ -95,6 +97,8 @@ def _resolved(what: Any) -> tuple[Any, Any]:
     """Return the plug-in and the name of the model that it is asked for."""
     if not isinstance(what, str):
         return what, what
+    if what == f"sentence-transformers/{DEFAULT_MODEL}":
+        what = DEFAULT_MODEL
     provider, _, model = what.partition("/")
     if provider in EMBEDDERS.names():
         return EMBEDDERS.resolve(provider), model

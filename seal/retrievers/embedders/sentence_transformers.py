@@ -104,11 +104,11 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
         MissingExtraError: sentence-transformers is not installed.
         UsageError: There is no such model.
     """
-    if find_spec("sentence_transformers") is None:
-        raise MissingExtraError("sentence-transformers", "embeddings")
     source = model_source(name)
     if not Path(source).is_dir() and not _HUB_NAME.fullmatch(source):
         raise _no_model(name, "there is no such folder, and no model of the hub is called so")
+    if find_spec("sentence_transformers") is None:
+        raise MissingExtraError("sentence-transformers", "embeddings")
     library = import_module("sentence_transformers")
     is_folder = Path(source).is_dir()
     here = None if is_folder else downloaded_commit(source, revision or "main")
