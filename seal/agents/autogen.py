@@ -21,7 +21,7 @@ from typing import Any
 from seal.agents.conversation import Conversation
 from seal.agents.teams import DESCRIPTIONS, USER
 from seal.core import InfrastructureError, Step, UsageError
-from seal.core.plain import json_text
+from seal.core.plain import json_text, one_line
 
 _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""
@@ -255,7 +255,11 @@ def _message(steps: list[Step]) -> dict[str, Any]:
     """Return the steps of one message as a message of AutoGen; its content is never null."""
     calls = [step.call for step in steps if step.call is not None]
     message: dict[str, Any] = {
-        "content": "\n".join(step.content for step in steps if step.content),
+        "content": "\n".join(
+            one_line(step.content) if step.result else step.content
+            for step in steps
+            if step.content
+        ),
         "role": "assistant" if calls else "user",
         "name": steps[0].author,
     }

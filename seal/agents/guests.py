@@ -29,6 +29,7 @@ from seal.agents.personas import brief
 from seal.agents.teams import MANAGER, USER
 from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
 from seal.core.canonical import digest
+from seal.core.plain import one_line
 from seal.core.specs import name_of
 
 ALLOWED = "autogen"
@@ -377,6 +378,8 @@ def _as_called(call: ToolCall) -> dict[str, Any]:
 
 def _words(step: Step) -> str:
     """Return what somebody else said or did, in words."""
+    if step.result is not None:
+        return one_line(step.content)
     if step.call is None:
         return step.content
     called = f"called {step.call.name}({arguments_text(step.call)})"

@@ -179,7 +179,7 @@ class FunctionRole(OwnRole):
         """Return what the function says to what it was told last."""
         if self._paused is None:  # what an earlier call kept is of no use any more
             self._now = _Now()
-        self._now.chat, self._now.work = chat, Inbox(chat.role)
+        self._now.chat, self._now.work = chat, Inbox(chat.role, self.code.pace)
         request = asked_of(chat)
         if self._paused is not None:
             ended, said = self._resumed(request)
@@ -282,7 +282,7 @@ class ObjectRole(OwnRole):
         """Return what the object replies."""
         said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
         if inspect.isawaitable(said):
-            said = self.code.wait(said, chat.seconds_left, Inbox(chat.role))
+            said = self.code.wait(said, chat.seconds_left, Inbox(chat.role, self.code.pace))
         return said
 
 
@@ -292,9 +292,9 @@ class _Now:
     chat: Chat
     work: Inbox
 
-    def hand_over(self, work: Callable[[], None]) -> None:
-        """Let the thread of the chat do something."""
-        self.work.put(work)
+    def hand_over(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Let the chat do something, and then the event loop what is to follow."""
+        self.work.put(work, then)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the chat has."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import io
+import math
 import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO, cast
 from weakref import WeakSet
@@ -31,6 +34,10 @@ PRINTED = 20_000
 _INTO: ContextVar[io.StringIO | None] = ContextVar("printed", default=None)
 _TASKS: ContextVar[WeakSet[asyncio.Task[Any]] | None] = ContextVar("tasks", default=None)
 """Those of the run whose function begins a task."""
+_SLOW = 0.05
+"""Seconds of calls in the mean that no event loop should wait for."""
+_WEIGHT = 0.1
+"""Of a call in that mean: a single slow one counts where it takes half a second."""
 _UNRESPONSIVE = 1.0
 """Seconds after which an event loop that does nothing counts as blocked, and a task that was
 cancelled as one that heeds no end."""
@@ -44,6 +51,7 @@ class OwnCode:
         self._process = os.getpid()
         self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._loops: set[asyncio.AbstractEventLoop] = set()
+        self.pace = Pace()
 
     @contextmanager
     def watched(self) -> Iterator[io.StringIO]:
@@ -140,27 +148,71 @@ class OwnCode:
             os._exit(1)
 
 
+class Pace:
+    """Tells whether the tools of a run are so quick that an event loop can wait for them.
+
+    To hand a call to the thread of its chat and back costs more than most simulators and worlds
+    take. Once the calls are slow in the mean, all are handed over: in the loop's own thread each
+    would hold up all other chats.
+    """
+
+    is_quick = False
+    _mean = 0.0
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Take note of how long the block takes."""
+        start = time.monotonic()
+        try:
+            yield
+        finally:
+            self._mean += _WEIGHT * (time.monotonic() - start - self._mean)
+            if self._mean > _SLOW:
+                self._mean = math.inf
+            self.is_quick = self._mean <= _SLOW
+
+
 class Inbox:
-    """What an async function has the thread of its chat do.
+    """What an async function has its chat do, in the thread of the chat unless that is quick.
 
     Args:
         role: Who speaks, for messages.
+        pace: Of the run.
     """
 
-    def __init__(self, role: str) -> None:
+    def __init__(self, role: str, pace: Pace) -> None:
         self._role = role
-        self._todo: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._pace = pace
+        self._todo: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._closed = False
 
-    def put(self, work: Callable[[], None]) -> None:
-        """Have something done.
+    def put(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+        """Have something done, and then something in the event loop, where this is called.
+
+        Args:
+            work: Is done by the chat.
+            then: Gets what that returns.
 
         Raises:
             PluginError: The reply has ended.
         """
         if self._closed:
             raise PluginError(f"role {self._role!r} called a tool after its reply had ended")
-        self._todo.put(work)
+        loop = asyncio.get_running_loop()
+        if not self._pace.is_quick:
+            self._todo.put(lambda: loop.call_soon_threadsafe(then, self._done(work)))
+            return
+        try:
+            with _out_of(loop):
+                outcome = self._done(work)
+        except CallsSpentError as error:  # ends the reply, which is the other thread's
+            self._todo.put(partial(_raise, error))
+            return
+        then(outcome)
+
+    def _done(self, work: Callable[[], Any]) -> Any:
+        with self._pace.measured():
+            return work()
 
     def close(self) -> None:
         """Take no more work."""
@@ -173,8 +225,6 @@ class Inbox:
         Raises:
             OverdueError: It is not over after so many seconds of waiting.
         """
-        import time
-
         end = None if seconds is None else time.monotonic() + seconds
         while True:
             left = None if end is None else max(0.0, end - time.monotonic())
@@ -186,6 +236,20 @@ class Inbox:
             if work is None:
                 return
             work()
+
+
+@contextmanager
+def _out_of(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Let the block begin event loops of its own, as functions of tools do."""
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 class _Loop:

@@ -10,6 +10,7 @@ from importlib.resources import files
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
 from seal.core import Chat, Message, Reply, Step, ToolCall
 from seal.core.canonical import digest
+from seal.core.plain import one_line
 from seal.core.text import plan_steps
 
 
@@ -56,7 +57,8 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
         elif step.result is not None and step.result.call_id in called:
             out.append(Message("tool", step.content, call_id=step.result.call_id))
         elif step.recipient == role and step.result is None:
-            text = step.content if step.author == user else f"[{step.author}] {step.content}"
+            said = one_line(step.content) if step.author == EXECUTOR else step.content
+            text = said if step.author == user else f"[{step.author}] {said}"
             out.append(Message("user", text))
     return out
 
@@ -180,7 +182,7 @@ class RuleVerifier:
     def reply(self, chat: Chat) -> Reply:
         """Return `accepted`, or the errors."""
         errors = [s.result.error for s in _executed(chat) if s.result and s.result.error]
-        said = [str(error.get("message", error)) for error in errors]
+        said = [one_line(str(error.get("message", error))) for error in errors]
         return Reply("rejected: " + " ".join(said) if said else ACCEPTED)
 
 
@@ -198,4 +200,4 @@ def _executed(chat: Chat) -> list[Step]:
 def _line(step: Step) -> str:
     if step.call is not None:
         return f"Call {step.call.id}: {step.call.name} {step.call.arguments or step.call.raw}"
-    return f"Result of {step.result.call_id if step.result else ''}: {step.content}"
+    return f"Result of {step.result.call_id if step.result else ''}: {one_line(step.content)}"

@@ -26,6 +26,10 @@ _PAUSE = 0.05
 """
 
 
+Outcome = tuple[Sequence[ToolResult], BaseException | None]
+"""Results of calls, or why there are none."""
+
+
 class ToolError(RuntimeError):
     """A tool failed, or refused a call; the text is what a model would read."""
 
@@ -57,10 +61,14 @@ class Together:
 
     Args:
         chat: Where they are made.
-        hand_over: Lets the thread that plays the chat do something.
+        hand_over: Lets the chat do something, and then the event loop what is to follow on it.
     """
 
-    def __init__(self, chat: Chat, hand_over: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        hand_over: Callable[[Callable[[], Outcome], Callable[[Outcome], None]], None],
+    ) -> None:
         self._chat = chat
         self._hand_over = hand_over
         self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
@@ -93,7 +101,17 @@ class Together:
         """Have all calls made that wait, in the order in which they were asked for."""
         waiting, self._waiting = self._waiting, []
 
-        def settle(results: Sequence[ToolResult], error: BaseException | None) -> None:
+        def made() -> Outcome:
+            try:
+                return self._chat.execute([call for call, _ in waiting]), None
+            except CallsSpentError:  # ends the reply here: the function may catch every error
+                self._over = True
+                raise
+            except Exception as error:  # whatever it is, the function gets it where it awaits
+                return (), error
+
+        def settle(outcome: Outcome) -> None:
+            results, error = outcome
             for place, (_, answered) in enumerate(waiting):
                 if answered.done():  # it was cancelled
                     continue
@@ -102,22 +120,10 @@ class Together:
                 else:
                     answered.set_exception(error)
 
-        def make() -> None:
-            results: Sequence[ToolResult] = ()
-            failure: BaseException | None = None
-            try:
-                results = self._chat.execute([call for call, _ in waiting])
-            except CallsSpentError:  # ends the reply here: the function may catch every error
-                self._over = True
-                raise
-            except Exception as error:  # whatever it is, the function gets it where it awaits
-                failure = error
-            loop.call_soon_threadsafe(settle, results, failure)
-
         try:
-            self._hand_over(make)
+            self._hand_over(made, settle)
         except PluginError as error:  # the reply has ended
-            loop.call_later(_PAUSE, settle, (), error)
+            loop.call_later(_PAUSE, settle, ((), error))
 
 
 def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCall:

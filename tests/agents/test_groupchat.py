@@ -14,7 +14,7 @@ OPTIONS = {"model": "oracle", "retriever": "oracle"}
 
 
 def played(tmp_path) -> seal.Trajectory:
-    run = seal.run("sample", limit=1, baselines=False, out=tmp_path / "run", **OPTIONS)
+    run = seal.run("sample", first=1, baselines=False, out=tmp_path / "run", **OPTIONS)
     return next(run.folder.trajectories())
 
 

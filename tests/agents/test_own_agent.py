@@ -67,6 +67,30 @@ async def at_once(request, tools):
     return " and ".join(found)
 
 
+@pytest.mark.parametrize(("seconds", "handed_over"), [(0.0, [True, False]), (0.6, [True, True])])
+def test_quick_tools_run_in_the_event_loop_that_asks_and_slow_ones_do_not(
+    seconds, handed_over, tmp_path
+):
+    threads = []
+
+    def look_up(order_id: str) -> str:
+        threads.append(threading.get_ident())
+        time.sleep(seconds)
+        return asyncio.run(asyncio.sleep(0, ORDERS[order_id]))
+
+    async def repeatedly(request, tools):
+        threads.append(threading.get_ident())
+        return " and ".join([await tools[0](order_id="7") for _ in range(4)])
+
+    shop = seal.Benchmark("shop", tools=[look_up], tasks=[seal.ask("When does 7 ship?")])
+    run = played(repeatedly, tmp_path, shop)
+
+    loop, first, *_, last = threads
+    assert [first != loop, last != loop] == handed_over
+    assert run.summary["stop_reasons"] == {"done": 1}
+    assert list(run.calls["error"].dropna()) == []
+
+
 class Clerk:
     def __call__(self, request, tools):
         return both(request, tools)
@@ -735,7 +759,7 @@ def test_roles_beside_it_need_a_model_of_their_own(tmp_path):
 
 
 def removes_the_working_folder(request, tools):
-    shutil.rmtree(Path.cwd())
+    shutil.rmtree(Path.cwd(), ignore_errors=True)  # the run writes and renames there meanwhile
     return both(request, tools)
 
 
