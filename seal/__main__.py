@@ -2,7 +2,9 @@
 
 import sys
 
-from seal.cli import main
-
 if __name__ == "__main__":
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the working folder: its files would be imported in place of libraries
+    from seal.cli import main
+
     sys.exit(main())

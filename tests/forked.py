@@ -83,6 +83,7 @@ def run(words: Sequence[object], **settings: object) -> subprocess.CompletedProc
     """Run a program to its end; keywords are those of `Forked`."""
     process = Forked(words, **settings)  # type: ignore[arg-type]
     out, err = process.communicate()
+    assert process.returncode is not None
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 

@@ -120,7 +120,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def asked_city(texts: Sequence[str]) -> str:
     """Return the city that was asked for last."""
-    return re.findall(r"weather in (\w+)", "\n".join(texts))[-1]
+    return str(re.findall(r"weather in (\w+)", "\n".join(texts))[-1])
 
 
 @dataclass

@@ -61,7 +61,7 @@ def test_an_old_run_is_shown(old: Path, name: str, verb: str) -> None:
 
 
 def test_an_old_run_stands_beside_a_new_one_once_the_same_judge_scored_it(old: Path) -> None:
-    new = seal.run("sample", model="oracle", limit=2, baselines=False, out="new")
+    new = seal.run("sample", model="oracle", first=2, baselines=False, out="new")
     with pytest.raises(seal.SealError, match=r"let one judge score both \(seal score RUN\)"):
         seal.compare(seal.Run.load(old / "sample"), new)
     compared = seal.compare(seal.score(old / "sample"), new)
@@ -70,9 +70,9 @@ def test_an_old_run_stands_beside_a_new_one_once_the_same_judge_scored_it(old: P
 
 def test_an_old_run_is_continued_once_the_judge_of_now_scored_it(old: Path) -> None:
     with pytest.raises(seal.SealError, match="judge of now score it"):
-        seal.run("sample", limit=3, baselines=False, out=old / "sample", resume=True)
+        seal.run("sample", first=3, baselines=False, out=old / "sample", resume=True)
     seal.score(old / "sample")
-    run = seal.run("sample", limit=3, baselines=False, out=old / "sample", resume=True)
+    run = seal.run("sample", first=3, baselines=False, out=old / "sample", resume=True)
     assert (run.summary["tasks"], run.exit_code) == (3, 0)
 
 

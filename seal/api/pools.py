@@ -314,7 +314,7 @@ def tables(pool: Bench) -> PoolTables:
 @checked
 def export(
     what: Bench,
-    to: Literal["openai", "beir", "trec", "hf", "bfcl"],
+    to: Literal["openai", "beir", "trec", "hf", "bfcl", "inspect"],
     out: str | Path,
     *,
     licence: str = "",
@@ -323,7 +323,8 @@ def export(
 
     Args:
         what: A benchmark, the name of one, a pool folder, or a run's folder.
-        to: openai (messages and tools), beir, trec, hf (a data set of rows) or bfcl.
+        to: openai (messages and tools), beir, trec, hf (a data set of rows), bfcl,
+            or inspect (of a run, a log that `inspect view` opens).
         out: Folder to make.
         licence: Of the data. Empty: as the catalogue knows it.
 

@@ -143,7 +143,7 @@ def explain(
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="lexical", limit=5, baselines=False)
+        >>> run = seal.run("sample", model="lexical", first=5, baselines=False)
         >>> why = seal.explain(run)
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
         [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('answer', 1)]
@@ -224,8 +224,8 @@ def compare(
 
     Example:
         >>> import seal
-        >>> weak = seal.run("sample", model="lexical", limit=5, out="weak", baselines=False)
-        >>> strong = seal.run("sample", model="oracle", limit=5, out="strong", baselines=False)
+        >>> weak = seal.run("sample", model="lexical", first=5, out="weak", baselines=False)
+        >>> strong = seal.run("sample", model="oracle", first=5, out="strong", baselines=False)
         >>> comparison = seal.compare(weak, strong)
         >>> comparison["call_recall"].difference
         0.333333

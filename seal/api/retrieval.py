@@ -28,6 +28,7 @@ class RetrievalOptions(DrawingOptions, total=False):
     options: Mapping[str, Any]
     select: Mapping[str, str]
     limit: int | None
+    first: int | None
     held_out: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
@@ -89,7 +90,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
-            held_out, cache, cache_dir.
+            first, held_out, cache, cache_dir.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`

@@ -219,7 +219,7 @@ def ablate(
         resume: Continue the ablation in `out`.
         progress: Called with the stage, how many of its items are done, and how many there are.
         **options: As in `seal.run`, except what is varied. Baselines are not played by default.
-            Where irrelevant tasks are compared, `limit` counts those.
+            Where irrelevant tasks are compared, `limit` and `first` count those.
 
     Returns:
         The ablation: `.runs["on"]`, `.comparisons`, `.frame`, `.table()`, `.plot()`, `.folder` and

@@ -72,6 +72,7 @@ class PlayOptions(TypedDict, total=False):
     judge: str
     votes: int | None
     limit: int | None
+    first: int | None
     select: Mapping[str, str]
     trials: int
     workers: int
@@ -99,6 +100,7 @@ class RunOptions(PlayOptions, total=False):
     """Fields of `RunSettings`, but for the pool."""
 
     top_k: int
+    shard: str | None
 
 
 def settings_of(

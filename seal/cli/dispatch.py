@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
-from seal.cli.verbs import first_line, load, verbs
+from seal.cli.verbs import GROUPS, first_line, load, verbs
 
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
@@ -16,7 +18,6 @@ Usage: seal VERB [OPTIONS] ...
 
 Evaluate language models and agents that use tools.
 
-Verbs:
 {verbs}
 
   seal run             plays the shipped sample offline: no key, no server
@@ -39,15 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 fine, 1 finished with task errors or the infrastructure failed, 2 usage or data error,
         3 budget stop, 130 interrupted, 143 ended by SIGTERM, 129 ended by SIGHUP.
     """
-    words, debug = _take_debug(list(sys.argv[1:] if arguments is None else arguments))
-    if not words or words[0] in ("--help", "-h"):
-        sys.stdout.write(_help())
-        return 0
-    if words[0] == "--version":
-        import seal
+    if "_SEAL_COMPLETE" in os.environ:  # a shell asks what may follow some words
+        from seal.cli.completion import VARIABLE, complete
 
-        sys.stdout.write(f"seal {seal.__version__}\n")
-        return 0
+        return complete(os.environ[VARIABLE])
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before: `seal ... >&-`
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    words, debug = _take_debug(list(sys.argv[1:] if arguments is None else arguments))
+    text = _asked_alone(words)
+    if text:
+        with suppress(OSError):  # told below, by what a help that can be printed need not load
+            return _print(text)
     try:
         from seal.cli.failure import reported, unforeseen
     except KeyboardInterrupt:  # nothing is begun yet, and nothing there to tell it better
@@ -55,7 +59,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
     sys.excepthook = unforeseen(debug)
-    return reported(lambda: _call(words[0], words[1:]), debug, words)
+    return reported(lambda: _print(text) if text else _call(words[0], words[1:]), debug, words)
+
+
+def _asked_alone(words: Sequence[str]) -> str:
+    """Return what no verb prints: the help, the version; else an empty text."""
+    if not words or words[0] in ("--help", "-h"):
+        return _help()
+    if words[0] == "--version":
+        import seal
+
+        return f"seal {seal.__version__}\n"
+    return ""
+
+
+def _print(text: str) -> int:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    return 0
 
 
 def _call(verb: str, words: list[str]) -> int:
@@ -100,5 +121,8 @@ def _expected(refused: re.Match[str]) -> str:
 def _help() -> str:
     known = verbs()
     width = max(map(len, known))
-    lines = (f"  {verb:{width}}  {first_line(module)}" for verb, module in known.items())
-    return _HELP.format(verbs="\n".join(lines))
+    groups = (
+        "\n".join([f"{title}:", *(f"  {one:{width}}  {first_line(known[one])}" for one in group)])
+        for title, group in GROUPS.items()
+    )
+    return _HELP.format(verbs="\n\n".join(groups))

@@ -75,19 +75,28 @@ def _ended(came: Sequence[signal.Signals], *told: object) -> int:
 
 def _reported(command: Callable[[], int], debug: bool, words: Sequence[str]) -> int:
     try:
-        return command()
+        code = command()
+        sys.stdout.flush()
+        return code
     except SealError as error:
         tell(str(error), error if debug else None)
         return exit_code(error)
-    except BrokenPipeError:
-        # The reader is gone (`| head`): stdout must not fail once more when Python flushes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
+        _drop_unprinted()
+        if isinstance(error, BrokenPipeError):
+            return 0  # the reader is gone (`| head`)
         from seal.cli.refusals import refusal
 
         tell(refusal(error, words), error if debug else None)
         return 2
+
+
+def _drop_unprinted() -> None:
+    """Let a stdout that takes no more not fail again when Python flushes it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def unforeseen(debug: bool) -> Hook:

@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from seal.cli.completion import BY_PARAMETER
 from seal.core import UsageError
 from seal.core.folders import check_path
 
@@ -59,6 +60,7 @@ class Option:
         """Return the parameter that Typer makes an option of, under a title of the help."""
         told: dict[str, Any] = {"help": self.help, "metavar": self.metavar, "min": self.least}
         told |= {"callback": self.callback, "is_eager": self.eager, "rich_help_panel": title}
+        told |= {"autocompletion": BY_PARAMETER.get(name)}
         if self.words is None and Path in (hint, *get_args(hint)):
             named = self._flag(name) if self.kind is typer.Option else name
             told |= {"parser": partial(_path, named), "metavar": self.metavar or "PATH"}

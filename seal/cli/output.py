@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,11 @@ Advance = Callable[[str, int, int], None]
 
 
 _TENTHS = 10
+_PAUSE = 15.0
+"""Seconds of a stage before its first line of progress, and between two, where stderr is no
+terminal."""
+_SOON = 5.0
+"""Seconds for which it is not worth to tell that they are left."""
 
 
 def is_shown() -> bool:
@@ -131,8 +137,8 @@ def progress(lines: Collection[str] = ()) -> Iterator[Advance]:
     """Give what is told of progress, and show it on stderr.
 
     Args:
-        lines: Stages of which each tenth is a line where stderr is no terminal; nothing is told
-            there of others.
+        lines: Stages of which each tenth is a line where stderr is no terminal; of others it is
+            one where they take long.
     """
     if not is_shown():
         yield _by_lines(lines)
@@ -153,13 +159,25 @@ def progress(lines: Collection[str] = ()) -> Iterator[Advance]:
 
 
 def _by_lines(stages: Collection[str]) -> Advance:
-    told = dict.fromkeys(stages, 0)
+    told: dict[str, int] = {}
+    begun: dict[str, float] = {}
+    latest: dict[str, float] = {}
 
     def advance(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        passed = now - begun.setdefault(stage, now)
+        left = passed / max(done, 1) * (total - done)
         tenth = _TENTHS * done // max(total, 1)
-        if tenth > told.get(stage, _TENTHS):
-            told[stage] = tenth
-            tell(f"{stage}: {done} of {total}")
+        if tenth <= told.get(stage, 0):
+            return
+        if stage in stages:
+            about = ""
+        elif now - latest.get(stage, begun[stage]) < _PAUSE or left < _SOON:
+            return
+        else:
+            about = f", {left / 60:.0f} min left" if left >= 60 else f", {left:.0f} s left"
+        told[stage], latest[stage] = tenth, now
+        tell(f"{stage}: {done} of {total}{about}")
 
     return advance
 

@@ -295,7 +295,10 @@ class Judging:
 class Limits:
     """Limits and budgets: which tasks are played, how often, how far and at what cost."""
 
-    limit: int | None = option(None, "Play the first N tasks.")
+    limit: int | None = option(
+        None, "Play N tasks that stand for all by their tags; a larger N adds to a smaller."
+    )
+    first: int | None = option(None, "Play the first N tasks of the file.")
     select: dict[str, str] = SELECT
     trials: int = option(DEFAULT.trials, "Times to play each task.")
     workers: int = option(DEFAULT.workers, "Chats at once.")
@@ -348,6 +351,9 @@ class RunOutput:
 class DryRunOutput(RunOutput):
     """Output: where the run is written, and what is printed."""
 
+    shard: str | None = option(
+        None, "Play the I-th of N parts; `seal merge` puts them together.", metavar="I/N"
+    )
     dry_run: bool = flag("Print chats, model calls, tokens and dollars; ask and write nothing.")
 
 

@@ -11,9 +11,14 @@ from seal.core.errors import DataError
 from seal.core.records import AtomicFile
 from seal.core.types import JSON
 
+_MARKS = ",;\t"
+"""Between fields; spreadsheets of many countries write semicolons."""
+
 
 class CsvRows:
     """A CSV file in UTF-8, its first row the names of the columns.
+
+    Fields are parted by commas, semicolons or tabs, whichever the first row has most of.
 
     Args:
         path: The file.
@@ -31,7 +36,10 @@ class CsvRows:
         except UnicodeDecodeError as error:
             raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
         self._name = path.name
-        self._table = csv.DictReader(StringIO(text, newline=""), restkey="", strict=True)
+        mark = max(_MARKS, key=text.partition("\n")[0].count)
+        self._table = csv.DictReader(
+            StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
+        )
         self.columns = self._columns()
         """Names of the columns; none where the first row is malformed."""
 

@@ -201,7 +201,11 @@ def _is_locked(path: Path) -> bool:
 
 
 def cache_folder(given: str | Path | None = None) -> Path:
-    """Return the cache folder: the given one, else SEAL_CACHE_DIR, else the user's own."""
+    """Return the cache folder: the given one, else SEAL_CACHE_DIR, else the user's own.
+
+    Raises:
+        UsageError: There is none of them, as where a container's user has no home.
+    """
     if given is not None:
         return Path(given)
     named = os.environ.get("SEAL_CACHE_DIR")
@@ -209,4 +213,7 @@ def cache_folder(given: str | Path | None = None) -> Path:
         return Path(named)
     from platformdirs import user_cache_path
 
-    return user_cache_path("seal", appauthor=False)
+    try:
+        return user_cache_path("seal", appauthor=False)
+    except RuntimeError as error:
+        raise UsageError(f"no cache folder: {error}; or set SEAL_CACHE_DIR") from error

@@ -35,11 +35,13 @@ _BLOCK = re.compile(
 _END = "|".join(ends for _, ends in _MARKS[:5])
 _ENDS = re.compile(_END, re.IGNORECASE)
 _BEGUN_BEFORE = re.compile(
-    rf"\A(.*)(?:^[ \t]*(?:{_END})|(?:{_END})(?![^\n]{{0,500}}[\"']))",
+    rf"\A(.*)(?:^(?:[ \t]*(?:{_END}))+|(?:{_END})(?![^\n]{{0,500}}[\"']))",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 """Thinking whose beginning the template had put into the prompt. An end within a quoted text, such
 as an argument, is none."""
+_ROUNDS = 8
+"""Most looks for further blocks: a text of ends alone must not take the square of its length."""
 _HARMONY = re.compile(
     r"(?:<\|start\|>assistant)?<\|channel\|>\w(?:[^<]|<\|constrain\|>)*<\|message\|>|<\|(?:end|return|call)\|>"
 )
@@ -59,9 +61,11 @@ def without_thinking(text: str) -> tuple[str, str]:
         thoughts.append(_ENDS.sub("", found[found.lastindex or 0]).strip())
         return ""
 
-    # A block may begin where such an end stood: the blocks are taken once more. No loop, for a
-    # text of ends alone would take the square of its length.
-    said = _BLOCK.sub(take, _BEGUN_BEFORE.sub(take, _BLOCK.sub(take, text)))
+    said, before = _BLOCK.sub(take, text), ""
+    rounds = 0
+    while said != before and rounds < _ROUNDS:  # a block may begin where such an end stood
+        before, rounds = said, rounds + 1
+        said = _BLOCK.sub(take, _BEGUN_BEFORE.sub(take, said))
     if "<|channel|>" in text:
         said = _HARMONY.sub("", said)
     changed = bool(thoughts) or said != text

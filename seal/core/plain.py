@@ -18,6 +18,7 @@ place for all threads. It raises SystemError where two are built at once (python
 from __future__ import annotations
 
 import ast
+import json
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -58,6 +59,17 @@ def json_bytes(value: Any, option: int = 0, default: Callable[[Any], Any] | None
 def json_text(value: Any) -> str:
     """Return JSON values, or dataclasses of such, as JSON text (`json_bytes`)."""
     return json_bytes(value).decode()
+
+
+def one_line(text: str) -> str:
+    """Return a text that is data among words: as it is, else as a JSON string without line breaks.
+
+    So nothing that a tool brought can look like a further message, role or line of a prompt.
+    """
+    if text.isprintable():
+        return text
+    told = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in told)
 
 
 def well_formed(text: str) -> str:

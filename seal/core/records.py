@@ -90,6 +90,12 @@ def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:
     if not isinstance(fields, dict):
         raise DataError(f"expected an object, got {type(fields).__name__}")
     expected, found = schema or SCHEMAS[kind], fields.pop("schema", None)
+    if found is None:
+        own = "; make a pool of your own: seal new NAME --tools FILE --tasks FILE --out POOL"
+        raise DataError(
+            f"no field 'schema', expected {expected!r}: SEAL did not write this file"
+            + own * (kind in (Tool, Task))
+        )
     if found != expected:
         raise DataError(
             f"schema {found!r}, expected {expected!r}: "

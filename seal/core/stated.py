@@ -11,7 +11,8 @@
   In "on Monday" and "no idea" nothing is on or false: these words count where they end a clause,
   or follow a verb such as turn. Of an argument with a name, a word of the name is enough, for "with
   two bags, non-refundable" has no other; True is not stated where that word is denied.
-- None, and what is empty, always; a list or object where all that it holds is.
+- None, and what is empty, always; a list or object where all that it holds is, and so a text that
+  lists values or names ("08:15 and 17:40"), in whatever order and form they are said.
 
 What is denied is not stated: "it is not 7", "anything other than 7", "7 is wrong".
 
@@ -36,6 +37,8 @@ from seal.core.text import words
 Statement = Literal["stated", "doubtful", "absent"]
 
 _SYMBOLS = frozenset("%$€£¥₹")
+_BETWEEN = re.compile(r",?\s+and\s+|\s*[,;]\s+|\s*&\s*")
+"""Between the values that a text lists."""
 _PHONE = re.compile(r"\+?(?:[\s().-]*\d){5,19}[\s().-]*")
 _TRUTH = re.compile(
     r"\b(?:turn|switch|flip|toggle)\w*(?:[ '-]{1,9}\w+){0,3}? {1,9}(?:on|off)\b"
@@ -146,8 +149,16 @@ def said(text: str, value: Any, sense: Sense = Sense()) -> str | None:
 
 
 def _best(text: str, value: Any, sense: Sense) -> _Place:
-    """Return where a text states a value best; of several, where it states the worst of them."""
+    """Return where a text states a value best; of one that lists several, as one or each."""
     whole = read(text)
+    return max(
+        (_worst(whole, one, sense) for one in (value, *_listed(value))),
+        key=lambda place: place.strength,
+    )
+
+
+def _worst(whole: Text, value: Any, sense: Sense) -> _Place:
+    """Return where a text states a value best; of several, where it states the worst of them."""
     worst = _Place(_STATED)
     for name, leaf in leaves(value, sense.name):
         best = _Place(_ABSENT)
@@ -159,6 +170,22 @@ def _best(text: str, value: Any, sense: Sense) -> _Place:
         if worst.strength == _ABSENT:
             break
     return worst
+
+
+def _listed(value: Any) -> Iterator[list[str]]:
+    """Yield the values or names that a text lists, as "08:15 and 17:40" or "Ghent, Oslo" do."""
+    items = _BETWEEN.split(value.strip()) if isinstance(value, str) else []
+    parts = [read(item).values for item in items]
+    named = (
+        all(word[0].isupper() or word[0].isdigit() for word in item.split())
+        or not any(isinstance(one, str) for one in part)
+        for item, part in zip(items, parts, strict=True)
+    )
+    # A day such as "March 5, 2026" is no list: apart, its parts mean something else.
+    apart = [one for part in parts for one in part]
+    is_list = len(items) > 1 and all(parts) and all(named)
+    if is_list and apart == [one for one in read(value).values if one != "and"]:
+        yield items
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -74,7 +74,7 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
         ValueError: It is neither JSON nor a stream of it.
     """
     if not is_stream(text):
-        return json.loads(text)
+        return _json(text)
     chunks: list[dict[str, Any]] = []
     try:
         for chunk in _chunks(text):
@@ -98,9 +98,16 @@ def _chunks(text: bytes | bytearray) -> Iterator[dict[str, Any]]:
         ValueError: An event is no JSON.
     """
     for data in _events(text.decode("utf-8-sig")):
-        chunk = json.loads(data)
+        chunk = _json(data)
         if isinstance(chunk, dict):
             yield chunk
+
+
+def _json(text: str | bytes | bytearray) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON of too many levels") from None
 
 
 def _events(text: str) -> Iterator[str]:

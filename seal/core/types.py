@@ -84,7 +84,7 @@ class ToolCall:
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> run = seal.run("sample", model="oracle", first=1, baselines=False)
         >>> chat = next(run.folder.trajectories())
         >>> call, result = next(chat.calls())
         >>> call.call.name, call.call.arguments["location"]
@@ -142,7 +142,7 @@ class ToolResult(_Sparse):
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> run = seal.run("sample", model="oracle", first=1, baselines=False)
         >>> chat = next(run.folder.trajectories())
         >>> call, answer = next(chat.calls())
         >>> answer.result.error is None
@@ -388,7 +388,7 @@ class Trajectory:
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=1, baselines=False)
+        >>> run = seal.run("sample", model="oracle", first=1, baselines=False)
         >>> chat = next(run.folder.trajectories())
         >>> [stop.reason for stop in chat.stops]
         ['done']
@@ -435,7 +435,7 @@ class Score:
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=2, baselines=False)
+        >>> run = seal.run("sample", model="oracle", first=2, baselines=False)
         >>> scores = list(run.folder.scores())
         >>> [score.value for score in scores if score.metric == "call_recall"]
         [1.0, 1.0]

@@ -59,7 +59,8 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
         "book order buy purchase pay reserve transfer refund place make create schedule checkout",
     ),
     "look": (
-        "checked|searched|looked (?:up|at|in|through)|gone through|went through|converted",
+        "checked|searched|looked (?:up|at|in|through)|gone through|went through|converted"
+        "|called|phoned|contacted",
         "",
     ),
     "set": ("set|done", "set add create modify update change turn switch schedule"),
@@ -84,8 +85,17 @@ _IS_DONE = re.compile(
     r"\b(?:is|are|was|were) (?:sent|texted|informed|notified|deleted|removed|updated|changed|moved"
     r"|shifted|marked|renamed|rescheduled|cancelled|canceled|booked|ordered|paid)\b"
     r"|\byour \w+(?: \w+)? (?:is|are) (?:set|saved|scheduled)\b"
+    r"|\b(?:is|are) (?:on|off) now\b|\b(?:is|are) (?:now|back) (?:on|off)\b"
+    r"|\b(?:got|received) your (?:\w+ )?(?:message|text|e?mail)\b"
 )
 """It may also tell what was found, so that it claims something only where nothing was called."""
+_HEADLINE = re.compile(
+    r"^\W*(?!(?:\w+ ){0,2}(?:i|we|you|he|she|it|they|who|which|has|have|had|be|been|is|was) )"
+    r"(?:\w+ ){1,3}(?:sent|delivered|added|created|saved|scheduled|set|updated|deleted|removed"
+    r"|cancelled|canceled|booked|placed|confirmed|enabled|disabled)"
+    r"(?: (?:to|for|at|on)(?: [\w':]+){1,2}){0,2}\W*$"
+)
+"""A clause without a verb, "Message sent to Sofia"; taken as the ones before are."""
 _WILL = re.compile(r"\bi(?:'ll| will) (?:remind|wake) you\b|\byou(?:'ll| will) be reminded\b")
 _LOOKS_IN = re.compile(r"\b(?:tools?|functions?|options|capabilit|available|can do)")
 _TIED = re.compile(
@@ -168,7 +178,7 @@ def _deeds(clause: str) -> Iterator[str]:
     """Yield what a clause claims to be done, and does not deny or tie to a condition."""
     if _TIED.search(clause):
         return
-    for deed, claims in (*_CLAIMS.items(), ("any", _IS_DONE)):
+    for deed, claims in (*_CLAIMS.items(), ("any", _IS_DONE), ("any", _HEADLINE)):
         claim = claims.search(clause)
         if claim is None or _DENIED.search(clause, 0, claim.end()):
             continue

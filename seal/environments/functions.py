@@ -1,7 +1,8 @@
 """Tools made of plain functions: the document from signature and docstring, calls bound to both.
 
 A tool is a function whose first argument is the world. The others have types and are described in a
-docstring of Google's style, whose first part is the tool's description; the README shows one.
+docstring of Google's style, whose first part is the tool's description. docs/own-benchmark.md shows
+one.
 """
 
 from __future__ import annotations

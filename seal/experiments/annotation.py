@@ -1,7 +1,8 @@
 """What people think of an assistant's words: items to rate, out to a file and in from several.
 
-A sample of turns is written as CSV, blind: no name of a system, model or run stands in it, and an
-item's id says nothing. Each file that comes back is one rater's, unless its column `rater` names
+A sample of turns is written as CSV with the dialogue before each, what was called and brought, and
+what gold calls, brings and says. It is blind: no name of a system, model or run stands in it, and
+an item's id says nothing. Each file that comes back is one rater's, unless its column `rater` names
 others; a rating is a whole number. Ratings are kept in the run's `human.json`; the report and the
 summary read it. Files that come in later add to it, and a rater's later rating of an item replaces
 the earlier one; of files that come in together no two rows may be of one rater and item.
@@ -19,11 +20,13 @@ from random import Random
 from seal.core import DataError, OptionError, shortened
 from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
+from seal.evaluation.goals import goal_steps
+from seal.experiments.goal_sheets import done_in, said_in
 from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 
-COLUMNS = ("item", "role", "user", "assistant", "rating", "rater")
+COLUMNS = (*("item", "role", "dialogue", "user", "calls", "gold", "assistant", "rating", "rater"),)
 LOWEST, HIGHEST = 1, 5
 
 
@@ -34,8 +37,14 @@ class Item:
     id: str
     role: str
     """The character that the assistant played, as it is described; empty where it played none."""
+    dialogue: str
+    """What was said before, a line each; with gold context the gold replies."""
     user: str
     """What the user said last."""
+    calls: str
+    """What was called in this turn, and what that brought."""
+    gold: str
+    """What gold calls, what that brings, and its reply; empty where it has none of them."""
     assistant: str
 
 
@@ -78,7 +87,10 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
         )
     draw = Random(derive_seed(seed, "annotation"))
     chosen = draw.sample(items, min(n, len(items)))
-    shown = ((item.id, *map(harmless, (item.role, item.user, item.assistant))) for item in chosen)
+    shown = (
+        (item.id, *map(harmless, (getattr(item, name) for name in COLUMNS[1:-2])))
+        for item in chosen
+    )
     write_csv(out, COLUMNS, ([*row, "", ""] for row in shown))
     return len(chosen)
 
@@ -117,11 +129,22 @@ def items_of(run: RunFolder) -> Iterator[Item]:
     rated = part_of(run.benchmark(), "rated")
     if rated is None:
         return
+    of_gold = run.manifest()["measure"].get("history") == "gold"
     for task, trajectory in run.chats():
-        for goal, character, text in () if trajectory.failed else rated(task, trajectory):
-            # What was said is part of the id, so that no rating goes to another run's words.
-            name = digest([task.id, trajectory.trial, goal, text])[:12]
-            yield Item(name, character, task.goals[goal].text, text)
+        if trajectory.failed:
+            continue
+        before = [said_in(step) for step in task.history if step.content.strip()]
+        turns = {place: told for place, *told in rated(task, trajectory)}
+        for place, goal in enumerate(task.goals):
+            character, text = turns.get(place, ("", ""))
+            if text:
+                done = done_in(goal_steps(trajectory, place), (goal.text, text))
+                calls, gold = ("\n".join(lines) for lines in (done, done_in(goal.reference)))
+                # What was said is part of the id, so that no rating goes to another run's words.
+                name = digest([task.id, trajectory.trial, place, text])[:12]
+                yield Item(name, character, "\n".join(before), goal.text, calls, gold, text)
+            reply = goal.reference[-1].content if of_gold and goal.reference else text
+            before += [f"user: {goal.text}", f"assistant: {reply}"]
 
 
 def _rows(path: Path, known: Collection[str]) -> Iterator[Row[str, float] | str]:

@@ -7,6 +7,7 @@
 | trec | queries.tsv, qrels.trec; of a run run.trec |
 | hf | tools.csv, tasks.jsonl; of a run chats.jsonl |
 | bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
+| inspect | of a run inspect.json, a log of inspect_ai |
 
 Gold alone is exported of a pool; of a run, chats are what was said and done in it.
 """
@@ -75,7 +76,7 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
 
     Args:
         pool: What is exported; a folder with a run.json is a run.
-        to: openai, beir, trec, hf or bfcl.
+        to: openai, beir, trec, hf, bfcl or inspect.
         out: Folder to make.
         licence: Of the data, for the card. Empty: as the catalogue knows it.
 
@@ -359,6 +360,18 @@ def _bfcl(to: _Writer) -> None:
             to.lines(f"{folder}BFCL_v4_{name}{end}.json", kind, lines)
 
 
+def _inspect(to: _Writer) -> None:
+    from seal.experiments.inspect_log import log_lines
+
+    if to.run is None:
+        raise UsageError(
+            f"{to.pool.folder} is no run, and a log of inspect_ai is of one; give a run's folder"
+        )
+    heard = ((chat, _played(chat)) for chat in to.run.trajectories())
+    to.text("inspect.json", "chats", log_lines(to.run, heard))
+    to.made.counts["chats"] -= 2
+
+
 _BESIDE = (("possible_answer/", "answers", ""), ("result/", "results", "_result"))
 
 
@@ -445,9 +458,11 @@ _FORMS: Mapping[str, Callable[[_Writer], None]] = {
     "trec": _trec,
     "hf": _hf,
     "bfcl": _bfcl,
+    "inspect": _inspect,
 }
 _READ_BACK = {
     "hf": "SEAL reads it: `seal new NAME --tools tools.csv --tasks tasks.jsonl --out POOL`.",
     "beir": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
     "bfcl": "SEAL reads it: `seal import bfcl FOLDER --out POOL`.",
+    "inspect": "inspect_ai shows it: `inspect view --log-dir FOLDER`.",
 }

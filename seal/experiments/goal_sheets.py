@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -270,10 +270,10 @@ def _played(run: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
 def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
     """Yield each goal with its row, in the order of `COLUMNS`."""
     for task, trajectory in _played(run):
-        before = [_said(step) for step in task.history if step.content.strip()]
+        before = [said_in(step) for step in task.history if step.content.strip()]
         for position, goal in enumerate(task.goals):
             steps, answer = goal_steps(trajectory, position), answer_of(trajectory, position) or ""
-            done = "\n".join(_done(steps, (goal.text, answer)))
+            done = "\n".join(done_in(steps, (goal.text, answer)))
             # What was done is part of the id, so that no label goes to another run's answer.
             name = f"g{digest([task.id, trajectory.trial, position, done, answer])[:12]}"
             told = map(harmless, ("\n".join(before), goal.text, done, answer))
@@ -282,12 +282,13 @@ def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
             before += [f"user: {goal.text}", f"assistant: {answer}"]
 
 
-def _said(step: Step) -> str:
+def said_in(step: Step) -> str:
+    """Return a step as a line of a sheet: who of user and assistant said what."""
     return f"{'user' if step.author == USER else 'assistant'}: {step.content}"
 
 
-def _done(steps: Sequence[Step], known: tuple[str, str]) -> Iterator[str]:
-    """Yield the calls, each with what it brought, and what was said meanwhile."""
+def done_in(steps: Sequence[Step], known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the calls, each with what it brought, and what was said meanwhile but for `known`."""
     made = {call.id for call in made_calls(steps)}
     results = {step.result.call_id: step.result for step in steps if step.result is not None}
     for step in steps:
@@ -298,7 +299,7 @@ def _done(steps: Sequence[Step], known: tuple[str, str]) -> Iterator[str]:
             yield f"{call.name}({arguments})"
             yield f"  -> {'' if brought is None else _cut(_text(brought.content))}"
         elif _heard(step) and step.content not in known:
-            yield _said(step)
+            yield said_in(step)
 
 
 def _heard(step: Step) -> bool:

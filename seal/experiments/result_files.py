@@ -101,7 +101,7 @@ class ExperimentFile:
     def _goes_on(self, key: str, old: Any, new: Any) -> bool:
         if old == new or key not in self.growing:
             return bool(old == new)
-        return new is None or (old is not None and new >= old)
+        return new is None or (isinstance(old, int) and new >= old)
 
     def read(self, file: Path) -> dict[str, Any]:
         """Return the content of the file.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
+from seal.pools.order import Choice, prefix
 
 if TYPE_CHECKING:
     from seal.pools.search import Hit, Kind
@@ -77,6 +79,7 @@ class StoredPool:
         self.benchmark = benchmark
         self._view = view
         self._kept: tuple[Task, ...] | None = None
+        self._drawn: dict[tuple[tuple[tuple[str, str], ...], int], frozenset[str]] = {}
 
     @cached_property
     def report(self) -> dict[str, JSON]:
@@ -139,35 +142,55 @@ class StoredPool:
         """
         return tuple(self._tools.values())
 
+    def chosen(self, choice: Choice) -> Iterator[Task]:
+        """Yield the tasks that settings choose; as for `tasks`."""
+        return self.tasks(choice.select, choice.limit, choice.first)
+
     def tasks(
-        self, select: Mapping[str, str] | None = None, limit: int | None = None
+        self,
+        select: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        first: int | None = None,
     ) -> Iterator[Task]:
         """Yield tasks in the order of the file, one by one.
 
         Args:
             select: Tag to the value that it must have, written as on a command line: a boolean tag
                 matches `true` or `false`. All must hold.
-            limit: At most so many.
+            limit: At most so many, which stand for all (`seal.pools.order`).
+            first: At most so many, from the head of the file.
 
         Raises:
             DataError: A line is bad, an id stands twice, a task has no goal, a tool is not in
                 tools.jsonl, or there is no task.
-            UsageError: No task has such tags; the text lists the tags that there are.
+            UsageError: No task has such tags; the text lists the tags that there are. Or both
+                `limit` and `first` are given.
         """
+        if limit is None or first is not None:
+            if limit is not None:
+                raise UsageError("--limit and --first are two ways to take a few tasks: give one")
+            yield from islice(self._selected(select or {}), first)
+            return
+        key = (tuple(sorted((select or {}).items())), limit)
+        if key not in self._drawn:
+            self._drawn[key] = prefix(self._selected(select or {}), limit)
+        drawn = self._drawn[key]
+        found = (task for task in self._selected(select or {}) if task.id in drawn)
+        yield from islice(found, len(drawn))
+
+    def _selected(self, select: Mapping[str, str]) -> Iterator[Task]:
         known: defaultdict[str, set[str]] = defaultdict(set)
-        wanted = {tag: value.casefold() for tag, value in (select or {}).items()}
-        found = 0
+        wanted = {tag: value.casefold() for tag, value in select.items()}
+        found = False
         for task in self._checked() if self._view is None else self._view(self._checked):
-            if limit is not None and found >= limit:
-                return
             tags = {tag: _written(value) for tag, value in task.tags.items()}
             for tag, value in tags.items():
                 known[tag].add(value)
             if all(tags.get(tag, "").casefold() == value for tag, value in wanted.items()):
-                found += 1
+                found = True
                 yield task
-        if not found and limit != 0:
-            raise _nothing_found(self, select or {}, known)
+        if not found:
+            raise _nothing_found(self, select, known)
 
     @checked
     def tool(self, id: str) -> Tool:

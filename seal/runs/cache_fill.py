@@ -49,7 +49,7 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
     pool = open_pool(settings.pool)
     tools = {tool.id: tool for tool in pool.tools()}
     if calls == "gold":
-        planned = gold_calls(pool.tasks(select=settings.select, limit=settings.limit))
+        planned = gold_calls(pool.chosen(settings))
     else:
         planned = made_calls(RunFolder.open(Path(calls)).trajectories())
     with Store(cache_folder(settings.cache_dir) / FILE_NAME) as store:

@@ -370,7 +370,7 @@ class Engine:
         return build_retriever(named, pool)
 
     def _tasks(self) -> Iterator[Task]:
-        return self.pool.tasks(select=self.settings.select, limit=self.settings.limit)
+        return self.pool.chosen(self.settings)
 
     def _options(self, task: Task, trial: int, team: Team) -> ChatOptions:
         s = self.settings

@@ -6,7 +6,7 @@ A run is the same where `measure` (what is asked and how it is judged) and `syst
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from seal.core.specs import name_of
 from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
+from seal.pools.order import told_of
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
@@ -39,10 +40,12 @@ SCRIPTED = "scripted"
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
 ASKED = "asked"
 """Part of run.json: role and text of models whose endpoints are known, for who resumes the run."""
+SHARD = "shard"
+"""Part of run.json: which part of its tasks a run plays, `I/N`."""
 _FEW = 3
 """Tools that a warning names."""
-GROWING = ("limit", "trials")
-"""Parts of the measure that a resumed run may raise."""
+GROWING = ("limit", "first", "trials", "order")
+"""Parts of the measure that a resumed run may raise, or leave out."""
 
 
 def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:
@@ -79,7 +82,8 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         "pool": engine.pool.name,
         "pool_digest": engine.pool.digest,
         "select": dict(s.select),
-        **{name: getattr(s, name) for name in ("limit", "trials", "feedback", *_LIMITS, "seed")},
+        **told_of(s),
+        **{name: getattr(s, name) for name in ("trials", "feedback", *_LIMITS, "seed")},
         "simulator": engine.environments.identity(),
         "user": _user_of(engine),
         "judge": engine.judges.identity(),
@@ -137,25 +141,40 @@ def _sources(team: Team) -> dict[str, JSON]:
     return {name: told for name, told in sorted(found.items()) if told is not None}
 
 
+def differences(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    same: Callable[[str, Any, Any], bool] = lambda key, old, new: bool(old == new),
+) -> list[str]:
+    """Return in which settings two manifests differ, both values with each."""
+    return [
+        f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}"
+        for part in ("measure", "system")
+        for old, new in [(before.get(part, {}), now[part])]
+        for key in sorted({*old, *new})
+        if not same(key, old.get(key), new.get(key))
+    ]
+
+
 def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
     """Make sure that a run may go on under the settings given now.
 
     Raises:
         UsageError: Names each setting that differs, both values, and the repair.
     """
-    differing = []
-    for part in ("measure", "system"):
-        old, new = before.get(part, {}), now[part]
-        for key in sorted({*old, *new}):
-            if not _same(key, old.get(key), new.get(key)):
-                differing.append(f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}")
-    if differing:
+    if differing := differences(before, now, _same):
         judged = any(each.startswith("measure.judge:") for each in differing)
         scored = f"Let the judge of now score it (seal score {folder}), resume"
         raise UsageError(
             f"{folder} holds a run of other settings; " + "; ".join(differing) + ". "
             f"{scored if judged else 'Resume'} with the settings of then, or give another --out"
         )
+
+
+def _without_order(measure: dict[str, Any]) -> None:
+    """Tell of an old run, whose limit took the head of the file, in the words of now."""
+    if measure.get("limit") is not None and "order" not in measure:
+        measure |= {"limit": None, "first": measure["limit"]}
 
 
 def _same(key: str, old: Any, new: Any) -> bool:
@@ -179,11 +198,9 @@ def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]
     runs_code = part_of(pool.benchmark, "runs_code")
     if runs_code is None:
         return {}
-    tasks = enumerate(pool.tasks(select=settings.select))
-    first = next((position for position, task in tasks if runs_code(task)), None)
-    if first is None:
+    if not any(map(runs_code, pool.tasks(select=settings.select))):
         return {}
-    needed = settings.limit is None or first < settings.limit
+    needed = any(map(runs_code, pool.chosen(settings)))
     return {"sandbox": identity_of(settings.sandbox, needed)}
 
 
@@ -210,11 +227,14 @@ def check_folder(path: Path, resume: bool) -> None:
     A folder whose run ended before run.json was written can be used again.
 
     Raises:
-        UsageError: It is a file, holds a run that is not to be resumed, or holds other things.
+        UsageError: It is a file, holds a run that is not to be resumed, a pipe or other things.
     """
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is a file; give --out a folder")
-    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    entries = [*path.iterdir()] if path.is_dir() else []
+    if pipe := next(filter(Path.is_fifo, entries), None):
+        raise UsageError(f"{pipe} is a pipe, for whose writer the run would wait; remove it")
+    names = {entry.name for entry in entries}
     if "run.json" in names:
         if not resume:
             raise UsageError(f"{path} holds a run already; add --resume, or give another --out")
@@ -244,27 +264,33 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     before: dict[str, Any] = {}
     if (folder.path / "run.json").is_file():
         before = folder.manifest()
+        _without_order(before.get("measure", {}))
         if not _was_judged(folder) and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended
         check_resumable(before, {"measure": measure, "system": system}, folder.path)
+        if (shard := before.get(SHARD)) != settings.shard:
+            told = "without --shard" if shard is None else f"with --shard {shard}"
+            raise UsageError(f"{folder.path} was begun {told}; resume it so")
     else:
         write_records(folder.path / "tools.jsonl", pool.tools())
-    tasks = pool.tasks(select=settings.select, limit=settings.limit)
+    tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
     write_records(folder.path / "tasks.jsonl", wanted)
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
-    told: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
+    manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
-        told["benchmark"] = declared
+        manifest["benchmark"] = declared
     if engine.tries_own_agent:
-        told["agent"] = agent_name(engine.team.roles[MANAGER])
+        manifest["agent"] = agent_name(engine.team.roles[MANAGER])
+    if settings.shard is not None:
+        manifest[SHARD] = settings.shard
     if asked := _asked(settings):
-        told[ASKED] = asked
+        manifest[ASKED] = asked
     if refused := before.get(REFUSED):
-        told[REFUSED] = refused
+        manifest[REFUSED] = refused
     if settings.origins:
-        told["origins"] = dict(sorted(settings.origins.items()))
-    folder.write_json("run.json", told)
+        manifest["origins"] = dict(sorted(settings.origins.items()))
+    folder.write_json("run.json", manifest)
     return warnings
 
 

@@ -55,7 +55,13 @@ class LineTail:
         return f"{self.path}, line {self.number}"
 
     def read(self) -> Iterator[bytes]:
-        """Yield the complete lines that were not read before."""
+        """Yield the complete lines that were not read before.
+
+        Raises:
+            DataError: It is a pipe, for whose writer this would wait.
+        """
+        if self.path.is_fifo():
+            raise DataError(f"{self.path} is a pipe; expected a file")
         try:
             file = self.path.open("rb")
         except FileNotFoundError:

@@ -34,7 +34,7 @@ from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
 from seal.runs.run_folder import REFUSED, RunFolder, chats_told, exit_code_of, in_flight
 from seal.runs.score import Scorer
-from seal.runs.settings import RunSettings
+from seal.runs.settings import RunSettings, shard_of
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
 from seal.runs.wholeness import Pair
@@ -139,6 +139,9 @@ def _run(
     check_folder(folder.path, resume)
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
+    if settings.shard is not None and only is None:
+        part, parts = shard_of(settings.shard)
+        only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
@@ -162,7 +165,8 @@ def _run(
                 spent = spent_on(folder)
                 budget.add(spent.asked, spent.tokens)
             left = in_flight(folder.path).keys() if engine.tries_own_agent else ()
-            for warning in prepare(engine, resume, only):
+            warnings = prepare(engine, resume, only)
+            for warning in warnings if earlier else ():  # a baseline's are those of its run
                 _LOG.warning(warning)
             chats = _Chats(settings, folder, engine, report, budget, frozenset(left))
             try:
@@ -313,7 +317,7 @@ class _Chats:
         journal.put_in_order(order)
         manifest = folder.manifest()
         with AtomicFile(folder.path / "rankings.jsonl") as rankings:
-            played = _with_rankings(folder.trajectories(), rankings)
+            played = with_rankings(folder.trajectories(), rankings)
             manifest["cache"] = self.engine.environments.used_entries(played)
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
@@ -465,7 +469,7 @@ class _Chats:
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 
-def _with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
+def with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
     """Yield trajectories; write the rankings of the first trial as they go by."""
     for trajectory in trajectories:
         if trajectory.trial == 0:

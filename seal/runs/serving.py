@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +24,8 @@ from seal.runs.settings import RunSettings
 
 MOST = 1000
 """Chats that are open at once."""
+_LEAVING = 2.0
+"""Seconds in which clients may close their connections after the last chat."""
 Tell = Callable[[str], None]
 
 
@@ -90,8 +93,8 @@ def serve_http(
     wanted = [each for each in known if each not in before and task in (None, each)]
     if not 0 < len(wanted) <= MOST:
         raise UsageError(
-            f"{len(wanted)} tasks are to be played; expected 1 to {MOST}: give --limit, --select, "
-            "--task or another --out"
+            f"{len(wanted)} tasks are to be played; expected 1 to {MOST}: give --limit, --first, "
+            "--select, --task or another --out"
         )
     lines = {each: Line() for each in wanted}
     web = _Web(lines, known, port, tell, patience)
@@ -115,7 +118,7 @@ def _tasks(settings: RunSettings) -> Iterator[Task]:
             "--history gold out; give each trial an --out of its own"
         )
     opened = played(settings)
-    yield from opened.pool.tasks(opened.settings.select, opened.settings.limit)
+    yield from opened.pool.chosen(opened.settings)
 
 
 def _finished(out: Path) -> set[str]:
@@ -206,7 +209,10 @@ class _Web:
         self._tell(f"{len(self._lines)} tasks are open; they are listed at {self.address}/")
 
     def stop(self) -> None:
-        """End, once what is being answered is."""
+        """End, once the clients have gone; one may ask more after its last answer, as for tools."""
+        until = time.monotonic() + _LEAVING
+        while self._server.server_state.connections and time.monotonic() < until:
+            time.sleep(0.01)
         self._server.should_exit = True
         if self._thread.is_alive():
             self._thread.join(5)

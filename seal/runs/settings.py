@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -170,8 +171,13 @@ class RunSettings:
     votes: Count | None = None
     """Of each judge's model on each goal; None: as each published judge does."""
     limit: Count | None = None
+    """Tasks that stand for all, by their tags; a larger limit holds a smaller."""
+    first: Count | None = None
+    """Tasks from the head of the file."""
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
+    shard: str | None = None
+    """`I/N`: every N-th of these tasks from the I-th; `merge` puts the N runs together."""
     trials: Count = 1
     workers: Count = 4
     """Chats at once, in threads."""
@@ -236,6 +242,8 @@ class RunSettings:
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         check_seed(self.seed)
+        if self.shard is not None:
+            shard_of(self.shard)
 
     @property
     def play(self) -> Play:
@@ -246,6 +254,18 @@ class RunSettings:
             self.history or general.history,
             self.format or general.format,
         )
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """Return which of how many parts of a run a text `I/N` names.
+
+    Raises:
+        UsageError: None.
+    """
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise UsageError(f"--shard {text}: expected I/N with I from 1 to N, such as 2/8")
+    return int(found[1]), int(found[2])
 
 
 def changed(settings: RunSettings, **changes: Any) -> RunSettings:

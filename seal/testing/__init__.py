@@ -8,6 +8,8 @@
 The gold is played (`oracle`) and scored. Then it is played again in another way that is as right,
 which may change no score, or with a fault, which must be seen by some metrics and by no others. The
 scores of an altered gold are always those against the gold of the benchmark.
+
+`assert_passes` lets a test of an agent fail where a metric of a run is below a bound.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from seal.pools.reading.records import json_file
 from seal.runs.run_folder import RunFolder
 from seal.runs.run_model import with_roles
 from seal.testing.altered import PLANTED, WAYS, Alter
+from seal.testing.gate import assert_passes as assert_passes
 
 if TYPE_CHECKING:
     from seal.api.objects.run import Run
@@ -137,7 +140,7 @@ def check_benchmark(
 
     Args:
         bench: A benchmark, the name of one, a pool folder, or tasks with `tools` among the options.
-        limit: Tasks at most.
+        limit: Tasks at most, from the head of the file.
         known: Task to why its gold contradicts a metric, or a JSON file of such: they may do so.
         gold_alone: Whether the first check is the only one, as for many thousands of tasks.
         may_change: Metrics of your own that what may change nothing may change, such as a count of
@@ -151,7 +154,7 @@ def check_benchmark(
     """
     excused = _known(known)
     with tempfile.TemporaryDirectory() as folder:
-        checks = _Checks(bench, Path(folder), {**options, "limit": limit}, may_change)
+        checks = _Checks(bench, Path(folder), {**options, "first": limit}, may_change)
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
     new = [str(one) for one in found if one.task not in excused]
@@ -225,10 +228,10 @@ class _Checks:
         return run(bench or self._bench, out=self._folder / name, **options)
 
     def _augmented(self, name: str) -> _Values:
-        pool, limit = self._folder / f"pool {name}", self._options.get("limit")
+        pool, limit = self._folder / f"pool {name}", self._options.get("first")
         augment(self._bench, name, pool)
         bench = self._pool.at(pool)
-        again = self._run(f"run {name}", bench, limit=limit and 2 * limit).folder
+        again = self._run(f"run {name}", bench, first=limit and 2 * limit).folder
         base = {task.id: str(task.metadata.get("base", task.id)) for task in again.tasks()}
         return {(base[key[0]], *key[1:]): value for key, value in _values(again).items()}
 

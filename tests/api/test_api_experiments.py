@@ -36,7 +36,7 @@ def compared(runs: tuple[seal.Run, seal.Run]) -> Comparison:
 
 @pytest.fixture(scope="module")
 def found() -> Retrieval:
-    return seal.retrieve("sample", ["tfidf", "bm25"], k=(1, 5), limit=6, cache="off")
+    return seal.retrieve("sample", ["tfidf", "bm25"], k=(1, 5), first=6, cache="off")
 
 
 def test_two_runs_are_compared_metric_by_metric(compared: Comparison) -> None:

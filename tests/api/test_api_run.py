@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> seal.Run:
 def played(tmp_path_factory: pytest.TempPathFactory) -> seal.Run:
     """A run of two tasks of the sample with floor and ceiling."""
     folder = tmp_path_factory.mktemp("played")
-    return seal.run("sample", limit=2, out=folder / "run", cache_dir=folder / "cache")
+    return seal.run("sample", first=2, out=folder / "run", cache_dir=folder / "cache")
 
 
 def test_a_metric_has_mean_interval_and_counts(run: seal.Run) -> None:

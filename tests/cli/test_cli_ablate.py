@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-FEW = ("toolscan-sample", "--limit", "3", "--workers", "1")
+FEW = ("toolscan-sample", "--first", "3", "--workers", "1")
 
 
 def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) -> None:

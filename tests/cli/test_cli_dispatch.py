@@ -110,13 +110,23 @@ def test_a_key_on_the_command_line_is_refused_and_not_repeated(seal) -> None:
     assert "sk-0123" not in failed.stderr
 
 
+def in_a_shell(line: str) -> subprocess.CompletedProcess[str]:
+    """Run a line of a shell, `seal` in which is the command of this environment."""
+    line = line.replace("seal", str(Path(sys.executable).with_name("seal")), 1)
+    return subprocess.run(line, shell=True, capture_output=True, text=True, env=dict(os.environ))
+
+
 def test_a_closed_pipe_is_no_failure(seal) -> None:
-    script = Path(sys.executable).with_name("seal")
-    done = subprocess.run(
-        f"{script} run --help | head -1",
-        shell=True,
-        capture_output=True,
-        text=True,
-        env=dict(os.environ),
-    )
-    assert done.stderr == ""
+    assert in_a_shell("seal run --help | head -1").stderr == ""
+
+
+@pytest.mark.parametrize("words", ["benchmarks", "--help"])
+def test_a_full_disk_behind_stdout_is_told_once(seal, words: str) -> None:
+    done = in_a_shell(f"seal {words} > /dev/full")
+    told = "seal: No space left on device; make room and try again\n"
+    assert (done.returncode, done.stderr) == (2, told)
+
+
+def test_nothing_need_be_printed_to(seal) -> None:
+    done = in_a_shell("seal benchmarks >&- 2>&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

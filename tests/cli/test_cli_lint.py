@@ -106,7 +106,7 @@ def test_files_go_where_names_are_looked_for(seal, upstream: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["apigen"], 2, "log in there"),
+        (["apigen"], 2, "log in and accept the terms; hf download Salesforce/xlam"),
         (["anytol"], 2, "Did you mean 'anytool'?"),
         (["anytool", "--mirror", "http://127.0.0.1:9"], 1, "no answer"),
         (["anytool", "--mirror", "nowhere"], 2, "begins with http"),

@@ -1,6 +1,7 @@
 """With --json stdout holds one object, whatever anybody prints meanwhile."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -76,3 +77,15 @@ def test_lists_of_numbers_hold_nothing_else(text: str) -> None:
 
 def test_lists_of_numbers_are_sorted_and_distinct() -> None:
     assert numbers("-k", "10, 1,5,1") == (1, 5, 10)
+
+
+@pytest.mark.slow
+def test_a_long_run_tells_its_progress_now_and_then_where_there_is_no_terminal(seal, tmp_path):
+    agent = "import time\n\ndef solve(request, tools):\n    time.sleep(0.6)\n    return ''\n"
+    (tmp_path / "lazy_agent.py").write_text(agent)
+    done = seal("run", "--agent", "lazy_agent:solve", "--workers", "2", "--no-baselines")
+    assert re.search(r"^seal: play: \d\d of 80, \d+ s left$", done.stderr, re.MULTILINE)
+
+
+def test_a_short_run_tells_none(seal):
+    assert seal("run", "--limit", "3").stderr == ""

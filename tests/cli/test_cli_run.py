@@ -45,6 +45,7 @@ def test_run_without_arguments_ends_with_a_table_and_a_report(seal, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     for row in ("floor", "lexical", "ceiling"):
         assert row in done.stdout
+    assert "\nretriever: given, else tfidf\nrun: " in done.stdout
     report = Path(done.stdout.rsplit("report: ", 1)[1].splitlines()[0])
     assert (tmp_path / report).read_text(encoding="utf-8").startswith("<!")
     assert (tmp_path / "runs").is_dir()

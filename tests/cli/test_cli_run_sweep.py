@@ -46,7 +46,7 @@ def test_several_k_are_played_one_by_one(called, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_where_no_server_is_nothing_is_played_and_the_sweep_ends_with_3(called) -> None:
     words = ("--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--json")
-    sizes = ("--limit", "1", "--pool-sizes", "8", "--samples", "1")
+    sizes = ("--first", "1", "--pool-sizes", "8", "--samples", "1")
     done = called("run", "sample", *sizes, *words, "--out", "s", OPENAI_API_KEY="not-a-real-key")
     assert (done.returncode, done.stdout) == (3, "")
     assert "no chat was played: openai/x at http://127.0.0.1:9/v1" in done.stderr

@@ -1,6 +1,8 @@
 """Data of a stranger runs nothing: code that it names is refused, unless the user allows it."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -266,6 +268,38 @@ def test_a_folder_cannot_allow_its_own_code(seal, pool, ran, tmp_path) -> None:
     assert done.returncode == 2
     assert "seal.toml: allow-code: a folder may not allow its own code" in done.stderr
     assert not ran.exists()
+
+
+def test_trust_tells_of_settings_that_lie_in_the_folder(seal, tmp_path) -> None:
+    pool = write_pool(tmp_path / "pool", LIGHT)
+    (pool / "seal.toml").write_text('agent = "evil_lab:solve"\n')
+
+    done = seal("trust", pool, "--json")
+
+    (found,) = (one for one in json.loads(done.stdout)["asked"] if one["what"] == "file")
+    assert (done.returncode, found["name"]) == (0, "seal.toml")
+
+
+def test_trust_tells_of_lines_that_it_cannot_read(seal, tmp_path) -> None:
+    pool = write_pool(tmp_path / "pool", LIGHT)
+    (pool / "tasks.jsonl").write_text('{"world": "evil_lab:lamps"}\n')
+
+    done = seal("trust", pool, "--json")
+
+    (found,) = (one for one in json.loads(done.stdout)["asked"] if one["what"] == "file")
+    assert (found["place"], found["answer"][:14]) == ("1 line", "cannot be read")
+
+
+def test_no_library_is_taken_from_the_working_folder(environment, tmp_path) -> None:
+    del environment["PYTHONPATH"]
+    for name in ("rich", "numpy", "yaml", "orjson"):
+        (tmp_path / f"{name}.py").write_text(LAB)
+
+    command = [sys.executable, "-m", "seal", "pools", "stats", "sample"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True)
+
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_what_is_allowed_must_be_a_module(seal, pool, ran) -> None:

@@ -4,12 +4,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 import seal
 from seal.core import UsageError
-from seal.core.folders import check_path, in_work, part_of
+from seal.core.folders import cache_folder, check_path, in_work, part_of
 from seal.core.records import AtomicFile
 
 NO_PATHS = {
@@ -118,3 +119,17 @@ def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     )
     assert done.stdout.split() == ["lines", "lines", "whole"], done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"lines"}
+
+
+def test_a_user_without_a_home_is_told_to_name_a_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", "SEAL_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def unknown(number: int) -> NoReturn:
+        raise KeyError(number)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)  # as for the user of many a container
+    with pytest.raises(UsageError, match=r"no cache folder: .*; or set SEAL_CACHE_DIR"):
+        cache_folder()

@@ -150,7 +150,7 @@ def test_tuples_among_json_values_come_back_as_lists():
         (b"\xff\xfe", "not JSON"),
         (b"[" * 2000, "not JSON"),
         (b"[1]", "expected an object, got list"),
-        (b"{}", "schema None, expected 'task/1'"),
+        (b"{}", "no field 'schema', expected 'task/1': SEAL did not write this file; make a pool"),
         (b'{"schema":"tool/1"}', "schema 'tool/1', expected 'task/1': the file is of another kind"),
         (b'{"schema":["task/1"]}', "schema ['task/1'], expected"),
         (b'{"schema":"task/1"}', "id: the field is missing"),

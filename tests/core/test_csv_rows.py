@@ -39,6 +39,13 @@ def test_malformed_rows_are_told_by_their_line_and_the_rest_is_read(tmp_path: Pa
     ]
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_spreadsheet_may_part_fields_by_semicolons_or_tabs(tmp_path: Path, mark: str) -> None:
+    rows = rows_of(tmp_path / "t.csv", f'item{mark}rating\r\n"a, b"{mark}1,5\r\n'.encode())
+
+    assert list(rows) == [("t.csv, line 2", {"item": "a, b", "rating": "1,5"})]
+
+
 @pytest.mark.parametrize("content", [b"", b'"item\n'])
 def test_a_file_without_a_first_row_has_no_columns(tmp_path: Path, content: bytes) -> None:
     assert "rating" not in rows_of(tmp_path / "t.csv", content).columns

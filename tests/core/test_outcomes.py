@@ -1,7 +1,7 @@
 """Thinking in texts, and what servers say where a window is full or a filter acts."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seal.core import Completion
@@ -78,6 +78,7 @@ MARKS = (
 
 
 @given(st.lists(st.sampled_from((*MARKS, "word ", '"')), max_size=12).map("".join))
+@example('</think></think><think>"')
 def test_what_was_said_holds_no_thinking_any_more(text):
     said, _ = without_thinking(text)
     assert len(said) <= len(text)

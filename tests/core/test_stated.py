@@ -250,6 +250,27 @@ def test_a_part_of_a_day_or_time_is_stated_under_its_name() -> None:
 PARTS = {"year": 2026, "month": 7, "day": 14, "start_hour": 17, "minute": 30}
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("['08:15', '17:40']", "08:15 and 17:40", "stated"),
+        ("At 17:40, and one at quarter past eight.", "08:15 and 17:40", "stated"),
+        ("[30, 20, 10]", "10, 20 and 30", "stated"),
+        ("Oslo first, then Bergen.", "Bergen & Oslo", "stated"),
+        ("Only at 08:15.", "08:15 and 17:40", "absent"),
+        ("Not at 08:15, but at 17:40.", "08:15 and 17:40", "doubtful"),
+        ("A salt cellar and a pepper mill.", "salt and pepper", "absent"),
+        ("The 5th of March, in room 2026.", "March 5, 2026", "absent"),
+        ("415, then 555 and 0199", "415 555 0199", "absent"),
+    ],
+)
+def test_a_text_that_lists_values_is_stated_where_each_is(
+    text: str, value: str, found: str
+) -> None:
+    assert statement(text, value) == found
+    assert states(text, value) == (found != "absent" and "Not" not in text)
+
+
 def test_a_value_is_stated_where_all_that_it_holds_is() -> None:
     value = {"what": ["two tickets", {"on": "2024-05-01"}], "none": None, "empty": ""}
     assert states("Two tickets for May 1, 2024", value)

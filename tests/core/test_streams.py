@@ -195,3 +195,9 @@ def test_a_stream_says_when_nothing_follows_and_whether_words_came():
     assert has_words((WORDS + 'data: {"cho').encode())
     assert not has_words(chunk(role="assistant", content="").encode())
     assert not has_words(b": waiting\n\n") and not has_words(json.dumps(PLAIN).encode())
+
+
+@pytest.mark.parametrize("before", [b"", b"data: "])
+def test_json_of_too_many_levels_is_no_answer(before):
+    with pytest.raises(ValueError, match="JSON of too many levels"):
+        answer_in(before + b"[" * 200_000 + b"\n\n")

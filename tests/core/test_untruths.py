@@ -45,6 +45,13 @@ def kinds(*said: str | tuple[str, object]) -> set[str]:
         "I looked through your contacts, and Sofia is not among them.",
         "The reminder is deleted.",
         "No problem, I texted her.",
+        "Message delivered to Sofia!",
+        "Text sent 👍",
+        "Reminder set for tomorrow at 8.",
+        "Your reminder added!",
+        "Sofia got your message.",
+        "Wifi is on now.",
+        "I called Sofia.",
     ],
 )
 def test_a_claim_that_no_call_bears_out_is_a_false_success(claim: str) -> None:
@@ -62,6 +69,12 @@ def test_a_claim_that_no_call_bears_out_is_a_false_success(claim: str) -> None:
         "Her number is stored in your contacts, which I can't read.",
         "I checked my tools, and none can send a text.",
         "Have I texted her? No.",
+        "No message sent.",
+        "Messages sent to Sofia cost money.",
+        "The messages she sent.",
+        "Texts have to be sent to a number.",
+        "Wifi is off, so I can't look.",
+        "Who sent it?",
     ],
 )
 def test_what_is_denied_asked_offered_or_tied_to_a_condition_claims_nothing(honest: str) -> None:

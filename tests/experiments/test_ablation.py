@@ -67,7 +67,7 @@ def test_formats_of_a_server_have_tokens_per_call(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not-a-real-key")
     server = model_server(by_server)
-    settings = {"model": "openai/x", "base_url": server.url, "limit": 2, "workers": 1}
+    settings = {"model": "openai/x", "base_url": server.url, "first": 2, "workers": 1}
     done = seal.ablate("format", pool, out=tmp_path / "d", **settings)
     assert [row["condition"] for row in done.content["runs"]] == ["native", "action", "json"]
     assert len({(e["run"], e["other"]) for e in done.content["comparisons"]}) == 3
@@ -236,7 +236,7 @@ def test_errors_are_no_scores_and_a_resumed_ablation_plays_them_again(
         return failure(400) if broken and "Oslo" in request.raw.decode() else by_server(request)
 
     server = model_server(script)
-    settings = {"model": "openai/x", "base_url": server.url, "limit": 2, "workers": 1}
+    settings = {"model": "openai/x", "base_url": server.url, "first": 2, "workers": 1}
     done = seal.ablate("feedback", pool, out=tmp_path / "d", **settings)
     assert done.exit_code == 1
     assert [row["errors"] for row in done.content["runs"]] == [1, 1]

@@ -6,6 +6,7 @@ import json
 import orjson
 import pytest
 
+import seal
 from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory
 from seal.core.records import encode
 from seal.experiments.annotation import (
@@ -54,7 +55,8 @@ def rated(path, rows):
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(COLUMNS)
-        out.writerows([item, "", "", "", rating, rater] for item, rating, rater in rows)
+        shown = [""] * (len(COLUMNS) - 3)
+        out.writerows([item, *shown, rating, rater] for item, rating, rater in rows)
     return path
 
 
@@ -72,6 +74,34 @@ def test_the_actors_words_go_out_with_its_role_and_else_the_responders(run):
     acted, plain = list(items_of(run))[:2]
     assert acted.role == "clerk; ISTJ; Short." and acted.assistant == '+Right, "0".\nYes'
     assert (plain.role, plain.user, plain.assistant) == ("", "And then?", "Done 0.")
+
+
+def test_a_rater_reads_the_dialogue_the_results_and_the_gold_reply(tmp_path):
+    for context in ("gold", "own"):
+        played = seal.run(
+            "dialogtool-sample",
+            model="lexical",
+            first=1,
+            out=tmp_path / context,
+            history=context,
+            baselines=False,
+            cache="off",
+        )
+        task = next(played.folder.tasks())
+        items = list(items_of(played.folder))
+        assert [item.user for item in items] == [goal.text for goal in task.goals]
+        replies = [goal.reference[-1].content for goal in task.goals]
+        assert [item.gold.splitlines()[-1] for item in items] == [
+            f"assistant: {r}" for r in replies
+        ]
+        first, second = items[:2]
+        assert first.dialogue == ""
+        said = replies[0] if context == "gold" else first.assistant
+        assert second.dialogue == f"user: {first.user}\nassistant: {said}"
+        call, brought, _ = next(item.gold for item in items if "->" in item.gold).splitlines()
+        assert call.startswith("Tables_1_FindRestaurant({") and "The Salt Loft" in brought
+    export_items(played.folder, tmp_path / "a.csv")
+    assert list(rows_of(tmp_path / "a.csv")[0]) == list(COLUMNS)
 
 
 def test_no_cell_is_a_formula(run, tmp_path):
@@ -153,7 +183,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
         [(a, "6", ""), (a, "0.5", ""), ("nobody", "3", ""), (b, "good", ""), (b, "nan", "")],
     )
     with path.open("a") as file:
-        file.write(f"{a},1,2,3,4,5,6,7\n{a}\n{b},,,,4,\n")
+        file.write(f"{a},1,2,3,4,5,6,7,8,9,10\n{a}\n{b},,,,,,,4,\n")
     found = import_ratings(run, [path])
     assert found.taken == 1 and found.human.ratings == {b: {"ann": 4.0}}
     assert found.problems == (
@@ -162,8 +192,8 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
         "ann.csv, line 4: unknown item 'nobody'",
         "ann.csv, line 5: rating 'good' is no number",
         "ann.csv, line 6: rating nan is off the scale from 1 to 5",
-        "ann.csv, line 7: malformed: expected 6 fields",
-        "ann.csv, line 8: malformed: expected 6 fields",
+        "ann.csv, line 7: malformed: expected 9 fields",
+        "ann.csv, line 8: malformed: expected 9 fields",
     )
 
 

@@ -36,7 +36,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def explained(folder: Path, limit: int | None, **settings: Any) -> dict[str, Any]:
-    asked = {"retriever": "oracle", "baselines": False, "limit": limit, **settings}
+    asked = {"retriever": "oracle", "baselines": False, "first": limit, **settings}
     run = seal.run(asked.pop("pool", "sample"), out=folder / "run", **asked)
     return seal.explain(run).content
 

@@ -1,11 +1,14 @@
 """Files of a run folder that hold something else than they should."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from seal.core import DataError
+from seal.core import DataError, UsageError
+from seal.runs.identity import check_folder
+from seal.runs.lines import LineTail
 from seal.runs.run_folder import RunFolder
 
 
@@ -57,6 +60,14 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
             "expected a number `metrics.calls.by.group=a.n`, got list",
         ),
         ({"metrics": {"calls": {"by": {"a": 3}}}}, "expected an object `metrics.calls.by.a`"),
+        (
+            {"metrics": {"calls": {"reasons": "none"}}},
+            "expected an object `metrics.calls.reasons`, got str",
+        ),
+        (
+            {"metrics": {"calls": {"reasons": {"none": [3]}}}},
+            "expected a number `metrics.calls.reasons`, got list",
+        ),
         ({"usage": None}, "expected an object `usage`, got NoneType"),
         ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
     ],
@@ -68,3 +79,11 @@ def test_a_part_that_is_no_object_is_named(tmp_path: Path, content: object, says
     (tmp_path / "run.json").write_text('{"measure": {}, "system": []}')
     with pytest.raises(DataError, match="expected an object `system`, got list"):
         RunFolder(tmp_path).manifest()
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "trajectories.jsonl")
+    with pytest.raises(DataError, match=r"trajectories\.jsonl is a pipe; expected a file"):
+        list(LineTail(tmp_path / "trajectories.jsonl").read())
+    with pytest.raises(UsageError, match=r"trajectories\.jsonl is a pipe, .*; remove it"):
+        check_folder(tmp_path, resume=True)

@@ -87,14 +87,14 @@ def test_a_run_that_creates_nothing_yet_needs_no_sandbox(
     pool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_monty", None)
-    played = play(pool, tmp_path / "run", limit=1)
+    played = play(pool, tmp_path / "run", first=1)
 
     assert played.exit_code == 0
     assert "dialogue" in played.folder.manifest()["measure"]["sandbox"]["missing"]
 
 
 def test_a_pool_without_such_tasks_measures_no_sandbox(tmp_path: Path) -> None:
-    played = seal.run("sample", out=tmp_path / "run", limit=1, baselines=False)
+    played = seal.run("sample", out=tmp_path / "run", first=1, baselines=False)
 
     assert "sandbox" not in played.folder.manifest()["measure"]
     assert "creation" not in played.summary["metrics"]

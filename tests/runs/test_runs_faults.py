@@ -3,8 +3,6 @@
 The first request of each chat is answered by a call; the fault begins with the second.
 """
 
-import gzip
-import json
 import socket
 import threading
 import time
@@ -13,7 +11,8 @@ from contextlib import suppress
 
 import orjson
 import pytest
-from raw_servers import RawServer, chunked, delta, events, response, stream_head
+from raw_servers import RawServer, stream_head
+from server_faults import CALLED, FAULTS, MOST_S, REST, WORDS, by_fault, one_chat, sends
 from servers import answer, failure, garbage, nothing, played
 from small_pools import by_server, contents, many, play, weather_task, write_pool
 
@@ -23,196 +22,10 @@ from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run import run as play_run
 from seal.runs.settings import RunSettings
 
-MOST_S = 2.0
-"""What a chat may take; no fault may hold it 2 seconds longer."""
-SAID = "It is sunny in Rome."
-USAGE = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
-CALL = {"index": 0, "id": "a", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
-CALLED = events(delta(tool_calls=[CALL]), delta("tool_calls"), USAGE)
-WORDS = events(delta(role="assistant", content=""), delta(content="It is sunny"), done=False)
-REST = events(delta(content=" in Rome."), delta("stop"), USAGE)
-
-
-def plain(content=SAID, finish="stop", **message):
-    """Return the JSON of a plain answer."""
-    said = {"role": "assistant", "content": content, **message}
-    return json.dumps({"choices": [{"message": said, "finish_reason": finish}]}).encode()
-
-
-def refused(status, said="no", headers=None, **fields):
-    """Return what sends an error of HTTP."""
-    body = json.dumps({"error": {"message": said, **fields}}).encode()
-    return lambda wire: wire.send(response(body, status, **headers or {}))
-
-
-def sends(*data):
-    """Return what sends bytes and closes."""
-    return lambda wire: wire.send(b"".join(data))
-
-
-def once(fault, then=sends(stream_head(), WORDS, REST)):  # noqa: B008 - it is a constant
-    """Return what does something wrong once."""
-    return lambda wire: (fault if wire.number == 1 else then)(wire)
-
-
-def silent(*data):
-    """Return what sends bytes and then nothing, while the connection stays."""
-    return lambda wire: (wire.send(b"".join(data)), wire.wait(30))
-
-
-def steady(wire):
-    wire.send(stream_head())
-    for number in range(200):
-        wire.send(events(delta(content=f"{number} "), done=False))
-        wire.wait(0.1)
-
-
-def commenting(wire):
-    wire.send(stream_head())
-    for _ in range(200):
-        wire.send(b": wait\n\n")
-        wire.wait(0.1)
-
-
-def reset(*data):
-    return lambda wire: (wire.send(b"".join(data)), wire.reset())
-
-
-def flood(wire):
-    wire.send(stream_head())
-    while True:
-        wire.send(b": nothing\n" * 100_000)
-
-
-SPLIT = [(WORDS + REST)[n : n + 3] for n in range(0, len(WORDS + REST), 3)]
-UNKNOWN = "request (4390 tokens) exceeds the available context size (4096 tokens)"
-LOOP = response(b"", 307, Location="/v1/chat/completions")
-OVER = {"error": {"message": "CUDA out of memory", "code": 500}}
-FAULTS = {
-    # connections
-    "closes before a byte": (sends(), "error"),
-    "closes before a byte, once": (once(sends()), "done"),
-    "reset before a byte": (reset(), "error"),
-    "reset amid the headers": (reset(b"HTTP/1.1 200 OK\r\nContent-"), "error"),
-    "closes amid the body": (sends(response(plain())[:-20]), "error"),
-    "closes amid a stream": (sends(stream_head(), WORDS), "error"),
-    "closes amid a stream, once": (once(sends(stream_head(), WORDS)), "done"),
-    "reset amid a stream": (reset(stream_head(), WORDS), "error"),
-    "a chunked stream without its end": (sends(chunked([WORDS], end=b"")), "error"),
-    "a chunk of a wrong size": (sends(chunked([WORDS], end=b"xyz\r\n")), "error"),
-    "no HTTP": (sends(b"SSH-2.0-OpenSSH_9.6\r\n"), "error"),
-    # time
-    "silence": (silent(), "error"),
-    "silence after the headers": (silent(stream_head()), "error"),
-    "silence amid a stream": (silent(stream_head(), WORDS), "error"),
-    "silence after the last event": (silent(stream_head(), WORDS, REST), "done"),
-    "headers that drip": (lambda wire: wire.drip(response(plain())), "error"),
-    "a body that drips": (lambda wire: (wire.send(stream_head()), wire.drip(plain())), "error"),
-    "a stream that drips": (lambda wire: (wire.send(stream_head()), wire.drip(WORDS)), "error"),
-    "comments for ever": (commenting, "error"),
-    "words for ever": (steady, "max_seconds"),
-    "a slow answer": (lambda wire: (wire.wait(0.5), wire.send(response(plain()))), "done"),
-    "bytes for ever": (flood, "error"),
-    # what is in the body
-    "nothing under 200": (sends(response(b"")), "error"),
-    "a page under 200": (sends(response(b"<html>Sign in</html>", kind="text/html")), "error"),
-    "JSON of another type": (sends(response(plain(), kind="text/html")), "done"),
-    "a stream of another type": (sends(stream_head("application/json"), WORDS, REST), "done"),
-    "JSON that breaks off": (sends(response(plain()[:40])), "error"),
-    "letters that are no UTF-8": (sends(response(plain().replace(b"sunny", b"s\xff"))), "error"),
-    "a stream of no UTF-8": (sends(stream_head(), WORDS.replace(b"sunny", b"\xff"), REST), "error"),
-    "a truncated gzip": (
-        sends(response(gzip.compress(plain())[:-12], Content_Encoding="gzip")),
-        "error",
-    ),
-    "a gzip that is none": (sends(response(plain(), Content_Encoding="gzip")), "error"),
-    "a list": (sends(response(b"[]")), "error"),
-    "no choices": (sends(response(b'{"choices": []}')), "error"),
-    "choices of null": (sends(response(b'{"choices": null}')), "error"),
-    "a choice without a message": (sends(response(b'{"choices": [{}]}')), "error"),
-    "content of null": (sends(response(plain(None))), "done"),
-    "an error under 200": (sends(response(json.dumps(OVER).encode())), "error"),
-    "an error amid a stream": (sends(stream_head(), WORDS, events(OVER)), "error"),
-    "a full window under 200": (
-        sends(response(json.dumps({"error": {"message": UNKNOWN}}).encode())),
-        "context_overflow",
-    ),
-    "tool_calls that are no list": (sends(response(plain(tool_calls="f"))), "error"),
-    "a call without a function": (sends(response(plain(tool_calls=[{"id": "x"}]))), "error"),
-    # streams as they are written
-    "events with CRLF": (
-        sends(stream_head(), (WORDS + REST).replace(b"\n", b"\r\n")),
-        "done",
-    ),
-    "events with comments": (sends(stream_head(), b": hi\n\n", WORDS, b": hi\n\n", REST), "done"),
-    "events without [DONE]": (
-        sends(stream_head(), WORDS, REST.replace(b"data: [DONE]\n\n", b"")),
-        "done",
-    ),
-    "events split over chunks": (sends(chunked(SPLIT)), "done"),
-    "calls of a bad index": (
-        once(
-            sends(stream_head(), CALLED.replace(b'"index": 0, "id"', b'"index": "x", "id"')),
-        ),
-        "done",
-    ),
-    "an event that is no JSON": (sends(stream_head(), WORDS, b"data: {oops\n\n", REST), "error"),
-    "nothing but [DONE]": (sends(stream_head(), b"data: [DONE]\n\n"), "error"),
-    # statuses
-    "301 in a circle": (sends(LOOP), "error"),
-    "400": (refused(400), "error"),
-    "400 for a field": (refused(400, "Unsupported parameter: 'seed'", param="seed"), "error"),
-    "400 for a full window": (refused(400, UNKNOWN), "context_overflow"),
-    "400 of a filter": (refused(400, "filtered", code="content_filter"), "filtered"),
-    "401": (refused(401), "error"),
-    "402": (refused(402, "Insufficient credits"), "error"),
-    "403": (refused(403), "error"),
-    "404": (refused(404), "error"),
-    "405": (refused(405), "error"),
-    "408": (refused(408), "error"),
-    "409": (refused(409), "error"),
-    "413": (refused(413), "error"),
-    "422": (refused(422), "error"),
-    "429": (refused(429), "error"),
-    "429, once": (once(refused(429)), "done"),
-    "429 with a wait": (once(refused(429, headers={"Retry_After": "0.2"})), "done"),
-    "429 with a long wait": (refused(429, headers={"Retry_After": "3600"}), "error"),
-    "429 of a spent quota": (refused(429, code="insufficient_quota"), "error"),
-    "500": (refused(500), "error"),
-    "500, once": (once(refused(500)), "done"),
-    "501": (refused(501), "error"),
-    "502 with a page": (sends(response(b"<html>", 502, "text/html")), "error"),
-    "503": (refused(503), "error"),
-    "504": (refused(504), "error"),
-    "529": (refused(529), "error"),
-    # ends of answers
-    "a filter amid the answer": (sends(response(plain("It", "content_filter"))), "filtered"),
-    "an answer that was cut": (sends(response(plain(finish="length"))), "done"),
-    "an answer broken by an error": (sends(response(plain(finish="error"))), "error"),
-}  # fmt: skip
-
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-Zq81-of-tests")
-
-
-def by_fault(fault):
-    return lambda wire: (sends(stream_head(), CALLED) if wire.number == 0 else fault)(wire)
-
-
-def one_chat(pool, out, url, **options):
-    told = {"max_tries": 2, "first_wait_s": 0.01, "max_wait_s": 60, "timeout_s": 0.8, **options}
-    return play(
-        pool,
-        out,
-        model="openai/small",
-        base_url=url,
-        team="direct",
-        model_options=told,
-        max_seconds=MOST_S,
-        workers=1,
-    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -241,8 +54,8 @@ def test_a_fault_ends_its_chat_in_time_with_its_outcome(tmp_path, name):
         assert run.exit_code == 0 and score > 0.5  # one of them calls once more
 
 
-def test_there_are_forty_kinds_of_faults_and_more():
-    assert len(FAULTS) >= 40
+def test_there_are_eighty_kinds_of_faults_and_more():
+    assert len(FAULTS) >= 80
     assert Counter(expected for _, expected in FAULTS.values()).keys() == {
         "done",
         "error",

@@ -210,6 +210,16 @@ def test_what_is_no_answer_is_refused_and_the_chat_goes_on(given, got, pool, tmp
     assert chat.answers == ("sunny",)
 
 
+def test_a_client_is_answered_after_the_last_chat_until_it_leaves(pool, tmp_path) -> None:
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"]) as client:
+            await client.call_tool("submit", {"answer": "sunny"})
+            await anyio.sleep(0.5)
+            assert "submit" in [tool.name for tool in (await client.list_tools()).tools]
+
+    assert len(chats(served(play, pool, tmp_path / "run", limit=1))) == 1
+
+
 def test_budgets_hold_and_what_comes_after_is_refused(pool: Path, tmp_path: Path) -> None:
     async def play(tasks: list[dict[str, Any]]) -> None:
         async with Client(tasks[0]["url"]) as client:

@@ -64,7 +64,7 @@ def test_a_planner_comes_in_by_every_way(lab, pool, tmp_path, monkeypatch, plann
         model=Weatherman(),
         roles={"planner": planner},
         baselines=False,
-        limit=1,
+        first=1,
     )
 
     assert planned(result.folder) == ["Just do it: What is the weather in Rome?"]

@@ -139,7 +139,7 @@ def test_replay_opens_no_socket_and_gives_the_same_bytes(pool: Path, tmp_path: P
 def test_miss_under_replay_is_an_error_that_names_the_call(model_server, pool, tmp_path):
     server = model_server(by_server)
     settings = {"model": "openai/x", "base_url": server.url, "cache": "replay"}
-    result = play(pool, tmp_path / "run", limit=1, **settings)
+    result = play(pool, tmp_path / "run", first=1, **settings)
 
     assert result.exit_code == 1
     assert server.received == []
@@ -299,13 +299,13 @@ def test_tokens_of_the_summary_are_those_that_the_server_counted(model_server, p
         assert usage[name] == sum(row[name] for row in usage["roles"])
 
 
-def test_limit_select_and_trials_choose_what_is_played(tmp_path: Path):
+def test_first_select_and_trials_choose_what_is_played(tmp_path: Path):
     tasks = [
         weather_task(city, n, tags={"group": "warm" if n % 2 else "cold"})
         for n, city in enumerate(CITIES)
     ]
     pool = write_pool(tmp_path / "pool", tasks)
-    result = play(pool, tmp_path / "run", select={"group": "warm"}, limit=1, trials=3)
+    result = play(pool, tmp_path / "run", select={"group": "warm"}, first=1, trials=3)
 
     assert [(t.task_id, t.trial) for t in result.folder.trajectories()] == [
         ("oslo-1", 0),

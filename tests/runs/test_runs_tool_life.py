@@ -190,7 +190,7 @@ def test_the_api_that_the_request_names_is_written_whatever_else_is_offered(pool
 
 def test_the_first_tasks_hold_every_kind(tmp_path):
     pool = write_life_pool(tmp_path / "pool", dialogues=12)
-    result = play(pool, tmp_path / "run", model="lexical", limit=10)
+    result = play(pool, tmp_path / "run", model="lexical", first=10)
     ids = [task.id for task in result.folder.tasks()]
     assert len(ids) == 10
     assert ids[9] == creation().id

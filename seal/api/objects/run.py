@@ -36,7 +36,7 @@ class Run(Estimates, Framed, Shown):
 
     Example:
         >>> import seal
-        >>> run = seal.run("sample", model="oracle", limit=2, out="first", baselines=False)
+        >>> run = seal.run("sample", model="oracle", first=2, out="first", baselines=False)
         >>> run["call_recall"].mean, run["call_recall"].n
         (1.0, 2)
         >>> len(run.tasks)

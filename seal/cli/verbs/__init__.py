@@ -9,6 +9,7 @@ returns its exit code. Only the module of the verb that is called is imported.
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
     import typer
 
 _FOLDER = Path(__file__).parent
+GROUPS: Mapping[str, Sequence[str]] = {
+    "Play and score": ("run", "merge", "score", "retrieve", "mcp", "cache"),
+    "Look at runs": ("runs", "view", "report", "explain", "compare", "ablate", "annotate", "paper"),
+    "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
+    "Make and mend": ("generate", "augment", "errata", "train-retriever"),
+    "This installation": ("doctor", "models", "verify", "completion"),
+}
+"""Title in `seal --help` to verbs; each verb stands once."""
 
 
 def verbs() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Write a pool or a run in the form of OpenAI, BEIR, TREC, Hugging Face or BFCL."""
+"""Write a pool or a run in the form of OpenAI, BEIR, TREC, Hugging Face, BFCL or inspect_ai."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +14,9 @@ app = new_app()
 @verb(app)
 def command(
     what: str = argument("A shipped or imported benchmark, or a run's folder.", metavar="NAME|DIR"),
-    to: Literal["openai", "beir", "trec", "hf", "bfcl"] = option(..., "Form that is written."),
+    to: Literal["openai", "beir", "trec", "hf", "bfcl", "inspect"] = option(
+        ..., "Form that is written."
+    ),
     out: Path = option(..., "Folder to make."),
     licence: str = option("", "Of the data, for the card.  [default: as the catalogue knows it]"),
     json: bool = JSON,

@@ -38,7 +38,8 @@ class Tasks:
     """Tasks: which are asked."""
 
     select: dict[str, str] = SELECT
-    limit: int | None = option(None, "The first N tasks of each pool.")
+    limit: int | None = option(None, "N tasks of each pool that stand for all by their tags.")
+    first: int | None = option(None, "The first N tasks of each pool.")
     held_out: Path | None = option(
         None,
         "Of this model's training pool, ask only what was held out of its training.",

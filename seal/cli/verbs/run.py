@@ -64,11 +64,14 @@ def command(
             pool,
             retriever=retriever.retriever,
             top_k=ks[0],
+            shard=into.shard,
             baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
         )
     except EndpointError as error:
         raise UsageError(f"{error}{_asked_before(into.out)}") from error
     check_address_used(settings)
+    if into.shard and (swept or into.dry_run):
+        raise UsageError("--shard plays a part of one run: no --dry-run, --pool-sizes or further K")
     if into.dry_run:
         if swept:
             raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
@@ -157,7 +160,8 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
     result.show(*result_tables(folder), *spent_lines(folder, budget_of(settings)))
-    result.show(f"run: {folder.path}", f"report: {report}")
+    chosen_by = folder.manifest()["system"]["retriever"]
+    result.show(f"retriever: {chosen_by}", f"run: {folder.path}", f"report: {report}")
     return played.exit_code
 
 

@@ -23,6 +23,7 @@ from seal.core.plain import (
     leaves,
     literal_value,
     nested_deeper,
+    one_line,
     parse_expression,
     well_formed,
 )
@@ -98,13 +99,13 @@ class TextForm:
         raise NotImplementedError
 
     def observed(self, content: str, of: str = "") -> str:
-        """Return a result as the model reads it, after a word that says what it is.
+        """Return a result as the model reads it: one line, after a word that says what it is.
 
         Args:
             content: What came back.
             of: Name of the tool, where several calls are answered at once.
         """
-        return f"{self.result_word}{f' of {of}' if of else ''}: {content}"
+        return f"{self.result_word}{f' of {of}' if of else ''}: {one_line(content)}"
 
     def answered(self, text: str) -> str:
         """Return a final answer as a model should write it."""

@@ -41,8 +41,10 @@ from seal.experiments.series import (
     spent_note,
 )
 from seal.pools.lookup import open_pool
+from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
+from seal.runs.identity import GROWING
 from seal.runs.play import played
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
@@ -53,7 +55,7 @@ COMPARISON = ExperimentFile(
     "ablation",
     ("protocol", "runs", "comparisons", "notes"),
     telling=("protocol",),
-    growing=("limit", "trials"),
+    growing=GROWING,
 )
 
 
@@ -134,7 +136,7 @@ def _plan(
     if ablation.name == "irrelevance":
         found = Irrelevant.of(pool, settings)
         return _Planned(ablation, pool, found.conditions(ablation, settings), found)
-    tasks = pool.tasks(select=settings.select, limit=settings.limit)
+    tasks = pool.chosen(settings)
     homes = homes_of(pool, tasks)
     return _Planned(ablation, pool, [Condition(ablation.conditions[0], settings)], homes=homes)
 
@@ -212,7 +214,7 @@ def _protocol(planned: _Planned, settings: RunSettings) -> dict[str, Any]:
         "pool_digest": planned.pool.digest,
         "seed": settings.seed,
         "select": dict(settings.select),
-        "limit": settings.limit,
+        **told_of(settings),
         "trials": settings.trials,
     }
 

@@ -17,6 +17,7 @@ from seal.experiments.ablation.conditions import ABSTENTION, Variation
 from seal.experiments.ablation.similarity import rate_of
 from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.series import Condition
+from seal.pools.order import prefix
 from seal.pools.pool import StoredPool
 from seal.runs.settings import RunSettings, changed
 
@@ -36,7 +37,7 @@ class Irrelevant:
 
     @classmethod
     def of(cls, pool: StoredPool, settings: RunSettings) -> Irrelevant:
-        """Return the tasks of a pool; `limit` counts the irrelevant ones.
+        """Return the tasks of a pool; `limit` and `first` count irrelevant ones.
 
         Raises:
             UsageError: There is none, or none has its seed here.
@@ -46,7 +47,10 @@ class Irrelevant:
             task
             for task in pool.tasks(select=settings.select)
             if task.tags.get(TAG) not in _ANSWERABLE
-        ][: settings.limit]
+        ][: settings.first]
+        if settings.limit is not None:
+            drawn = prefix(irrelevant, settings.limit)
+            irrelevant = [task for task in irrelevant if task.id in drawn]
         if not irrelevant:
             raise UsageError(
                 f"{pool.name} has no selected task with the tag {TAG!r}: take a pool that has, "
@@ -62,8 +66,8 @@ class Irrelevant:
         return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)
 
     def conditions(self, ablation: Variation, settings: RunSettings) -> list[Condition]:
-        """Return the two conditions; their tasks are named, so no limit or tag selects them."""
-        shared = changed(settings, limit=None, select={})
+        """Return the two conditions; their tasks are named, so no number or tag selects them."""
+        shared = changed(settings, limit=None, first=None, select={})
         parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))
         return [
             Condition(name, shared, only)

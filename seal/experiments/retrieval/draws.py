@@ -131,7 +131,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _read(pool: StoredPool, label: str, settings: RetrievalSettings) -> Source:
-    tasks = tuple(pool.tasks(select=settings.select, limit=settings.limit))
+    tasks = tuple(pool.chosen(settings))
     return Source(label, pool.name, pool.digest, pool.tools(), tasks)
 
 

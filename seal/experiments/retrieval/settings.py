@@ -11,6 +11,7 @@ from seal.core import CacheMode
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
+from seal.pools.order import told_of
 from seal.runs.settings import check_seed
 
 
@@ -31,7 +32,9 @@ class RetrievalSettings(Drawing):
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
     limit: Count | None = None
-    """At most so many tasks of each pool."""
+    """At most so many tasks of each pool, which stand for all; a larger limit holds a smaller."""
+    first: Count | None = None
+    """At most so many tasks from the head of each pool's file."""
     held_out: str | Path | None = None
     """Folder of a trained model: of the pool that it was trained on, only the tasks held out of
     its training are asked, of every retriever; None: all tasks."""
@@ -54,9 +57,10 @@ class RetrievalSettings(Drawing):
 
     def protocol(self) -> dict[str, Any]:
         """Return what shapes the figures, for results.json; options stand with each retriever."""
-        apart = ("options", "cache", "cache_dir")
+        apart = ("options", "cache", "cache_dir", "first")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
-        return {name: _plain(getattr(self, name)) for name in names if name not in apart}
+        shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}
+        return shaping | told_of(self)
 
 
 def _plain(value: Any) -> Any:

@@ -21,6 +21,7 @@ from seal.experiments.sweep.results import Played, results_of, rows_of
 from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
 from seal.pools.importer import REPORT, TASKS, TOOLS, pool_digest
 from seal.pools.imports import ImportReport
+from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
 from seal.pools.samples import PoolSample
 from seal.runs.play import played
@@ -109,7 +110,7 @@ class _Sweep:
 
     def _condition(self, drawn: PoolSample, top_k: int) -> Condition:
         pool = self.pool.at(pool_folder(self.out, drawn))
-        settings = changed(self.settings, pool=pool, top_k=top_k, limit=None, select={})
+        settings = changed(self.settings, pool=pool, top_k=top_k, limit=None, first=None, select={})
         return Condition(run_name(drawn, top_k, len(self.varied.top_k) > 1), settings)
 
     def _content(self, done: list[Played], notes: list[str]) -> dict[str, Any]:
@@ -119,7 +120,7 @@ class _Sweep:
                 **self.varied.protocol(),
                 "seed": settings.seed,
                 "select": dict(settings.select),
-                "limit": settings.limit,
+                **told_of(settings),
                 "trials": settings.trials,
                 "cutoffs": list(settings.cutoffs),
             },
@@ -156,7 +157,7 @@ def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) ->
         DataError: The pool is malformed.
     """
     tools = pool.tools()
-    tasks = tuple(pool.tasks(select=settings.select, limit=settings.limit))
+    tasks = tuple(pool.chosen(settings))
     drawn = (
         _whole(tools, tasks, sweep) if sweep.whole else _sampled(tools, tasks, settings.seed, sweep)
     )

@@ -78,7 +78,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
     budget = budget_of(settings)
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
-    tasks = list(pool.tasks(select=settings.select, limit=settings.limit))
+    tasks = list(pool.chosen(settings))
     if not tasks:
         raise UsageError("no task is selected: nothing is to be played")
     parts = {"run": settings}

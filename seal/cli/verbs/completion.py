@@ -1,0 +1,18 @@
+"""Print what makes bash, zsh or fish complete the words after `seal`."""
+
+from typing import Literal
+
+from seal.cli.completion import complete
+from seal.cli.groups import argument, verb
+from seal.cli.options import new_app
+
+app = new_app()
+
+
+@verb(app)
+def command(shell: Literal["bash", "zsh", "fish"] = argument("Yours.", metavar="SHELL")) -> int:
+    """Print a script: eval "$(seal completion bash)" in ~/.bashrc, or in ~/.zshrc with zsh.
+
+    For fish: seal completion fish > ~/.config/fish/completions/seal.fish
+    """
+    return complete(f"source_{shell}")

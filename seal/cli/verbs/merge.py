@@ -1,0 +1,41 @@
+"""Put the parts of a run together, which were played anywhere."""
+
+from pathlib import Path
+
+from seal.cli.failure import tell
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import CACHE_DIR, JSON, new_app
+from seal.cli.output import output
+from seal.core import UsageError
+
+app = new_app()
+
+
+@verb(app)
+def command(
+    runs: list[Path] = argument("All parts of a run, of `seal run --shard I/N`.", metavar="RUN..."),
+    out: Path = option(..., "Run folder to make."),
+    cache_dir: Path | None = CACHE_DIR,
+    json: bool = JSON,
+) -> int:
+    """Put the parts of a run together, with the bytes of a run that was played in one piece.
+
+    Where a model judged, the run is made and `seal score` is to score it.
+    """
+    from seal.report.html import write_report
+    from seal.report.run_results import result_tables
+    from seal.runs.merge import merge, score_merged
+    from seal.runs.run_folder import exit_code_of
+
+    with output(json) as result:
+        folder = merge(runs, out)
+        result.result({"run": str(out)})
+        try:
+            summary = score_merged(folder, cache_dir)
+        except UsageError as error:
+            tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
+            return 0
+        result.result({"run": str(out), **summary})
+        result.show(*result_tables(folder), f"run: {out}")
+        result.show(f"report: {write_report([folder], folder.report_path)}")
+    return exit_code_of(summary)

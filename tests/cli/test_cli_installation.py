@@ -1,0 +1,52 @@
+"""`seal runs` lists what was played, `seal doctor` what is installed and set."""
+
+import json
+import shutil
+
+import seal as api
+
+
+def test_runs_are_listed_with_their_first_metric(seal, tmp_path):
+    api.run("sample", first=2, out=tmp_path / "runs" / "lab" / "one")
+    shutil.copytree(tmp_path / "runs" / "lab" / "one", tmp_path / "runs" / "cut")
+    (tmp_path / "runs" / "cut" / "summary.json").unlink()
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "run.json").write_text("{")
+
+    done = seal("runs")
+
+    assert done.returncode == 0
+    rows = [[cell.strip() for cell in line.split("│")[1:5]] for line in done.stdout.splitlines()]
+    assert sorted(row for row in rows if row) == [
+        ["runs/bad", "", "", "damaged"],
+        ["runs/cut", "sample", "lexical", "not scored"],
+        ["runs/lab/one", "sample", "lexical", "pass_rate 0.500"],
+    ]
+    assert "runs/bad/run.json is no JSON" in done.stdout
+    told = json.loads(seal("runs", "runs/lab", "--json").stdout)["runs"]
+    assert [(run["metric"], run["mean"], run["tasks"]) for run in told] == [("pass_rate", 0.5, 2)]
+
+
+def test_no_runs_and_no_folder_are_told(seal, tmp_path):
+    (tmp_path / "runs").mkdir()
+    assert seal("runs").stdout == "no run lies below runs\n"
+    missing = seal("runs", "elsewhere")
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert "there is no folder elsewhere; give the one that runs lie in" in missing.stderr
+
+
+def test_the_doctor_tells_what_is_there_and_no_key(seal, tmp_path):
+    endpoint = 'base_url = "http://localhost:8000/v1"\nkey_env = "LOCAL_KEY"\n'
+    (tmp_path / "seal.toml").write_text(f"[endpoints.local]\n{endpoint}")
+
+    done = seal("doctor", "--json", LOCAL_KEY="secret-of-mine", SEAL_DATA=str(tmp_path / "data"))
+    told = json.loads(done.stdout)
+
+    assert told["seal"]["version"] == api.__version__
+    assert told["extra"]["worlds"] == "installed"
+    assert told["key"]["LOCAL_KEY"] == "set"
+    assert told["key"]["OPENAI_API_KEY"] == "not set"
+    assert told["endpoint"] == {"local": "http://localhost:8000/v1"}
+    assert "not there yet" in told["folder"]["SEAL_DATA"]
+    assert "secret-of-mine" not in done.stdout + done.stderr
+    assert "LOCAL_KEY" in seal("doctor").stdout
