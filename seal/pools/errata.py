@@ -24,6 +24,7 @@ from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, located, sh
 from seal.core.canonical import digest
 from seal.core.records import from_plain, to_plain
 from seal.evaluation.milestones.checks import check_plan
+from seal.pools.catalogue import by_any_name
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.importer import REPORT, Mobile, Notes, Recorded, Web
 from seal.pools.imports import ImportReport
@@ -122,7 +123,7 @@ def gold_digest(goal: Goal) -> str:
 
 
 def read_errata(file: str | Path) -> Errata:
-    """Return the errata of a file, or those that ship with a benchmark of this name.
+    """Return the errata of a file, or those that ship with a benchmark of this name or alias.
 
     Raises:
         UsageError: There is neither such a file nor such a benchmark with errata.
@@ -131,7 +132,8 @@ def read_errata(file: str | Path) -> Errata:
     """
     path = Path(file)
     if not path.exists():
-        known = known_benchmark(str(file))
+        entry = by_any_name().get(str(file))
+        known = known_benchmark((entry and entry.importer) or str(file))
         if known is None or known.errata is None:
             raise UsageError(f"no file {file}, and no benchmark of this name has errata; give one")
         path = known.errata

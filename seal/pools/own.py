@@ -320,10 +320,12 @@ def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
         if tool not in tools:
             names = [name for name, tool_id in tools.items() if name != tool_id] or list(tools)
             close = nearest(tool, names)
+            empty = tool.casefold() in ("none", "null", "no", "nothing", "n/a", "-")
             raise UsageError(
                 f"task {task.id!r} names the tool {tool!r}, which the benchmark does not have; it "
                 f"has: {', '.join(names[:FEW_TOOLS])}"
                 + (f". Did you mean {close!r}?" if close else "")
+                + (". Write [] where no call is right" if empty else "")
             )
         return tools[tool]
 

@@ -23,10 +23,11 @@ from seal.core import (
     Tool,
     UsageError,
     fault,
+    located,
     shortened,
 )
 from seal.core.conditions import Called
-from seal.core.plain import exact_json
+from seal.core.plain import exact_json, parse_module
 from seal.core.registry import load_dotted
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import Notes
@@ -170,7 +171,8 @@ def _schemas(path: Path, content: Any) -> Iterator[OwnTool]:
     if isinstance(content, dict) and isinstance(content.get("result"), dict):
         content = content["result"]
     if isinstance(content, dict) and "paths" in content:
-        yield from openapi_tools(content)
+        with located(path):
+            yield from openapi_tools(content)
         return
     if isinstance(content, dict):
         several = next((content[key] for key in ("tools", "functions") if key in content), None)
@@ -279,13 +281,13 @@ class _Rows:
         cells = {str(key): _plain(value) for key, value in expect(row, dict).items()}
         values = {column: value for column, value in cells.items() if _is_there(value)}
         self._seen |= dict.fromkeys(map(str, row))
-        at = {part: self._column(part, values) for part in COLUMNS}
+        at = {part: self._column(part, values, cells) for part in COLUMNS}
         query = values.get(at["query"])
         if not isinstance(query, str):
             names = ", ".join(map(str, row))
+            others = f"; the columns are: {names}; map one: --map query=COLUMN"
             raise DataError(
-                f"no text in the column {at['query']!r}; the columns are: {names}; "
-                "map one: --map query=COLUMN"
+                f"no text in the column {at['query']!r}" + others * (at["query"] not in cells)
             )
         gold = self._gold(values, at)
         tags = {
@@ -321,8 +323,8 @@ class _Rows:
                     + ", ".join(self._seen)
                 )
 
-    def _column(self, part: str, values: Mapping[str, Any]) -> str:
-        known = (name for name in COLUMNS[part] if name in values)
+    def _column(self, part: str, *among: Mapping[str, Any]) -> str:
+        known = (name for cells in among for name in COLUMNS[part] if name in cells)
         return self._mapped.get(part) or next(known, part)
 
     def _gold(self, values: Mapping[str, Any], at: Mapping[str, str]) -> list[Called] | None:
@@ -357,10 +359,18 @@ def _several(value: Any) -> list[Any]:
         try:
             value = json_of_text(value)
         except ValueError:
-            lines = [line.strip() for line in value.replace(";", "\n").splitlines()]
+            lines = [line.strip() for line in _statements(value)]
             parts = [[line] if "(" in line else line.split(",") for line in lines if line]
             return [part.strip() for line in parts for part in line]
     return value if isinstance(value, list) else [value]
+
+
+def _statements(text: str) -> list[str]:
+    """Return what semicolons and line breaks part, but for those within a quoted argument."""
+    try:
+        return [ast.get_source_segment(text, one) or "" for one in parse_module(text).body]
+    except ValueError:
+        return text.replace(";", "\n").splitlines()
 
 
 def _answers(value: Any) -> Sequence[str | float]:

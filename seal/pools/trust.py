@@ -13,6 +13,7 @@ from seal.core import CodeRefusedError, DataError, SealError, Tool
 from seal.core.registry import Registry
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
+from seal.models.endpoints import FILE as SETTINGS
 from seal.pools.importer import MOBILE, REGISTRY, TASKS, TOOLS, WEB
 from seal.pools.lint.findings import read_leniently
 from seal.pools.own_parts import FUNCTION
@@ -77,6 +78,15 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
     for file in (WEB, MOBILE):
         if (folder / file).is_file():
             yield Asked("file", file, "the folder", "read as recorded answers")
+    unread = sum(finding.kind == "malformed_line" for finding in read.findings)
+    if unread:
+        place = f"{unread} line{'s' * (unread != 1)}"
+        yield Asked(
+            "file", f"{TOOLS}, {TASKS}", place, "cannot be read; what they ask for is not told"
+        )
+    if (folder / SETTINGS).is_file():
+        answer = "the settings of whoever works in this folder: work in another"
+        yield Asked("file", str(SETTINGS), "the folder", answer)
 
 
 def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[Asked]:

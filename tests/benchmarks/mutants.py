@@ -19,6 +19,9 @@ from livemcp_sources import write_source as livemcpbench
 from sgd_sources import Sgd
 from toolsandbox_checkout import write_checkout
 
+from seal.core import SealError
+from seal.pools import import_benchmark, load_pool
+
 SHIPPED = Path(__file__).parents[2] / "seal" / "benchmarks"
 
 
@@ -309,3 +312,22 @@ def mutant(content: bytes, chance: Random) -> bytes:
     except ValueError:
         return spoilt_bytes(content, chance)
     return b"\n".join(chain(lines[:at], [spoilt], lines[at + 1 :]))
+
+
+def outcome(name: str, source: Path, out: Path) -> str:
+    """Import a source and read its pool; return what is wrong with how that went, or nothing."""
+    try:
+        report = import_benchmark(name, source, out)
+    except SealError as error:
+        return "" if str(error).strip() else "an error without a text"
+    except Exception as error:  # what is looked for
+        return f"{type(error).__name__}: {error}"
+    try:
+        pool = load_pool(out)
+        tools, tasks = len(pool.tools()), len(list(pool.every_task()))
+    except Exception as error:  # a pool that was made must be readable
+        return f"its pool: {type(error).__name__}: {error}"
+    if (tools, tasks) != (report.tools, report.tasks):
+        return f"its report tells {report.tools} and {report.tasks}, not {tools} and {tasks}"
+    unused = report.dropped and "tasks" not in report.lacks
+    return "a success without a task" if not tasks and (unused or name == "beir") else ""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -300,21 +301,49 @@ def in_jsonl(folder: Path) -> None:
     for name in ("corpus.jsonl", "queries.jsonl"):
         (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
         (folder / name).unlink()
-    header, *judged = (line.split("\t") for line in QRELS.splitlines())
-    records = [dict(zip(header, [*line[:2], int(line[2])], strict=True)) for line in judged]
-    (folder / "qrels" / "test.jsonl").write_text(lines(*records), encoding="utf-8")
+    (folder / "qrels" / "test.jsonl").write_text(lines(*judgement_rows()), encoding="utf-8")
     (folder / "qrels" / "test.tsv").unlink()
 
 
-def in_shards(folder: Path) -> None:
+def judgement_rows() -> list[dict[str, Any]]:
     header, *judged = (line.split("\t") for line in QRELS.splitlines())
-    records = [dict(zip(header, [*line[:2], int(line[2])], strict=True)) for line in judged]
-    for name, content in (("corpus", DOCUMENTS), ("queries", QUERIES), ("qrels", records)):
-        (folder / f"{name}.jsonl").unlink(missing_ok=True)
-        (folder / name).mkdir(exist_ok=True)
-        table = pa.Table.from_pylist(content)
-        parquet.write_table(table, folder / name / "test-00000-of-00001.parquet")
-    (folder / "qrels" / "test.tsv").unlink()
+    return [dict(zip(header, [*line[:2], int(line[2])], strict=True)) for line in judged]
+
+
+def as_parquet(corpus: str, queries: str, *qrels: str) -> Any:
+    """Return what writes a set as Parquet files: several of judgements are shards of one table."""
+
+    def change(folder: Path) -> None:
+        for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+            (folder / name).unlink()
+        (folder / "qrels").rmdir()
+        rows, size = judgement_rows(), -(-len(judgement_rows()) // len(qrels))
+        shards = [(name, rows[n * size : (n + 1) * size]) for n, name in enumerate(qrels)]
+        for name, content in ((corpus, DOCUMENTS), (queries, QUERIES), *shards):
+            path = folder / f"{name}.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            parquet.write_table(pa.Table.from_pylist(content), path)
+
+    return change
+
+
+SHARD = "test-00000-of-00001"
+SHAPES = {
+    "packed JSON Lines": in_jsonl,
+    "MTEB": as_parquet(f"corpus/{SHARD}", f"queries/{SHARD}", f"qrels/{SHARD}"),
+    "judgements in shards": as_parquet(
+        "corpus/corpus-00000-of-00001",
+        "queries/queries-00000-of-00001",
+        "qrels/test-00000-of-00002",
+        "qrels/test-00001-of-00002",
+    ),
+    "judgements as the default table": as_parquet(
+        "corpus/corpus-00000-of-00001", "queries/queries-00000-of-00001", f"data/{SHARD}"
+    ),
+    "a hub's conversion": as_parquet("corpus/test/0000", "queries/test/0000", "qrels/test/0000"),
+    "one subset": as_parquet(f"en-corpus/{SHARD}", f"en-queries/{SHARD}", f"en-qrels/{SHARD}"),
+    "a folder named query": as_parquet(f"corpus/{SHARD}", f"query/{SHARD}", f"qrels/{SHARD}"),
+}
 
 
 def packed(folder: Path) -> None:
@@ -323,7 +352,10 @@ def packed(folder: Path) -> None:
     tsv.unlink()
 
 
-@pytest.mark.parametrize("change", [in_jsonl, in_shards, packed])
+SHAPES["packed judgements"] = packed
+
+
+@pytest.mark.parametrize("change", SHAPES.values(), ids=SHAPES)
 def test_every_shape_of_a_set_gives_equal_tasks(beir: Path, change: Any) -> None:
     whole = imported(beir)
     before = tasks(beir)
@@ -335,6 +367,60 @@ def test_every_shape_of_a_set_gives_equal_tasks(beir: Path, change: Any) -> None
         id: task.goals for id, task in before.items()
     }
     assert {task.split for task in found.values()} == {"test"}
+
+
+@pytest.mark.parametrize("change", SHAPES.values(), ids=SHAPES)
+def test_no_damage_to_a_shape_leaves_a_pool_without_tasks(beir: Path, change: Any) -> None:
+    change(beir)
+    whole = {path: path.read_bytes() for path in sorted(beir.rglob("*")) if path.is_file()}
+    chance = random.Random(0)
+
+    def garbled(content: bytes) -> bytes:
+        at = chance.randrange(len(content))
+        return content[:at] + chance.randbytes(8) + content[at + 8 :]
+
+    ways = [lambda content: content[: len(content) // 2], lambda content: b"", None]
+    for path, content in whole.items():
+        for way in [*ways, *[garbled] * 12]:
+            path.unlink() if way is None else path.write_bytes(way(content))
+            try:
+                report = imported(beir)
+            except DataError as error:
+                assert str(beir) in str(error) or "beir" in str(error)
+            else:
+                assert report.tasks == len(tasks(beir)) > 0
+            path.write_bytes(content)
+
+
+def test_of_several_subsets_one_is_named(beir: Path) -> None:
+    other = as_parquet(f"de-corpus/{SHARD}", f"de-queries/{SHARD}", f"de-qrels/{SHARD}")
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        kept = (beir / name).read_bytes()
+        place = beir / f"en-{name}"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(kept)
+    other(beir)
+    with pytest.raises(DataError, match="holds the subsets de, en; name one: -T subset=NAME"):
+        imported(beir)
+    for subset in ("de", "en"):
+        assert imported(beir, subset=subset).tasks == 2
+    with pytest.raises(DataError, match="holds the subsets de, en"):
+        imported(beir, subset="fr")
+
+
+def test_each_split_has_its_own_queries_and_corpus_where_they_are_apart(beir: Path) -> None:
+    as_parquet(f"corpus/{SHARD}", f"queries/{SHARD}", f"qrels/{SHARD}")(beir)
+    for kind, rows in (
+        ("corpus", [{"_id": "d1", "text": "Another document of the same id."}]),
+        ("queries", [{"_id": "q1", "text": "Another question?"}]),
+        ("qrels", [{"query-id": "q1", "corpus-id": "d1", "score": 1}]),
+    ):
+        path = beir / kind / "dev-00000-of-00001.parquet"
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    assert imported(beir).tools == 3
+    assert tasks(beir)["q1"].goals[0].text == "When is high water in Oban?"
+    assert imported(beir, split="dev").tools == 1
+    assert tasks(beir)["q1"].goals[0].text == "Another question?"
 
 
 def test_queries_without_labels_need_judgements(beir: Path) -> None:

@@ -49,6 +49,14 @@ def test_an_entry_says_all_that_a_user_needs(entry: Entry) -> None:
     assert ours or entry.repository or entry.importer in (None, "apigen", "beir", "scenarios")
 
 
+def test_what_is_not_fetched_is_told_by_the_commands_that_get_it() -> None:
+    others = [entry for entry in ENTRIES if entry.importer and entry.name not in SHIPPED]
+    typed = [entry for entry in others if not (entry.files and entry.commit)]
+    without = [entry.name for entry in typed if f"seal import {entry.importer}" not in entry.where]
+
+    assert without == ["toolscan", "scenarios"]  # not published as read here; the user's own
+
+
 def test_every_importer_is_in_the_catalogue_and_names_are_distinct() -> None:
     names = [name for entry in ENTRIES for name in (entry.name, *entry.aliases)]
 

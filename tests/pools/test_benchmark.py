@@ -404,6 +404,10 @@ async def late(task, trajectory):
             r"the tool 'get_ordre', which the benchmark does not have.*Did you mean 'get_order'\?",
         ),
         (
+            {"tasks": [seal.ask("Hi", seal.called("None"))]},
+            r"the tool 'None', .*Write \[\] where no call is right$",
+        ),
+        (
             {"tasks": [seal.ask("Hi", seal.called("get_order", orderid="7"))]},
             "its gold call cannot be made: get_order takes no argument 'orderid'",
         ),
@@ -473,3 +477,14 @@ def test_task_records_name_tools_by_name_or_id():
     (found,) = shop(tasks=[task]).pool().tasks()
     assert found.goals[0].offered == found.goals[0].relevant == ("shop/get_order",)
     assert found.benchmark == "shop"
+
+
+def test_a_section_that_cannot_be_made_is_told(tmp_path):
+    class Broken:
+        def __init__(self):
+            raise ValueError("no")
+
+    run = played(shop(sections=[Broken]), tmp_path)
+    told = "the benchmark shop: Broken of the report cannot be made: ValueError: no"
+    with pytest.raises(UsageError, match=told):
+        run.report()

@@ -187,6 +187,10 @@ def test_errata_that_are_not_there_are_refused(tmp_path: Path) -> None:
         read_errata("sample")
 
 
+def test_errata_that_ship_are_found_by_an_alias_too() -> None:
+    assert read_errata("stabletoolbench") == read_errata("toolbench")
+
+
 def test_a_part_of_a_benchmark_takes_its_corrections_alone(shop, tmp_path: Path) -> None:
     errata = read_errata(written(shop, correction(shop), correction(shop, task="t9")))
     with pytest.raises(DataError, match=r"1 of 2 tasks are not in .* --partial"):

@@ -4,12 +4,14 @@
 |---|---|---|
 | corpus | `corpus*`, or records with `documentation` or `doc` | `_id` or `id`; `title`, `text` |
 | queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
-| relevance | `qrels/SPLIT.tsv`, `.jsonl`, `.trec` | query, document, score; TREC: `0` second |
+| relevance | `qrels/SPLIT.tsv`, `.jsonl`, `.parquet` | query, document, score; TREC: `0` second |
 
 A header of judgements that names query, document and score says where they stand, in any order and
 beside other columns.
 
-The first two are JSON Lines, one JSON array, or Parquet, which may stand in folders of these names.
+The first two are JSON Lines, one JSON array, or Parquet, which may stand in folders of these names,
+by split (`test-00000-of-00002.parquet`, `test/0000.parquet`) and by subset (`en-corpus`). Files of
+other names are told by their fields, such as MTEB's `data/test-*.parquet` of judgements.
 Lines may be packed with gzip (`.jsonl.gz`, `.tsv.gz`). ToolRet has no third: its queries carry
 `labels`, a JSON text of `{id, doc, relevance}`.
 
@@ -42,11 +44,11 @@ from seal.pools.reading.rows import CARDS, rows
 from seal.pools.reading.types import literal, parameters_schema
 
 _RECORDS = ("*.jsonl", "*.jsonl.gz", "*.json", "*.parquet")
-_JUDGEMENTS = (
-    *("*.tsv", "*.tsv.gz", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt"),
-    *("qrels/*.jsonl", "qrels/*.jsonl.gz", "qrels/*.parquet", "qrels.jsonl", "qrels.parquet"),
-)
+_JUDGEMENTS = ("*.tsv", "*.tsv.gz", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")
 _SHARD = re.compile(r"-\d+-of-\d+$")
+_PART = re.compile(r"(?:(.+?)[-_])?(corpus|quer(?:ies|y)|qrels)(?:[-_.].*)?")
+"""A file or folder of one kind of records, maybe of a subset: `en-corpus`."""
+_SPLITS = frozenset({"train", "dev", "validation", "valid", "test"})
 
 
 class Judgement(NamedTuple):
@@ -93,37 +95,41 @@ class Files(NamedTuple):
     corpus: list[Path]
     """Empty: the documents stand in the queries' labels."""
     queries: list[Path]
-    judgements: Path | None
-    """None: the queries carry labels."""
+    judgements: list[Path]
+    """Shards of one table; empty: the queries carry labels."""
     ignored: list[Path]
     """Data files of no known kind."""
 
 
-def find_files(source: Path, split: str) -> Files:
+def find_files(source: Path, split: str, subset: str = "") -> Files:
     """Return the files of a folder.
 
     Args:
         source: The folder; those below it are searched too.
         split: Whose judgements are wanted; a single file `qrels.*` serves any.
+        subset: Of a folder with several, as `en` has `en-corpus`, `en-queries` and `en-qrels`.
 
     Raises:
-        DataError: There are no queries, no corpus, one of them twice, or judgements of other splits
-            only.
+        DataError: There are no queries, no corpus, one of them twice, several subsets and none is
+            named, or judgements of other splits only.
     """
-    kinds: dict[str, list[Path]] = {"corpus": [], "queries": [], "": []}
-    judged = set(_matching(source, _JUDGEMENTS))
-    for path in _matching(source, _RECORDS):
-        if path not in judged:
-            kinds[_kind(path)].append(path)
-    corpus, queries, ignored = kinds.values()
-    judgements = _judgements(source, split)
-    if not queries or (judgements is not None and not corpus):
+    told = {path: _kind(source, path) for path in _matching(source, (*_JUDGEMENTS, *_RECORDS))}
+    named = sorted({of for _, of in told.values() if of})
+    if named and subset not in named and (subset or len(named) > 1):
+        raise DataError(f"{source} holds the subsets {', '.join(named)}; name one: -T subset=NAME")
+    wanted = {"", subset or "".join(named)}
+    corpus, queries, judgements, ignored = (
+        [path for path, (kind, of) in told.items() if kind == wanted_kind and of in wanted]
+        for wanted_kind in ("corpus", "queries", "qrels", "")
+    )
+    if not queries or (judgements and not corpus):
         raise wrong_source(
             source, "a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv", "beir"
         )
     for paths in (corpus, queries):
         _refuse_twins(source, paths)
-    return Files(corpus, queries, judgements, ignored)
+    of_split = _judgements(source, judgements, split)
+    return Files(_of_split(corpus, split), _of_split(queries, split), of_split, ignored)
 
 
 def _refuse_twins(source: Path, paths: list[Path]) -> None:
@@ -140,39 +146,57 @@ def _matching(source: Path, names: tuple[str, ...]) -> list[Path]:
     return sorted(path for path in found if path.is_file() and path.name not in CARDS)
 
 
-def _kind(path: Path) -> str:
-    """Tell what a file of records holds: by its name, else by the fields of its first record."""
-    for kind in ("corpus", "queries"):
-        if path.name.startswith(kind) or (path.suffix, path.parent.name) == (".parquet", kind):
-            return kind
+def _kind(source: Path, path: Path) -> tuple[str, str]:
+    """Tell what a file of records holds, and of which subset.
+
+    By its name or its folders', else by the fields of its first record.
+    """
+    for name in (_stem(path), *reversed(path.relative_to(source).parts[:-1])):
+        if part := _PART.fullmatch(name):
+            return part[2].replace("query", "queries"), part[1] or ""
+    if any(map(path.match, _JUDGEMENTS)):
+        return "qrels", ""
     try:
         first = next(rows(path), None)
     except DataError:
-        return ""
+        return "", ""
     fields = first.value if first is not None and isinstance(first.value, dict) else {}
+    if _columns("\t".join(map(str, fields))).names:
+        return "qrels", ""
     if "documentation" in fields or "doc" in fields:
-        return "corpus"
-    return "queries" if "query" in fields else ""
+        return "corpus", ""
+    return ("queries" if "query" in fields else ""), ""
 
 
-def _judgements(source: Path, split: str) -> Path | None:
-    found = _matching(source, _JUDGEMENTS)
-    of_split = [path for path in found if split_of(path) == split]
-    general = [path for path in found if split_of(path) == "qrels"]
-    if len(of_split) > 1:
-        raise DataError(
-            f"{source} holds judgements of {split!r} twice: {of_split[0]} and {of_split[1]}; "
-            "name one folder"
-        )
-    if found and not of_split and not general:
-        splits = ", ".join(map(split_of, found))
-        raise DataError(f"{source} has no judgements of the split {split!r}; it has: {splits}")
-    return next(iter(of_split + general), None)
+def _stem(path: Path) -> str:
+    return _SHARD.sub("", Path(path.name.removesuffix(PACKED)).stem)
 
 
 def split_of(path: Path) -> str:
-    """Return the split that a file of judgements is named for: of `test-00000-of-00001` test."""
-    return _SHARD.sub("", Path(path.name.removesuffix(PACKED)).stem)
+    """Return the split that a file is named for: of `test-00000-of-00001`, or `test/0000`, test."""
+    stem = _stem(path)
+    return path.parent.name if stem.isdecimal() else stem
+
+
+def _of_split(paths: list[Path], split: str) -> list[Path]:
+    """Return the files of a split, where there are such, and those that are of none."""
+    if not any(split_of(path) == split for path in paths):
+        return paths
+    return [path for path in paths if split_of(path) not in _SPLITS - {split}]
+
+
+def _judgements(source: Path, found: list[Path], split: str) -> list[Path]:
+    of_split = [path for path in found if split_of(path) == split]
+    general = [path for path in found if split_of(path) == "qrels"]
+    if len({path.parent for path in of_split}) > 1 or len({path.suffix for path in of_split}) > 1:
+        raise DataError(
+            f"{source} holds judgements of {split!r} twice: {of_split[0]} and {of_split[-1]}; "
+            "name one folder"
+        )
+    if found and not of_split and not general:
+        splits = ", ".join(sorted(set(map(split_of, found))))
+        raise DataError(f"{source} has no judgements of the split {split!r}; it has: {splits}")
+    return of_split or general
 
 
 def judgement_lines(path: Path, torn: Torn) -> Iterator[Placed]:

@@ -49,7 +49,7 @@ _QUERY_FIELDS = frozenset(
 
 
 def import_beir(
-    source: Path, notes: Notes, *, split: str = "test", min_score: float = 1
+    source: Path, notes: Notes, *, split: str = "test", subset: str = "", min_score: float = 1
 ) -> Iterator[Tool | Task]:
     """Yield the tasks and tools of a retrieval benchmark.
 
@@ -57,6 +57,7 @@ def import_beir(
         source: The folder with corpus, queries and judgements.
         notes: Gets the counts.
         split: Whose judgements are read; without effect on labels within the queries.
+        subset: Of a source that has several, such as `en` of `en-corpus` and `en-queries`.
         min_score: Least score of a relevant document; above 0.
 
     Raises:
@@ -66,7 +67,7 @@ def import_beir(
     """
     if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or not min_score > 0:
         raise UsageError(f"min_score: expected a number above 0, got {shortened(min_score)}")
-    return _Import(find_files(source, split), split, min_score, notes).records()
+    return _Import(find_files(source, split, subset), split, min_score, notes).records()
 
 
 class _Import:
@@ -74,8 +75,7 @@ class _Import:
 
     def __init__(self, files: Files, split: str, min_score: float, notes: Notes) -> None:
         self._files = files
-        judged = files.judgements
-        self._split = split if judged is not None and split_of(judged) == split else ""
+        self._split = split if any(split_of(path) == split for path in files.judgements) else ""
         self._min_score = min_score
         self._notes = notes
         self._tools = ToolTable()
@@ -122,15 +122,14 @@ class _Import:
     def _judgements(self) -> dict[str, list[Judgement]]:
         """Return the judgements of a file by query."""
         judged: dict[str, list[Judgement]] = {}
-        path = self._files.judgements
-        if path is not None:
 
-            def read(line: Line) -> Judgement:
-                judgement = judgement_of(line)
-                self._count_unread("judgements", line.columns.unread)
-                return judgement
+        def read(line: Line) -> Judgement:
+            judgement = judgement_of(line)
+            self._count_unread("judgements", line.columns.unread)
+            return judgement
 
-            reason = "malformed_judgement"
+        reason = "malformed_judgement"
+        for path in self._files.judgements:
             for judgement in usable(path, read, self._notes, judgement_lines, reason):
                 self._counts["judgements"] += 1
                 judged.setdefault(judgement.query, []).append(judgement)
@@ -148,7 +147,7 @@ class _Import:
         query_id, text = identifier(record), _query_text(record)
         self._counts["queries"] += 1
         self._count_unread("queries", record.keys() - _QUERY_FIELDS)
-        if self._files.judgements is None:
+        if not self._files.judgements:
             judgements = self._labels(record, query_id)
         elif query_id in self._judged:
             judgements = self._judged.pop(query_id)

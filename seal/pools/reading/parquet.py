@@ -14,6 +14,8 @@ from seal.pools.reading.records import Placed
 
 _ROWS = 1024
 """Rows that are read at once."""
+_BAD_CELLS = (ValueError, OverflowError)
+"""What pyarrow raises for a text that is not UTF-8, and for a time that Python does not have."""
 
 
 def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]:
@@ -42,7 +44,7 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
             rows = chain.from_iterable(batch.to_pylist() for batch in batches)
             for number, row in enumerate(rows):
                 yield Placed(f"{path}, row {number}", row)
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, *_BAD_CELLS) as error:
         raise DataError(
             f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
         ) from error
@@ -89,7 +91,7 @@ def arrow_records(path: Path) -> Iterator[Placed]:
             rows = chain.from_iterable(batch.to_pylist() for batch in stream)
             for number, row in enumerate(rows):
                 yield Placed(f"{path}, row {number}", row)
-    except (ArrowException, OSError) as error:
+    except (ArrowException, OSError, *_BAD_CELLS) as error:
         raise DataError(f"{path}: not readable as an Arrow stream: {error}") from error
 
 
