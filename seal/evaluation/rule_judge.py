@@ -79,7 +79,7 @@ class RuleJudge:
     @property
     def identity(self) -> str:
         """Name and version, part of what a run measures."""
-        return "rule/5"
+        return "rule/6"
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal.

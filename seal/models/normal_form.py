@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import JSON, Message, Request
+from seal.core.plain import one_line
 from seal.models.presentation import Presentation
 from seal.models.profiles import Profile
 
@@ -87,7 +88,7 @@ def _paired(messages: Sequence[Message]) -> Iterator[Message]:
                 found = results.get(call.id)
                 yield found.pop(0) if found else Message("tool", NOT_RUN, call_id=call.id)
         elif message.call_id not in called:
-            yield Message("user", message.content)
+            yield Message("user", f"Result: {one_line(message.content)}")
 
 
 def _system_first(messages: Sequence[Message], folded: bool) -> list[Message]:

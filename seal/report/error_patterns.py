@@ -155,7 +155,8 @@ def _mean_cell(found: Estimate) -> Markup:
 
 
 def _free_cell(run: PatternRun, name: str) -> Markup:
-    return cell(run.freedom(name), small=f"{run.errors[name]} errors")
+    looked_for = run.goals[name] or run.errors[name]
+    return cell(run.freedom(name), small=f"{run.errors[name]} errors" if looked_for else "")
 
 
 def _environment_row(name: str, found: Environment) -> tuple[str, ...]:

@@ -48,7 +48,9 @@ def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table 
         DataError: The run has not been scored.
     """
     patterns = environment_patterns(run)
-    return [summary_table(run), *breakdowns(run, bench), *patterns, *summary_notes(run)]
+    means = summary_table(run)
+    tables = [means] if means.row_count else []  # the notes tell of what has no mean
+    return [*tables, *breakdowns(run, bench), *patterns, *summary_notes(run)]
 
 
 def environment_patterns(run: RunFolder) -> list[Table | str]:

@@ -193,7 +193,7 @@ def sections_of(benchmark: Benchmark) -> list[Section]:
 def _built(sections: Iterable[Any], origin: str) -> list[Section]:
     """Return sections, of names and dotted paths what they stand for, of classes an object each."""
     found = map(SECTIONS.resolve, sections)
-    built = [section() if isinstance(section, type) else section for section in found]
+    built = [_made(section, origin) for section in found]
     for section in built:
         title = getattr(section, "title", None)
         if not callable(getattr(section, "render", None)) or not isinstance(title, str):
@@ -202,6 +202,14 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
                 "object with a title and render(lanes)"
             )
     return [ForeignSection(section, origin) for section in built]
+
+
+def _made(section: Any, origin: str) -> Any:
+    try:
+        return section() if isinstance(section, type) else section
+    except Exception as error:  # other people's code
+        told = f"{section.__name__} of the report cannot be made: {type(error).__name__}: {error}"
+        raise UsageError(f"{origin}: {told}") from error
 
 
 def summary_section(lanes: Sequence[Lane]) -> Markup:

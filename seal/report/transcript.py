@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,10 @@ from seal.report.printable import folded, printable, tables_text
 if TYPE_CHECKING:
     from rich.text import Text
 
+_LINE = 80
+"""Characters of a result that stands on one line."""
+_LARGE = 100_000
+"""Characters of one that is shown as it came."""
 FOLD = 1_200
 """Characters of a response or message that are shown unless all are asked for."""
 
@@ -118,6 +124,7 @@ def step_lines(
         notes: What stands beside the steps; None: nothing is known.
     """
     notes = notes or Annotations()
+    heard = None
     for (author, recipient, turn, goal), group in groupby(steps, _reply):
         reply = list(group)
         yield "", ""
@@ -126,7 +133,11 @@ def step_lines(
         time = f"  {notes.times[first]}" if first in notes.times else ""
         yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn}){time}", "bold cyan"
         for step in reply:
-            yield from _content_lines(step, fold)
+            if step.content and step.content == heard:
+                yield "    (the same text)", "dim"
+            else:
+                yield from _content_lines(step, fold)
+            heard = step.content if step.call is None and step.result is None else heard
             yield from _note_lines(step, fold, notes)
         yield f"    next speaker: {recipient}", "dim"
 
@@ -247,7 +258,15 @@ def _result_lines(result: ToolResult, fold: int | None) -> Iterator[Line]:
         kind = str(result.error.get("kind", "error"))
         ran = "" if result.executed else ", not executed"
         yield f"    {result.call_id}  failed: {kind}{ran}", "red"
-    yield from _folded_lines(result.content, fold, by=8)
+    yield from _folded_lines(_tree(result.content), fold, by=8)
+
+
+def _tree(text: str) -> str:
+    """Return a JSON object or list over several lines where it is long, else the text."""
+    if _LINE < len(text) < _LARGE and text[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return json_text(json.loads(text), indent=2)
+    return text
 
 
 def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:

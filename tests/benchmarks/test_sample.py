@@ -139,7 +139,7 @@ def test_each_domain_holds_every_group():
 
 
 def test_the_first_ten_tasks_show_every_group_and_domain():
-    first = list(POOL.tasks(limit=10))
+    first = list(POOL.tasks(first=10))
 
     assert {task.tags["domain"] for task in first} == DOMAINS
     assert len({task.tags["group"] for task in first}) == 5

@@ -1,7 +1,6 @@
 """Authored scenarios: read, proved by their own sequences, refused with place and repair."""
 
 import json
-import re
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -649,16 +648,6 @@ def test_times_are_told_in_the_zone_of_the_clock() -> None:
     found = timed({"a": ["@2025-07-08T14:05", "@2025-07-08T14:05:30", "@noon"]}, zone, "here")
 
     assert found == {"a": [1752005100.0, 1752005130.0, "@noon"]}
-
-
-def test_the_readmes_scenario_can_be_imported(tmp_path: Path) -> None:
-    readme = Path(__file__).resolve().parents[2] / "README.md"
-    (example,) = re.findall(r"```json\n(.*?)```", readme.read_text(encoding="utf-8"), re.DOTALL)
-    (tmp_path / "online.json").write_text(example)
-
-    report = import_benchmark("scenarios", tmp_path / "online.json", tmp_path / "pool")
-
-    assert (report.tasks, report.recordings) == (1, {"wrong": 1})
 
 
 def switch(world: World, room: str, on: bool) -> None:

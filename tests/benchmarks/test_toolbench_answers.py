@@ -178,3 +178,9 @@ def test_what_a_run_says_is_read_back(answer: str, arguments: dict[str, str]) ->
     assert run.moves[0].arguments == text
     assert run.moves[0].observation == answer
     assert run.answer == (answer or None)
+
+
+@pytest.mark.parametrize("messages", [3.5, {"0": []}, "chain", True])
+def test_messages_that_are_no_list_are_told(messages):
+    with pytest.raises(DataError, match="train_messages"):
+        read_tree(tree(train_messages=messages))

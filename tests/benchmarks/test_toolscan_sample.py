@@ -246,6 +246,15 @@ def test_a_question_that_cannot_be_asked_is_told(asked: Any, told: str) -> None:
         Lookup({**TABLE, "tools": {"find": asked}})
 
 
+def test_a_wrong_call_that_is_let_through_brings_an_error_and_ends_no_run(tmp_path: Path) -> None:
+    found = Lookup.read(SAMPLE.folder / "authored" / "answers.json")
+    tool = next(tool for tool in load_pool(SAMPLE.folder).tools() if tool.name in found)
+    assert "no argument 'sailing'" in found.respond(tool, {"sailing": "x"}).error
+    settings = {"model_options": {"slips": 1.0}, "feedback": "off", "baselines": False}
+    run = seal.run("toolscan-sample", limit=3, out=tmp_path / "run", **settings)
+    assert (run.summary["tasks"], run.exit_code) == (3, 0)
+
+
 # --- The import proves
 
 

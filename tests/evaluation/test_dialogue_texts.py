@@ -20,6 +20,7 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     sentence_bleu,
     words,
 )
+from seal.benchmarks.dialogtool.players.speech import restyled
 from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.core import Completion, ModelError
 from seal.evaluation.llm_judge import LLMJudge
@@ -224,6 +225,29 @@ def test_a_judge_is_asked_for_a_number_and_sees_no_features():
     assert score.value == 8.5 and score.details["by"].startswith("llm/")
     shown = asked[0].messages[1].content
     assert '"clerk"' in shown and "max_words" not in shown and '"said": "Right."' in shown
+
+
+PLANTED = {
+    "as it was meant": (TABLE, False),
+    "another time": (TABLE.replace("12:30", "13:30"), True),
+    "another name": (TABLE.replace("Rose", "Blue"), True),
+    "a value left out": (TABLE.replace(" at 12:30", ""), True),
+    "a price made up": (TABLE.replace(".", " for $45."), True),
+    "something else": ("Bananas fly.", True),
+}
+
+
+@pytest.mark.parametrize(("planted", "lost"), PLANTED.values(), ids=PLANTED)
+def test_a_judge_whom_style_pleases_is_told_by_the_facts_that_are_lost_or_made_up(planted, lost):
+    for played in shipped_roles():
+        model = Says("10")
+        said = restyled(planted, played["features"])
+        plays = play(turn(responder=TABLE, actor=said), role=played)
+        found = Dialogue("lenient", LLMJudge(model)).score(task(other("inform", "Hm.")), plays, {})
+        score = next(score for score in found if score.metric == "role")
+        assert f'"meant": "{TABLE}"' in model.asked[0].messages[1].content
+        assert score.value == 10
+        assert ("kept" in score.details) == lost, (played["name"], said)
 
 
 def test_a_judge_that_gives_no_number_is_asked_again_and_then_gives_no_score():

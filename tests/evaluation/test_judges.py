@@ -252,7 +252,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/5"
+    assert RuleJudge().identity == "rule/6"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 

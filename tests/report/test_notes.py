@@ -5,8 +5,9 @@ import json
 import pytest
 from report_runs import chat, failed_chat, metric, task
 
+import seal
 from seal.core import Score
-from seal.report.run_results import summary_notes
+from seal.report.run_results import result_tables, summary_notes
 
 
 @pytest.fixture
@@ -75,3 +76,17 @@ def test_metrics_that_few_goals_have_are_told_with_their_number(make_run):
 
     assert "left out, for few goals have them: progress (n=1)" in summary_notes(run)
     assert not any("progress" in line for line in summary_notes(run, ["pass_rate"]))
+
+
+def test_a_run_of_which_nothing_can_be_told_shows_no_empty_table(tmp_path):
+    def look(place: str) -> str:
+        """Look somewhere."""
+        return place
+
+    bench = seal.Benchmark("open", tools=[look], tasks=[seal.ask("Look around.")])
+    run = seal.run(
+        bench, agent=lambda request, tools: "Nice here.", baselines=False, out=tmp_path / "run"
+    )
+    first = result_tables(run.folder)[0]
+    assert isinstance(first, str) and first.startswith("1 task, 0 errors")
+    assert "undecided" in "\n".join(map(str, result_tables(run.folder)))

@@ -5,9 +5,10 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+import seal
 from seal.benchmarks.dialogtool.report.dialogue import counted, dialogue_tables
 from seal.benchmarks.dialogtool.report.section import DialogueSection, api_rows, dialogue_breakdown
-from seal.core import Goal, Score, Task, Tool
+from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.report.html import write_report
 from seal.report.lanes import lanes_of
@@ -176,3 +177,30 @@ def test_the_terminal_shows_the_tables(dialogues):
 def test_other_runs_have_no_such_part(scored_run):
     assert dialogue_breakdown(scored_run) == []
     assert DialogueSection().render(lanes_of([scored_run])) is None
+
+
+def test_a_judge_of_roles_that_style_pleases_is_told_by_the_facts_that_were_lost(tmp_path):
+    class Ten:
+        identity = "ten/1"
+
+        def complete(self, request: Request) -> Completion:
+            return Completion("10")
+
+    class Careless:
+        def reply(self, chat):
+            return Reply("Bananas fly.", next="user_simulator")
+
+    run = seal.run(
+        "dialogtool-sample",
+        model="lexical",
+        roles={"actor": Careless()},
+        role_models={"judge": Ten()},
+        judge="llm",
+        first=1,
+        baselines=False,
+        out=tmp_path / "run",
+        cache="off",
+    )
+    page = run.report().read_text(encoding="utf-8")
+    lost = sum("kept" in score.details for score in run.folder.scores() if score.metric == "role")
+    assert lost > 0 and f"{lost} of {lost} with lost facts above 5" in page

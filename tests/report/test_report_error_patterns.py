@@ -12,6 +12,7 @@ import pytest
 from report_runs import WEATHER, blocks, chat, metric, task
 from rich.console import Console
 
+import seal
 from seal.core import Goal, Score, Task, Tool, UsageError
 from seal.evaluation.error_patterns import ErrorPatterns
 from seal.evaluation.error_patterns.metrics import PATTERNS
@@ -38,7 +39,7 @@ from seal.runs.settings import RunSettings
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     out = tmp_path_factory.mktemp("patterns") / "run"
-    return run(RunSettings(limit=12, cache_dir=out.parent / "cache"), out).folder
+    return run(RunSettings(first=12, cache_dir=out.parent / "cache"), out).folder
 
 
 def test_the_section_stands_in_every_report(played: RunFolder) -> None:
@@ -229,3 +230,10 @@ def test_runs_without_patterns_have_no_section(scored_run: RunFolder) -> None:
 def test_the_report_shows_the_patterns(played: RunFolder, tmp_path: Path) -> None:
     write_report([played], tmp_path / "report.html")
     assert "ToolScan, Table 4" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_a_pattern_that_was_not_looked_for_has_no_count_of_errors(tmp_path):
+    run = seal.run("toolsandbox-sample", first=2, baselines=False, out=tmp_path / "run")
+    assert run["iac"].n == 0 < run["iav"].n
+    page = re.sub(r"(?:<[^>]*>|\s)+", " ", run.report().read_text(encoding="utf-8"))
+    assert "goals n/a calls 1.000, goals 1.000 0 errors" in page

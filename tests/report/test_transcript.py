@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 from report_runs import WEATHER, chat, failed_chat, task, verdict
@@ -57,6 +58,27 @@ def test_a_long_response_is_folded_unless_all_is_asked_for():
 
     assert any("3,800 more characters" in line for line in plain(long))
     assert "        " + "x" * 5000 in plain(long, fold=None)
+
+
+def test_a_text_that_is_handed_on_is_told_once():
+    said = Step(0, "user_simulator", "orchestrator", "How is the sky in Paris?")
+    handed = replace(said, index=1, author="orchestrator", recipient="execution_manager", turn=1)
+    lines = plain(replace(chat("own/a"), steps=(said, handed)))
+
+    assert lines.count("    How is the sky in Paris?") == 1
+    assert lines[lines.index("[1] orchestrator -> execution_manager  (goal 0, turn 1)") + 1] == (
+        "    (the same text)"
+    )
+
+
+def test_a_long_result_stands_as_a_tree_and_what_is_no_json_as_it_came():
+    days = [{"day": day, "sky": "clear"} for day in range(5)]
+    lines = plain(chat("own/a", result=json.dumps({"days": days})))
+    assert lines[lines.index("        {", lines.index("    call_0  answered")) + 1] == (
+        '          "days": ['
+    )
+    broken = '{"days": ' + "[" * 100
+    assert "        " + broken in plain(chat("own/a", result=broken))
 
 
 def test_arguments_that_are_no_json_are_shown_as_written():

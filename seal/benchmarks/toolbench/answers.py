@@ -89,7 +89,7 @@ def read_tree(record: Any) -> Run:
         DataError: A field is missing or of the wrong type; the text names it.
     """
     generation = field(record, "answer_generation", dict)
-    chains = generation.get("train_messages") or []
+    chains = expect(generation.get("train_messages") or [], list, "train_messages")
     steps_from: Literal["train_messages", "tree", "last_try"]
     if chains:
         steps_from, parts = (

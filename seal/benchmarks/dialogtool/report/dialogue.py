@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import ORDER, corpus_bleu
+from seal.benchmarks.dialogtool.metrics.dialogue.texts import HIGHEST, ORDER, corpus_bleu
 from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
@@ -24,7 +24,7 @@ from seal.runs.run_folder import read_human
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")
 """Tasks of which figures are drawn."""
-_TOLD = frozenset({*TASKS, "bleu", CREATION})
+_TOLD = frozenset({*TASKS, "bleu", "role", CREATION})
 _EXACTLY = "; a run was scored by --match exact, under which both are one"
 _Counts = Mapping[str, tuple[str, str]]
 """Column to what is counted and of what it is a share, as `Counted.counts` names them."""
@@ -151,6 +151,9 @@ class Counted:
                 if (tool := f"{benchmark}/{rest}") in tools:
                     api = self.api(api_name(tool, tools))
                     api.created = _plus(api.created, value * score.weight, score.weight)
+            case "role" if "by" in details and "kept" in details:
+                self.counts["facts_lost"] += 1
+                self.counts["facts_passed"] += value > HIGHEST / 2
             case "bleu":
                 numbers = details.get("counts")
                 if isinstance(numbers, list) and len(numbers) == ORDER + 2:
@@ -255,7 +258,7 @@ def _main(lane: Lane, known: Counted) -> dict[str, Figure]:
         "BLEU": _percent(lane, "bleu"),
         "corpus BLEU": _corpus(known),
         "R-L": _percent(lane, "rouge_l"),
-        "role": _percent(lane, "role", 1.0, 2),
+        "role": _role(lane, known),
         "human": _human(lane),
     }
 
@@ -306,6 +309,15 @@ def _corpus(known: Counted) -> Figure:
         return _figure(corpus_bleu(known.replies), scale=1.0)
     except MissingExtraError:
         return Figure("-", "without sacrebleu")
+
+
+def _role(lane: Lane, known: Counted) -> Figure:
+    """Return the score of roles; of a model's, how often it gave lost facts more than half."""
+    found, lost = _percent(lane, "role", 1.0, 2), known.counts.get("facts_lost", 0)
+    if not lost:
+        return found
+    passed = f"{known.counts['facts_passed']:.0f} of {lost:.0f} with lost facts above 5"
+    return Figure(found.text, ", ".join(filter(None, (found.small, passed))))
 
 
 def _human(lane: Lane) -> Figure:

@@ -19,7 +19,7 @@ from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
 from seal.core.formats.bracket import BracketForm
-from seal.core.plain import json_text
+from seal.core.plain import json_text, one_line
 from seal.sandbox.functions import CONVENTION, example_of, example_text, signature
 
 _SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})
@@ -83,7 +83,7 @@ def decided(chat: Chat) -> life.Lesson:
     return life.Lesson(
         action=life.read_act(acts[-1]) or acts[-1] if acts else "",
         request=" ".join(map(form.write, calls)),
-        result=" ".join(results),
+        result=" ".join(map(one_line, results)),
     )
 
 

@@ -137,8 +137,11 @@ class Lookup:
         return name in self._questions
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return the answer to one valid call, kept nowhere: it is here already."""
-        return self._questions[tool.name].answer(arguments)
+        """Return the answer to a call, an error to a wrong one; kept nowhere: it is here."""
+        try:
+            return self._questions[tool.name].answer(arguments)
+        except DataError as error:
+            return Response("", str(error))
 
 
 def _question(asked: Any, tables: Mapping[str, Any]) -> Question:

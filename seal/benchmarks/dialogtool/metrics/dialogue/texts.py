@@ -11,7 +11,8 @@ How well a character was kept is told from 0 to 10. A role is a map as
 met or not; the score is ten times the share that is met, times what is kept of the facts that were
 to be told (`kept`), and half of that where one is lost or invented. A model is asked with a rubric
 of our own, for behaviour, dialogue and decisions. It answers with a number alone: whatever else it
-says is no score. Source of task and scale: DialogTool, section 4.
+says is no score. The rule's facts stand beside it, and the report counts where it passed lost ones.
+Source of task and scale: DialogTool, section 4.
 
 Source of BLEU: Papineni et al., BLEU (2002); smoothing method 7 of NLTK, which is 4 and then 5 of
 Chen and Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014).
@@ -257,11 +258,18 @@ def by_rule(played: Mapping[str, JSON], said: str, meant: str, heard: str = "") 
         return undefined("the role has no feature that can be checked by rule")
     failed = [name for name, holds in met.items() if not holds]
     share = 1 - len(failed) / len(met)
-    left = kept(meant, _unframed(features, said), f"{heard}\n{json_text(dict(played))}")
+    left = _left(played, said, meant, heard)
     details: dict[str, JSON] = {"failed": list(failed)} if failed else {}
     if left == 1:
         return Value(HIGHEST * share, details=details)
     return Value(HIGHEST * share * left / 2, details={**details, "kept": left})
+
+
+def _left(played: Mapping[str, JSON], said: str, meant: str, heard: str) -> float:
+    """Return what a role leaves of the facts, its own frame and words aside (`kept`)."""
+    features = played.get("features")
+    plain = _unframed(features, said) if isinstance(features, Mapping) else said
+    return kept(meant, plain, f"{heard}\n{json_text(dict(played))}")
 
 
 def kept(meant: str, said: str, known: str = "") -> float:
@@ -343,16 +351,22 @@ def checked(features: Mapping[str, JSON], said: str) -> dict[str, bool]:
 
 
 def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) -> Value:
-    """Return a model's score of how well a role was kept; without a value where it gives none."""
+    """Return a model's score of how well a role was kept; without a value where it gives none.
+
+    Where the rule finds a fact lost or invented, the details have `kept` as well: whoever is given
+    more than half there was judged by style alone.
+    """
     character = {name: value for name, value in played.items() if name != "features"}
-    shown = {"role": character, "user": turn.goal.text, "meant": turn.reply, "said": said}
+    shown = {"role": character, "user": turn.goal.text, "meant": meant(turn), "said": said}
     try:
         score = ask(judge, PROMPT, shown, parse_score, _REPAIR)
     except InfrastructureError as error:
         return undefined(f"{INFRASTRUCTURE}: judge: {error}")
     except NoVerdictError as error:
         return undefined(f"the judge gave no number from 0 to 10: {error}")
-    return Value(score, details={"by": f"llm/{digest(prompt(PROMPT))[:12]}"})
+    details: dict[str, JSON] = {"by": f"llm/{digest(prompt(PROMPT))[:12]}"}
+    left = _left(played, said, meant(turn), turn.goal.text)
+    return Value(score, details=details | ({"kept": left} if left < 1 else {}))
 
 
 def parse_score(text: str) -> float | None:
