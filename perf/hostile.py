@@ -1,0 +1,395 @@
+"""Tries to break SEAL in every way that is known, by seed, and counts what survived.
+
+    python perf/hostile.py [--short] [--seed N] [--only ATTACK]... [--minutes M]
+
+A command survives that ends with one of its exit codes, no traceback and, where it fails, words
+that say why. One that was killed survives where the same command goes on and leaves the files of
+one that was not: `lost` are those that do not. A full run, which takes hours, writes
+results/hostile.md; `--minutes 3` ends each of its attacks then. The exit code is 1 where anything
+did not survive.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice, product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from cache import WRITERS, measure_writers
+from hostile_lab import Lab, Tried, broken_by, digests, ended, here
+from hostile_plug_ins import ANSWERS, distributions, plug_ins
+from mutants import SOURCES, apigen, mutant, outcome
+from raw_servers import RawServer
+from server_faults import FAULTS, by_fault, one_chat
+from small_pools import weather_task, write_pool
+
+from seal.pools.lookup import open_pool
+
+PAGE = Path(__file__).resolve().parents[1] / "results" / "hostile.md"
+KINDS = ("lost", "unhandled", "hung")
+RUN = "run sample --model lexical --limit 6 --out OUT"
+SWEEP = "run sample --model lexical --limit 3 --pool-sizes 20,all --no-baselines --out OUT"
+VERBS = {
+    "run": f"{RUN} --resume",
+    "run, 2 processes": f"{RUN} --processes 2 --resume",
+    "sweep": f"{SWEEP} --samples 1 --resume",
+    "ablate": "ablate feedback sample --model lexical --limit 3 --out OUT --resume",
+    "retrieve": "retrieve sample --retriever bm25,tfidf --out OUT --resume",
+    "import": "import apigen SOURCE --out OUT",
+    "new": "new shop --template --out OUT",
+    "augment": "augment sample --out OUT",
+    "generate missions": "generate missions --limit 3 --out OUT",
+    "generate queries": "generate queries --limit 3 --out OUT",
+    "generate tools": "generate tools DESCRIPTIONS --out OUT",
+    "generate milestones": "generate milestones toolsandbox-sample --out OUT",
+    "errata draft": "errata draft sample TASK --out OUT",
+    "annotate export": "annotate export RUN --out OUT.csv",
+    "compare": "compare RUN OTHER --out OUT",
+    "explain": "explain RUN --out OUT",
+    "report": "report RUN OTHER --out OUT.html",
+    "export": "export RUN --to hf --out OUT",
+    "paper": "paper seal RUN --out OUT.html",
+    "cache": "cache fill sample; cache export OUT.jsonl",
+}
+"""What writes; the same commands go on after a kill. A semicolon stands between two."""
+READING = ("view RUN", "explain RUN", "compare RUN OTHER --resamples 20", "trust RUN", "lint POOL")
+WRITING = ("score RUN", "report RUN", "export RUN --to hf --out OUT")
+OF_RUNS = (*READING[:4], *WRITING, "run sample --model lexical --limit 2 --out RUN --resume")
+OF_POOLS = (
+    *("lint POOL", "trust POOL", "pools stats POOL", "retrieve POOL --retriever bm25 --limit 2"),
+    *("run POOL --model lexical --limit 1 --no-baselines --out OUT", "augment POOL --out OUT"),
+    *("export POOL --to openai --out OUT", "run POOL --model oracle --limit 1 --out OUT"),
+)
+POOLS = ("sample", "mmtb-sample", "toolsandbox-sample", "dialogtool-sample")
+
+
+def prepared(lab: Lab) -> None:
+    """Write what is broken: a source, two runs, pools."""
+    apigen(lab.folder / "source")
+    (lab.folder / "descriptions.txt").write_text("Find a train by its number.\nBook a table.\n")
+    lab.clear()
+    for name, model in (("base", "lexical"), ("other", "oracle")):
+        out = lab.folder / name
+        broke = here(["run", "sample", "--model", model, "--limit", 2, "--out", out])
+        assert not broke, broke
+    for name in POOLS:
+        copy = lab.folder / "pools" / name
+        copy.mkdir(parents=True)
+        for file in ("import.json", "tools.jsonl", "tasks.jsonl"):
+            shutil.copy(open_pool(name).folder / file, copy)
+
+
+def kills(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Kill commands that write at any moment, and let the same command go on."""
+    names = chance.sample(list(VERBS), len(VERBS))
+    for number in range(count):
+        name, sign = names[number % len(names)], chance.choice((signal.SIGKILL, signal.SIGTERM))
+        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        taken, _ = lab.undisturbed(name, commands)
+        lab.clear()
+        share = chance.uniform(0, 1.1)
+        process = lab.spawn(commands[0])
+        time.sleep(share * taken)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, sign)
+        codes = (-signal.SIGKILL, 128 + signal.SIGTERM, *range(4), -signal.SIGTERM)
+        broke = ended(process, codes)
+        for words in commands:
+            broke = broke or lab.ran(words)
+        yield Tried(f"{name}, {sign.name} after {share:.0%}", broke or lab.missing(name))
+
+
+def server_faults(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let a model's server do each thing wrong: its chat ends as it should."""
+    pool = write_pool(lab.folder / "small", [weather_task("Rome")])
+    for name in chance.sample(list(FAULTS), min(count, len(FAULTS))):
+        fault, expected = FAULTS[name]
+
+        def played(fault: Any = fault, expected: str = expected) -> str:
+            with RawServer(by_fault(fault)) as server:
+                run = one_chat(pool, lab.clear() / "run", server.url)
+            ((stop,),) = [trajectory.stops for trajectory in run.folder.trajectories()]
+            return "" if stop.reason == expected else f"lost: {stop.reason}, not {expected}"
+
+        yield Tried(name, broken_by(played))
+
+
+def spoilt(folder: Path, chance: Random) -> str:
+    """Make one file of a folder a mutant of itself, or remove it; return its name."""
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".json", ".jsonl")]
+    file = chance.choice(files)
+    if chance.random() < 0.03:
+        file.unlink()
+    else:
+        file.write_bytes(mutant(file.read_bytes(), chance))
+    return str(file.relative_to(folder))
+
+
+def run_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Spoil a file of a run folder; what only reads it leaves it as it is."""
+    for number in range(count):
+        seed = chance.getrandbits(32)
+        run = shutil.copytree(lab.folder / "base", lab.clear() / "run")
+        name, command = spoilt(run, Random(seed)), chance.choice(OF_RUNS)
+        before = digests(run)
+        broke = here(lab.words(command))
+        if command in READING and digests(run) != before:
+            broke = broke or "lost: a command that reads changed the run"
+        yield Tried(f"{command}: {name}, mutant {number}", broke)
+
+
+def pool_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Spoil a file of a pool."""
+    for number in range(count):
+        seed, of = chance.getrandbits(32), chance.choice(POOLS)
+        pool = shutil.copytree(lab.folder / "pools" / of, lab.clear() / "pool")
+        name, command = spoilt(pool, Random(seed)), chance.choice(OF_POOLS)
+        broke = here(lab.words(command))
+        yield Tried(f"{command}: {of}/{name}, mutant {number}", broke)
+
+
+def source_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Spoil a file of what an importer reads."""
+    written = {}
+    for case, (_, write) in SOURCES.items():
+        (lab.folder / "sources" / case).mkdir(parents=True)
+        written[case] = write(lab.folder / "sources" / case)
+    for number in range(count):
+        case = chance.choice(list(SOURCES))
+        file = chance.choice(sorted(path for path in written[case].rglob("*") if path.is_file()))
+        content = file.read_bytes()
+        file.write_bytes(mutant(content, chance))
+        told = partial(outcome, SOURCES[case][0], written[case], lab.work / "imported")
+        fault = broken_by(told)
+        file.write_bytes(content)
+        whole = not fault or fault.startswith(KINDS)
+        yield Tried(f"{case}: {file.name}, mutant {number}", fault if whole else f"lost: {fault}")
+
+
+def full_disk(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let no file grow beyond a size; with space the same command goes on."""
+    for number, name in enumerate(chance.choices(list(VERBS), k=count)):
+        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        lab.undisturbed(name, commands)
+        lab.clear()
+        most = chance.choice((3_000, 10_000, 40_000, 150_000))
+        prelude = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))"
+        broke = lab.ran(commands[0], prelude, stdout=os.devnull)
+        for words in commands:
+            broke = broke or lab.ran(words)
+        yield Tried(f"{name}, {most} bytes, {number}", broke or lab.missing(name))
+
+
+BOUND = """
+import ctypes
+ctypes.CDLL(None).capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
+"""
+"""Takes from root the right to write everywhere."""
+NAMELESS = f"""{BOUND}
+import pwd
+def getpwuid(number):
+    raise KeyError(number)
+pwd.getpwuid = getpwuid
+"""
+"""The system does not know the user, as in many containers."""
+
+
+def read_only(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let a command write where it may not."""
+    for name in chance.sample(list(VERBS), min(count, len(VERBS))):
+        lab.clear()
+        lab.work.chmod(0o555)
+        broke = lab.ran(lab.words(VERBS[name].split(";")[0]), BOUND)
+        yield Tried(name, broke or ("lost: it wrote" if any(lab.work.iterdir()) else ""))
+
+
+def homes(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let commands look for a home, a cache and a temporary folder that are not there."""
+    away = ("/nonexistent", "", "/dev/null", None)
+    ways = [("HOME", "TMPDIR"), ("HOME", "XDG_CACHE_HOME"), ("HOME",)]
+    cases = list(product(("run", "import", "report", "retrieve"), ways, away))
+    for name, variables, value in islice(chance.sample(cases, len(cases)), count):
+        lab.clear()
+        changed = {**dict.fromkeys(variables, value), "SEAL_CACHE_DIR": None}
+        broke = lab.ran(lab.words(VERBS[name]), NAMELESS, **changed)
+        yield Tried(f"{name}, {changed}", broke)
+
+
+def clock_jumps(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let the clock jump by years, to and fro: the bytes are those of a calm run."""
+    for number in range(count):
+        name = chance.choice(("run", "retrieve", "sweep", "generate missions", "cache"))
+        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        lab.undisturbed(name, commands)
+        lab.clear()
+        prelude = (
+            f"import time, random; real, chance = time.time, random.Random({number})\n"
+            "time.time = lambda: real() + chance.choice((0, -3e8, 3e9))"
+        )
+        broke = "".join(lab.ran(words, prelude) for words in commands)
+        yield Tried(f"{name}, {number}", broke or lab.missing(name))
+
+
+def store_writers(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Let eight processes put answers into one store."""
+    lost, _ = measure_writers(lab.clear() / "shared.sqlite", count // WRITERS)
+    yield from (
+        Tried(f"put {n}", "lost: it is not in the store" if n < lost else "") for n in range(count)
+    )
+
+
+UNHEARD = {"prelude": "import os, sys; os.close(2); sys.stderr = None"}
+"""Nobody is told what is wrong."""
+TERMINALS: tuple[dict[str, str], ...] = (
+    {"TERM": "dumb"},
+    {"COLUMNS": "20"},
+    {"COLUMNS": "0"},
+    {"COLUMNS": "wide", "LINES": "-1"},
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
+    {"PYTHONIOENCODING": "utf-16"},
+    {"LC_ALL": "xx_YY.UTF-8", "TZ": "Nowhere/At/All"},
+    {"FORCE_COLOR": "1", "TERM": "xterm-256color"},
+    {"prelude": "import os; os.close(0)"},
+    {"prelude": "import os, sys; os.close(1); sys.stdout = None"},
+    UNHEARD,
+    {"prelude": "import os; ends = os.pipe(); os.close(ends[0]); os.dup2(ends[1], 1)"},
+    {"stdout": "/dev/full"},
+)
+SHOWING = ("run sample --limit 1", "view RUN", "compare RUN OTHER", "lint sample", "--help")
+SHOWN = (*SHOWING, "benchmarks", "models", "run --help-all", "paper seal RUN", "nonsense")
+
+
+def terminals(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Print to terminals that can do little, and to what is none."""
+    cases = [case for case in product(TERMINALS, SHOWN) if case != (UNHEARD, "nonsense")]
+    for terminal, command in islice(chance.sample(cases, len(cases)), count):
+        lab.clear()
+        yield Tried(f"{command}, {terminal}", lab.ran(lab.words(command), **terminal))
+
+
+def placed(path: Path, how: str, elsewhere: Path) -> None:
+    """Put something that is no file of ours in a place."""
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"loop": path, "dangling": elsewhere / "none" / "x"}.get(how, how))
+
+
+def symlinks(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
+    """Put links, loops, pipes and folders in the place of files, and of what is to be made."""
+    ways = ("fifo", "folder", "loop", "dangling", "/dev/null", "/proc/self/mem")
+    files = ["", *sorted(path.name for path in (lab.folder / "base").iterdir() if path.is_file())]
+    cases = [(how, file, command) for how, file in product(ways, files) for command in OF_RUNS]
+    cases += [(how, "", VERBS[name].split(";")[0]) for how in ways for name in VERBS]
+    for how, file, command in islice(chance.sample(cases, len(cases)), count):
+        work = lab.clear()
+        if file:
+            run = shutil.copytree(lab.folder / "base", work / "run")
+            (run / file).unlink()
+            placed(run / file, how, work)
+        else:
+            placed(work / f"out{Path(command).suffix}", how, work)
+        yield Tried(f"{command}: {how} for {file or 'OUT'}", here(lab.words(command)))
+
+
+Attack = Callable[[Lab, Random, int], Iterator[Tried]]
+ATTACKS: Mapping[str, tuple[Attack, int, int]] = {
+    "kills": (kills, 2, 500),
+    "faults of a server": (server_faults, 5, len(FAULTS)),
+    "mutants of runs": (run_mutants, 40, 30_000),
+    "mutants of pools": (pool_mutants, 15, 10_000),
+    "mutants of sources": (source_mutants, 200, 60_000),
+    "full disk": (full_disk, 2, 100),
+    "read-only folder": (read_only, 3, len(VERBS)),
+    "no home": (homes, 3, 48),
+    "clock jumps": (clock_jumps, 1, 30),
+    "writers of one store": (store_writers, 800, 100_000),
+    "strange terminals": (terminals, 5, len(TERMINALS) * len(SHOWN)),
+    "links and pipes": (symlinks, 30, 500),
+    "plug-ins": (plug_ins, 20, 4 * len(ANSWERS)),
+    "distributions": (distributions, 3, 200),
+}
+"""Title to the attack, and how often a short and a full run make it."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Attack and print; the exit code is 1 where anything broke."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="a few of each attack")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", action="append", choices=ATTACKS, help="an attack; repeatable")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="of each attack at most")
+    options = parser.parse_args(argv)
+    rows, broken = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Lab(Path(folder), options.seed)
+        os.environ.update(lab.environment())
+        prepared(lab)
+        for title in options.only or ATTACKS:
+            attack, short, full = ATTACKS[title]
+            began, tried = time.monotonic(), []
+            for one in attack(lab, lab.chance(title), short if options.short else full):
+                tried.append(one.broke.partition(":")[0])
+                if one.broke:
+                    broken.append((title, one))
+                    print(f"{title}: {one.what}: {one.broke}", file=sys.stderr, flush=True)
+                if time.monotonic() - began > 60 * options.minutes:
+                    break
+            rows.append((title, Counter(tried), time.monotonic() - began))
+            print(line(*rows[-1]), flush=True)
+    if not (options.short or options.only):
+        PAGE.write_text(page(rows, broken, options.seed))
+    return int(bool(broken))
+
+
+def line(title: str, tried: Counter[str], seconds: float) -> str:
+    """Return a row of the table in Markdown."""
+    counts = (tried.total(), *(tried[kind] for kind in ("", *KINDS)), round(seconds))
+    return f"| {title} | " + " | ".join(f"{count:,}" for count in counts) + " |"
+
+
+def page(
+    rows: Sequence[tuple[str, Counter[str], float]],
+    broken: Sequence[tuple[str, Tried]],
+    seed: int,
+) -> str:
+    """Return the page of a full run."""
+    head = ("attack", "tried", "survived", *KINDS, "seconds")
+    total = sum((tried for _, tried, _ in rows), Counter[str]())
+    lines = [
+        "# What was tried to break SEAL",
+        f"\nWritten by `perf/hostile.py --seed {seed}`, which says what it is to survive.\n",
+        f"| {' | '.join(head)} |",
+        f"|{' --- |' * len(head)}",
+        *(line(*row) for row in rows),
+        line("all", total, sum(seconds for *_, seconds in rows)),
+    ]
+    if broken:
+        lines += ["", "## What broke", ""]
+        lines += [f"- {title}: {one.what}: {_placeless(one.broke)}" for title, one in broken]
+    return "\n".join(lines) + "\n"
+
+
+def _placeless(said: str) -> str:
+    """Return words without the folder of one machine, on one line."""
+    return " ".join(re.sub(rf"{re.escape(tempfile.gettempdir())}/[^/\s\"]+", "LAB", said).split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
