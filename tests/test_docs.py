@@ -1,13 +1,16 @@
-"""Every block of the pages under docs/ runs, and what a page shows is what comes.
+"""Every block of the README and of the pages under docs/ runs, and what a page shows comes.
 
 The ```python blocks of a page are one program. A title makes a block a file: those of one title are
 its parts. ```text blocks are what the program prints, ```console blocks what commands print; a line
-`...` there stands for any lines.
+`...` there stands for any lines. A block of no language needs files of others, or a server: some
+pages have theirs run where SEAL_DATA holds the files, the others show what came by hand.
 """
 
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -18,20 +21,39 @@ import pytest
 from forked import run
 from servers import Answer, ModelServer, Received, calls, text
 
+from seal.pools.upstream import source_folder
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *DOCS]
 PACKAGES = {
     "mcp": ["mcp"],
     "bridge": ["mcp"],
     "own-data": ["pandas"],
     "look-ups": ["pandas"],
     "evaluate-my-agent": ["mcp"],
+    "toolsandbox": ["pint"],
+    "dialogtool": ["sacrebleu"],
 }
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
-SLOW = ("mcp", "evaluate-my-agent")
-"""Pages that start a dozen processes."""
+SLOW = ("mcp", "evaluate-my-agent", "compare-and-ablate", "toolsandbox", "generate", "README")
+"""Pages that start a dozen processes, or play hundreds of chats."""
+UPSTREAM = {
+    "dialogtool": ("dialogtool",),
+    "toolbench": ("toolbench", "stabletoolbench"),
+    "toolsandbox": ("toolsandbox",),
+    "retrievers": ("stabletoolbench",),
+}
+"""Page to the benchmarks whose files its blocks of no language need; each line there is printed."""
+KEPT = ("README", "tutorial")
+"""Pages that replay the answers which the project keeps in results/."""
+WIDE = {"compare-and-ablate": "120", "plan-and-budget": "110"}
+"""Page to the columns of the terminal in which its tables are not broken."""
+FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+PROGRESS = re.compile(r"^seal: [^:]+: \d+ of \d+(, \d+ (s|min) left)?\n", re.MULTILINE)
+"""What a run tells where it takes long; no page shows it."""
 PIP = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
 
 
@@ -74,12 +96,15 @@ class Reader:
         ours = ("SEAL_", "OPENAI_", "GOOGLE", "NO_COLOR")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         paths = os.pathsep.join([str(folder), str(folder / "installed")])
-        more = {"SEAL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths, "COLUMNS": "100"}
+        more = {"SEAL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
+        more["COLUMNS"] = WIDE.get(page.stem, "100")
         more["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
         server = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"} if url else {}
         self.environment = kept | more | server
         sections = re.split(r"^(?=## )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
         self.blocks = BLOCK.findall("".join(filter(is_installed, sections)))
+        if page.stem in KEPT:
+            shutil.copytree(ROOT / "results" / "smollm2", folder / "results" / "smollm2")
 
     def of(self, kind: str) -> str:
         """Return the blocks of a kind that have no title, joined."""
@@ -104,7 +129,8 @@ class Reader:
 
     def commands(self) -> list[tuple[str, str]]:
         """Return the commands of the page, each with what it is said to print."""
-        return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", self.of("console"), re.M)
+        one_line = re.sub(r"\\\n *", "", self.of("console"))
+        return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", one_line, re.M)
 
     def does(self, command: str) -> "subprocess.CompletedProcess[str]":
         words = shlex.split(command)
@@ -117,7 +143,7 @@ class Reader:
         return {"cwd": self.folder, "env": self.environment}
 
     def is_shown(self, shown: str, output: str) -> bool:
-        said = output.replace(f"{self.folder}/", "")
+        said = PROGRESS.sub("", output.replace(f"{self.folder}/", ""))
         lines = [re.sub(r"\d+(\.\d+)? s\b", "N s", line.rstrip()) for line in said.splitlines()]
         wanted = [re.sub(r"\d+(\.\d+)? s\b", "N s", line) for line in shown.splitlines()]
         parts = (r"(.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in wanted)
@@ -147,9 +173,79 @@ def check(reader: Reader) -> None:
         assert not shown.strip() or reader.is_shown(shown, said), f"{command}\n{said}"
 
 
-def test_every_page_of_the_docs_is_linked_from_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES if f"docs/{page.name}" not in readme] == []
+def test_every_page_of_the_docs_is_linked_from_their_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in DOCS if f"({page.name})" not in index] == ["index.md"]
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_extension_is_shown_in_under_15_lines(page: Path, tmp_path: Path) -> None:
+    for kind in re.findall(r"^class .*?(?=^\S)", Reader(page, tmp_path).of("python"), re.S | re.M):
+        assert len(kind.strip().splitlines()) < 15
+
+
+@pytest.mark.slow
+def test_the_figures_of_what_roles_are_worth_are_those_of_the_named_command(tmp_path: Path) -> None:
+    page = ROOT / "docs" / "compare-and-ablate.md"
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    (command,) = re.findall(r"`seal (ablate roles [^`]+)`", text)
+    (told,) = re.findall(r"the planner caused .*? and caused none", text)
+    caused, idle, cost, low, high, *verified = map(float, re.findall(r"\d+(?:\.\d+)?", told))
+
+    words = [sys.executable, "-m", "seal", *shlex.split(command), "--out", str(tmp_path / "roles")]
+    environment = {**os.environ, "SEAL_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run(words, check=True, capture_output=True, env=environment, cwd=tmp_path)
+
+    found = json.loads((tmp_path / "roles" / "comparison.json").read_bytes())
+    did = {(run, one["role"]): one for run, roles in found["roles"].items() for one in roles}
+    planner, verifier = did["planner", "planner"], did["verifier", "verifier"]
+    assert [planner["caused"], planner["passed"]] == [caused, idle]
+    assert [verifier[name] for name in ("caught", "missed", "passed", "caused")] == [*verified, 0]
+    compared = {(one["run"], one["metric"]): one for one in found["comparisons"]}
+    recall = compared["planner", "call_recall"]
+    told_of = [-round(recall[name], 3) for name in ("difference", "high", "low")]
+    assert told_of == [cost, low, high]
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_what_a_page_shows_of_upstream_files_is_printed(name: str, tmp_path: Path) -> None:
+    if not all(map(source_folder, UPSTREAM[name])):
+        pytest.skip(f"SEAL_DATA lacks files of {UPSTREAM[name]}")
+    fenced = FENCED.findall((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))
+    plain = "".join(body for kind, body in fenced if not kind)
+    environment = {**os.environ, "COLUMNS": "130"}
+    for command, shown in re.findall(r"^\$ (seal .*)\n((?:(?!\$ ).*\n)*)", plain, re.MULTILINE):
+        words = [sys.executable, "-m", *shlex.split(os.path.expandvars(command))]
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        said = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        lines = [re.escape(" ".join(line.split())) for line in shown.splitlines() if line]
+        wanted = [line.replace(r"\.\.\.", ".*") for line in lines]
+        gone = [line for line in wanted if not any(re.fullmatch(line, told) for told in said)]
+        assert gone == [], f"{command}\n{done.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_sentences_of_a_page_have_at_most_18_words_in_the_mean(page: Path) -> None:
+    text = re.sub(
+        r"^```.*?^```$|^[|#].*?$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M
+    )
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text))
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:-|\d+\.) )|(?<=[.!?])\s+", text)
+    words = [count for part in parts if (count := len(re.findall(r"\S*\w\S*", part))) > 2]
+    assert sum(words) <= 18 * len(words)
+
+
+def test_the_tests_that_contributors_are_told_to_run_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"tests/[\w/.]+", text)
+    assert len(named) > 9 and [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_the_shared_benchmark_of_the_docs_is_the_one_that_is_tested(tmp_path: Path) -> None:
@@ -164,7 +260,7 @@ def test_the_map_names_modules_that_exist() -> None:
     """A path counts where it begins at the root, in the package, or in one of its folders."""
     modules = {
         path.relative_to(ROOT).with_suffix("").as_posix()
-        for top in ("seal", "tests", "perf")
+        for top in ("seal", "tests", "perf", "docs")
         for path in (ROOT / top).rglob("*")
         if "__pycache__" not in path.parts
     }

@@ -1,0 +1,106 @@
+"""What the site has besides the pages of this folder: reference made from the code, and results."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from griffe import Extension, Object
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from typer.main import get_command
+
+import seal
+from seal.cli import main
+from seal.cli.verbs import load, verbs
+from seal.evaluation import REGISTRY
+
+ROOT = Path(__file__).resolve().parents[1]
+BESIDE = ("results/*.md", "notebooks/*.ipynb")
+"""Files outside of docs/ that pages link to."""
+
+
+class Examples(Extension):
+    """Lets the section `Example:` of a docstring be read as code."""
+
+    def on_object(self, *, obj: Object, **_: Any) -> None:
+        """Give the section the name that Griffe knows."""
+        if obj.docstring:
+            obj.docstring.value = obj.docstring.value.replace("Example:\n", "Examples:\n")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages of the reference and the files beside docs/."""
+    made = {"python": python(), "command-line": command_line(), "metrics": metrics()}
+    for name, text in made.items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for pattern in BESIDE:
+        for path in sorted(ROOT.glob(pattern)):
+            place = path.relative_to(ROOT).as_posix()
+            files.append(File.generated(config, place, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Let links to files beside docs/ lead to those of the site."""
+    for folder in ("results", "notebooks"):
+        markdown = markdown.replace(f"](../{folder}/", f"]({folder}/")
+    return markdown
+
+
+def python() -> str:
+    """Return the page of the public names."""
+    homes = {name: home for home, names in seal._HOMES.items() for name in names}
+    parts = [f"::: {homes[name]}.{name}\n" for name in seal.__all__]
+    return "# Python\n\nThe names of `import seal`.\n\n" + "\n".join(parts)
+
+
+def command_line() -> str:
+    """Return the page of all verbs with all their options."""
+    os.environ["COLUMNS"] = "100"
+    parts = ["# Command line\n", _fenced(said("--help"))]
+    for verb in verbs():
+        parts.append(f"## seal {verb}\n")
+        parts += [_fenced(said(*words, "--help-all")) for words in commands(verb)]
+    return "\n".join(parts)
+
+
+def commands(verb: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of a verb, and of each verb below it."""
+    yield (verb,)
+    for below in getattr(get_command(load(verb)), "commands", ()):
+        yield verb, below
+
+
+def said(*words: str) -> str:
+    """Return what a command prints; `--help` is asked where there is no `--help-all`."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        refused = main(words)
+    sys.excepthook = sys.__excepthook__  # the command line sets its own
+    return said(*words[:-1], "--help") if refused else out.getvalue()
+
+
+def metrics() -> str:
+    """Return the page of metrics: what each module says of its own, and the scores they give."""
+    found: dict[str, list[str]] = {}
+    for name in REGISTRY.names():
+        kind = REGISTRY.resolve(name)
+        scores = getattr(kind(), "names", None)
+        given = ", ".join(f"`{each}`" for each in scores) if scores else "see above"
+        found.setdefault(kind.__module__, []).append(f"- `{name}`: {given}\n")
+    parts = ["# Metrics\n", "`--metric NAME` adds a metric to a run.\n"]
+    for module, lines in found.items():
+        title, _, text = (import_module(module).__doc__ or module).partition("\n")
+        parts += [f"## {title.rstrip('.')}\n", text.strip() + "\n", "By name:\n", "".join(lines)]
+    return "\n".join(parts)
+
+
+def _fenced(text: str) -> str:
+    return f"```text\n{text.strip()}\n```\n"
