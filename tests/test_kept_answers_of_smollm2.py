@@ -9,7 +9,7 @@ import seal
 from seal.runs.run_folder import RunFolder
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "smollm2"
-OPTIONS = {"team": "direct", "format": "json", "top_k": 3, "retriever": "tfidf", "limit": 10}
+OPTIONS = {"team": "direct", "format": "json", "top_k": 3, "retriever": "tfidf", "first": 10}
 
 
 @pytest.fixture
