@@ -14,6 +14,7 @@ from typing import Any
 import mmtb_sources as mmtb
 import toolbench_sources as toolbench
 import toolsandbox_sources as toolsandbox
+import toolscan_checkout
 from bfcl_sources import BfclShelf, answer, single
 from livemcp_sources import write_source as livemcpbench
 from sgd_sources import Sgd
@@ -184,6 +185,7 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "toolsandbox": ("toolsandbox", phone),
     "toolsandbox's checkout": ("toolsandbox", write_checkout),
     "toolscan": ("toolscan", toolscan),
+    "toolscan's checkout": ("toolscan", toolscan_checkout.write_checkout),
     "toolscan-sample": ("toolscan-sample", shipped("toolscan/sample/authored")),
 }
 """Case to the name of its importer, and what writes its source and returns it."""

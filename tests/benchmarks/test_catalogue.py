@@ -54,7 +54,7 @@ def test_what_is_not_fetched_is_told_by_the_commands_that_get_it() -> None:
     typed = [entry for entry in others if not (entry.files and entry.commit)]
     without = [entry.name for entry in typed if f"seal import {entry.importer}" not in entry.where]
 
-    assert without == ["toolscan", "scenarios"]  # not published as read here; the user's own
+    assert without == ["scenarios"]  # the user's own
 
 
 def test_every_importer_is_in_the_catalogue_and_names_are_distinct() -> None:

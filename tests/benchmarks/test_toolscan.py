@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toolscan_checkout import write_checkout
 
 from seal.core import DataError, UsageError
 from seal.core.schemas import schema_validator
@@ -181,6 +182,44 @@ def test_a_folder_of_other_files_is_told_with_what_it_holds(source: Source) -> N
     (source.folder / "test.jsonl").touch()
     with pytest.raises(DataError, match=r"holds test.jsonl; toolscan expects tools.json"):
         source.imported()
+
+
+def test_a_checkout_is_read_from_its_python_files(tmp_path: Path) -> None:
+    checkout = write_checkout(tmp_path / "ToolScan")
+    report = import_benchmark("toolscan", checkout, tmp_path / "pool")
+    tide, ebb = load_pool(tmp_path / "pool").tools()[::-1]
+    assert (tide.id, tide.category) == ("toolscan/sea/get_tide", "sea")
+    assert (ebb.id, ebb.category) == ("toolscan/TIDES_API/get_ebb", "coast")
+    assert tide.parameters["required"] == ["harbour"]
+    assert report.facts["pseudo_actions"] == {"coast": ["finish"], "sea": ["finish"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("X = {'a': {'b': evil()}}", "sea_list.py: no Python literal"),
+        ("X = {'a': {", "sea_list.py: no Python file"),
+        ("X = [1]", "expected one assignment of a dict"),
+        ("X = {'get': 3}", "sea_list.py, get: expected an API or a toolset, got 3"),
+        ("X = {'get': {'parameters': {'h': 1}, 'description': ''}}", "get: get: h: .* got 1"),
+        ("X = {'get': {'parameters': {}}}", "the field 'description' is missing"),
+    ],
+)
+def test_a_list_that_cannot_be_read_is_named(text: str, told: str, tmp_path: Path) -> None:
+    checkout = write_checkout(tmp_path / "ToolScan")
+    (checkout / "toolscan" / "apilist" / "sea" / "sea_list.py").write_text(text)
+    with pytest.raises(DataError, match=told):
+        import_benchmark("toolscan", checkout, tmp_path / "pool")
+
+
+def test_the_real_list_is_the_same_as_python_files(seal_data: Path, tmp_path: Path) -> None:
+    real = seal_data / "toolscan"
+    checkout = write_checkout(
+        tmp_path / "ToolScan", json.loads((real / "tools.json").read_bytes())["tools"]
+    )
+    for name, source in (("real", real), ("files", checkout)):
+        import_benchmark("toolscan", source, tmp_path / name, pseudo=True)
+    assert len({(tmp_path / name / "tools.jsonl").read_bytes() for name in ("real", "files")}) == 1
 
 
 def test_an_option_of_another_type_is_refused(source: Source) -> None:

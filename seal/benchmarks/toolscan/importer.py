@@ -1,7 +1,7 @@
 """ToolScan (SpecTool): importer.
 
-The tools of its environments are read from the neutral list `tools.json` (format
-toolscan-neutral/1), since upstream's lists are Python modules:
+The tools of its environments are read from upstream's repository, whose lists are Python files
+(`seal.benchmarks.toolscan.checkout`), or from one file `tools.json` (format toolscan-neutral/1):
 
     {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
                                     source, pseudo}]}
@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from seal.benchmarks.toolscan.checkout import FLAT, entries, list_files
 from seal.benchmarks.toolscan.queries import Queries
 from seal.core import JSON, DataError, Task, Tool, UsageError, located, shortened
 from seal.pools.counts import PSEUDO_ACTIONS
@@ -36,15 +37,14 @@ BENCHMARK = "toolscan"
 
 FORMAT = "toolscan-neutral/1"
 _TYPES = frozenset({"array", "boolean", "integer", "number", "object", "string"})
-_FLAT = "(flat)"
-"""Stands for the toolset of an entry that upstream's list holds outside of any."""
 
 
 def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iterator[Tool | Task]:
     """Yield the tasks of ToolScan's queries, if there are any, then the APIs of its lists.
 
     Args:
-        source: The file tools.json, or a folder above it and above any `*.jsonl` of queries.
+        source: Upstream's repository, the file tools.json, or a folder above it; any `*.jsonl`
+            below it holds queries.
         notes: Gets the counts.
         pseudo: True: the pseudo actions are tools of the pool too, which no task offers.
 
@@ -60,7 +60,7 @@ def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iter
 
 def _records(source: Path, notes: Notes, pseudo: bool) -> Iterator[Tool | Task]:
     lists = ApiLists(BENCHMARK, pseudo, notes)
-    for path in find(source, ["tools.json"], BENCHMARK):
+    for path in list_files(source) or find(source, ["tools.json"], BENCHMARK):
         lists.read(path)
     queries = Queries(lists.environments(), BENCHMARK, notes)
     for path in query_files(source):
@@ -149,7 +149,7 @@ class ApiLists:
         toolset = entry.get("tool")
         if toolset is not None and not isinstance(toolset, str):
             raise DataError(f"tool: expected a text or null, got {shortened(toolset)}")
-        owner = environment if toolset in (None, _FLAT) else str(toolset)
+        owner = environment if toolset in (None, FLAT) else str(toolset)
         parameters = field(entry, "parameters", list)
         tool = Tool(
             tool_id(self._benchmark, owner, name),
@@ -171,6 +171,8 @@ class ApiLists:
 
 
 def _entries(path: Path) -> list[Any]:
+    if path.suffix == ".py":
+        return list(entries(path))
     content = json_file(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         got = content.get("format") if isinstance(content, dict) else content
