@@ -99,7 +99,7 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
             is_run = (pool.folder / "run.json").is_file()
             run = RunFolder.open(pool.folder) if is_run else None
             recorded = run.trajectories() if run is not None else _chats(pool)
-            chats = list(islice(recorded, settings.limit))
+            chats = list(islice(recorded, settings.first))
             asked = _Asked(_environments(settings, pool, chats, known, s), known)
             simulated = [asked.chat(chat) for chat in chats]
             found = asked.estimates(settings.seed)

@@ -74,7 +74,7 @@ def test_the_record_itself_is_perfect_in_every_measure_and_changes_no_score(runs
 
 
 def test_references_of_a_pool_are_a_record_too(settings):
-    content = fidelity(["dialogtool-sample"], replace(settings("recorded"), limit=60))
+    content = fidelity(["dialogtool-sample"], replace(settings("recorded"), first=60))
     (found,) = content["calls"].values()
     assert found["calls"] > 10
     assert set(means(found).values()) == {1.0}

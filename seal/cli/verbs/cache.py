@@ -73,7 +73,7 @@ def fill(
 def fidelity(
     *,
     records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
-    limit: int | None = option(None, "The first N chats of each record."),
+    first: int | None = option(None, "The first N chats of each record."),
     simulated: Simulated,
 ) -> int:
     """Hold a simulator against recorded answers, and tell what it changes in the runs' scores.
@@ -87,7 +87,7 @@ def fidelity(
 
     settings, json = _settings(simulated)
     with output(json) as result:
-        content = found(records, replace(settings, limit=limit))
+        content = found(records, replace(settings, first=first))
         result.result(content)
         result.show(*fidelity_tables(content))
     return 0
