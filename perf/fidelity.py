@@ -1,12 +1,12 @@
 """How true the simulator without a model is to recorded answers, and what it changes in scores.
 
-    python perf/fidelity.py [--out results/fidelity.json]
+    python perf/fidelity.py [--short] [--out results/fidelity.json]
 
 The records are upstream files under SEAL_DATA (by default ../shared/data): ToolLLaMA-2's runs on
 ToolBench, Claude Sonnet 4's on LiveMCPBench, and the service calls of 200 Schema-Guided dialogues.
 Of these each task was played by one system. For the order of systems, four offline models play
 `toolscan-sample` twice: with its tools, which look their answers up, and simulated. Beside the
-JSON file a Markdown file of the same name is written.
+JSON file a Markdown file of the same name is written. `--short` prints the order of systems alone.
 """
 
 from __future__ import annotations
@@ -99,16 +99,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "fidelity.json")
+    parser.add_argument("--short", action="store_true")
     arguments = parser.parse_args(argv)
     out = arguments.out.resolve()
     data = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data").resolve()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         settings = RunSettings(simulator="template", cache_dir="cache")
-        contents = [fidelity(records(data), settings), systems()]
+        contents = (
+            [systems()] if arguments.short else [fidelity(records(data), settings), systems()]
+        )
         os.chdir(ROOT)
     page = markdown(contents)
     print(page)
+    if arguments.short:
+        return 0
     out.write_text(json.dumps(contents, indent=1) + "\n")
     out.with_suffix(".md").write_text(page)
     return 0

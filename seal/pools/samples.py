@@ -96,9 +96,9 @@ def sample_pools(
         draws: At most so many seed queries in each pool; None: until it is full.
 
     Raises:
-        UsageError: There is no size, one is below 1 or beyond the pool, samples or draws are below
-            1, a protocol is unknown, "nearest" lacks neighbours, no task has relevant tools, or,
-            when the first sample is taken, a size serves no query.
+        UsageError: There is no size, or one below 1 or beyond the pool; samples or draws are below
+            1; a protocol is unknown; "nearest" lacks neighbours; no task has relevant tools. When
+            the first sample is taken: a size serves no query.
         DataError: A tool or task id stands twice, or a task needs a tool that the pool lacks.
     """
     _check_protocol(distractors, queries, neighbours)

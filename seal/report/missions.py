@@ -1,9 +1,10 @@
 """Missions by type, place in the dialogue and relation; what went wrong; and the pyramid of types.
 
-Source: Yu et al., Multi-Mission Tool Bench (2025): Tables 1 (related missions, mission types and
-switches of a data set), 2 (accuracy by type and number of missions), 3 (optimal paths and progress)
-and 4 (errors), and the heat map of type sequences. Shares are of missions with a value: what the
-infrastructure failed on is counted apart, and every other failure stays in the denominators.
+Source: Yu et al., Multi-Mission Tool Bench (2025). Table 1 has related missions, mission types and
+switches of a data set, Table 2 accuracy by type and number of missions. Table 3 has optimal paths
+and progress, Table 4 errors. The heat map is that of type sequences. Shares are of missions with a
+value: what the infrastructure failed on is counted apart, and every other failure stays in the
+denominators.
 """
 
 from __future__ import annotations

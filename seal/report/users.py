@@ -1,8 +1,9 @@
 """Errors of simulated users by what the user was told: the ablation of the brief.
 
-Source: ToolSandbox (Lu et al., 2024), Tables 2 and 3, which give the rates of hallucination and of
-instruction-following errors for a user with the goal alone, with a knowledge boundary, and with a
-demonstration besides. Here each run is a row; the rates are those of `seal.evaluation.user_audit`.
+Source: ToolSandbox (Lu et al., 2024), Tables 2 and 3. They give the rates of hallucination and of
+instruction-following errors for three users: with the goal alone, with a knowledge boundary, and
+with a demonstration besides. Here each run is a row; the rates are those of
+`seal.evaluation.user_audit`.
 """
 
 from __future__ import annotations

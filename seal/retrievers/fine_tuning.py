@@ -1,7 +1,7 @@
 """Training of a dense retriever: pairs and their batches, the training itself, and its checkpoints.
 
 A sentence-transformers model is trained by that library's own trainer. In a batch every document is
-a negative for the queries of the other pairs (in-batch negatives), so two pairs stand in one batch
+a negative for the queries of the other pairs (in-batch negatives). So two pairs stand in one batch
 only where neither document is relevant to the other's query.
 
 Source of the loss: van den Oord et al. 2018 (InfoNCE), the library's

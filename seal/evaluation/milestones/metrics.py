@@ -25,10 +25,10 @@ class Milestones(GoalMetric):
       entry of it the similarities of the node's conditions.
     - turn_count: messages between user, agent and executor (`plans.turn_count`), unbounded above.
 
-    A goal without plan has no value, and neither has one with a plan that cannot be measured
-    (`checks`), one whose task names rules that there are not, nor one whose plans only hold what
-    the metrics of calls and answers measure, `Called`, `Asked` and `Replied`, unless the task names
-    its rules.
+    These goals have no value: one without plan, one with a plan that cannot be measured (`checks`),
+    and one whose task names rules that there are not. Plans may hold only what the metrics of calls
+    and answers measure (`Called`, `Asked` and `Replied`). Their goal has a value where the task
+    names its rules.
 
     Source: ToolSandbox, section 4.
 

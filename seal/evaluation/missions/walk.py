@@ -44,8 +44,8 @@ class Walk:
     - Where gold has no final answer, the mission ends when a turn without calls follows the last.
 
     Of the ways to one set the one is kept whose arguments fit best. In a large mission gold calls
-    of one name that the same nodes wait for are one choice, of which a call gets the one that its
-    arguments fit best, and sets that leave the same but for which of these are ready are one.
+    of one name that the same nodes wait for are one choice: a call gets the one that its arguments
+    fit best. Sets that differ only in which of these are left are one set there.
 
     Args:
         graph: The gold calls, as of `Graph.closed`.

@@ -79,14 +79,14 @@ def compare(
 
     Returns:
         For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
-        detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs,
-        `difference` is that of the one less the other with its 95 % bootstrap interval over
-        clusters of tasks, `p` that of a randomisation test and `p_holm` corrected by Holm over the
-        family of these two runs, None outside of it. Of fewer than two clusters there is neither an
-        interval nor a test. What is detectable and needed says `seal.evaluation.power.Power`. `n`
-        counts pairs and `tasks` their tasks. `excluded`: reason to the number of pairs, and a
-        reason is that of the run before its colon, or of `both`. Without a pair, the figures are
-        None.
+        detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs.
+        `difference` is the one's mean less the other's, with its 95 % bootstrap interval over
+        clusters of tasks. `p` is that of a randomisation test; `p_holm` is corrected by Holm over
+        the family of these two runs, and None outside of it. Of fewer than two clusters there is
+        neither an interval nor a test. What is detectable and needed says
+        `seal.evaluation.power.Power`. `n` counts pairs and `tasks` their tasks. `excluded`: reason
+        to the number of pairs, and a reason is that of the run before its colon, or of `both`.
+        Without a pair, the figures are None.
     """
     import numpy as np
 

@@ -236,9 +236,9 @@ def measure(
 ) -> Measured | Unavailable:
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
-    What only building or asking can tell (a missing key, extra or model, a server that is down, an
-    answer that is no ranking, an exception of a plug-in) makes the retriever unavailable here and
-    stops nothing else.
+    Some faults show only when a retriever is built or asked: a missing key, extra or model, a
+    server that is down, an answer that is no ranking, an exception of a plug-in. They make the
+    retriever unavailable here and stop nothing else.
 
     Args:
         contender: The retriever.

@@ -1,8 +1,9 @@
 """Gold values that a model cannot know: nothing said before the call holds them.
 
-Before a call stand the texts of its goal and of earlier goals, the task's history, the user's
-brief, the reference of earlier goals, and the recorded results of the milestones that the call
-comes after. Where such a result is not recorded, the call is left alone: the value may stand in it.
+Before a call stand the texts of its goal and of earlier goals, the task's history, and the user's
+brief. So do the reference of earlier goals, and the recorded results of the milestones that the
+call comes after. Where such a result is not recorded, the call is left alone: the value may stand
+in it.
 
 A value is held where a text states it (`seal.core.stated`), be it in a question or to deny it; a
 moment also by its day, a day without its year, a number without its sign, and one up to 23 as an

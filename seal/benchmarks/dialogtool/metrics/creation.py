@@ -2,8 +2,8 @@
 
 A test case is a recorded call and the rows that it brought; the worked example that the model was
 shown is none. The function runs in a sandbox over the table of all rows that the API ever brought
-(`seal.sandbox`, whose text says how it is called), and the rows that it returns are compared as a
-multiset. For every goal whose label `task` is `creation`:
+(`seal.sandbox` says how it is called). The rows that it returns are compared as a multiset. For
+every goal whose label `task` is `creation`:
 
 - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
 - creation_exact: passed cases / those that the sandbox could run.

@@ -1,7 +1,8 @@
 """How the answer to a call is found: recorded, of the app's table, or of a created function.
 
-Bookings change it: a later look-up of the same app shows a booking where all that it brings (its
-result slots) stands in what the booking brought, such as an alarm that was added among the alarms.
+Bookings change it: a later look-up of the same app shows a booking, such as an alarm that was added
+among the alarms. It does so where all that it brings (its result slots) stands in what the booking
+brought.
 `new_` before a name, by which SGD tells what is to be from what is, does not count.
 """
 

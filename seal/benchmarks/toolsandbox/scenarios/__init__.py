@@ -1,9 +1,8 @@
 """Scenarios of one's own: conversations in a stateful world, written as data.
 
-`seal import scenarios FOLDER --out POOL` reads every `*.json` of a folder (`files`), plays each
-scenario's gold sequence in its world (`sequences`), makes sure that it keeps to the milestones
-wholly and that no wrong sequence does, and writes a pool. A file is an object with either or both
-of
+`seal import scenarios FOLDER --out POOL` reads every `*.json` of a folder (`files`) and plays each
+scenario's gold sequence in its world (`sequences`). The gold must keep to the milestones wholly,
+and no wrong sequence may. Then it writes a pool. A file is an object with either or both of
 
     {"worlds": {NAME: {"kind": "phone", "clock": {...}, "tables": {TABLE: [ROW, ...]},
                        "demonstration": [{"role": "user", "content": TEXT}, ...]}},

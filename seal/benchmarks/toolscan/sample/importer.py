@@ -1,7 +1,7 @@
 """The sample's files, proven and compiled into a pool.
 
-Every gold call of every plan is made. It must be valid and bring something, and the results of a
-plan must hold each part of the answer, so that each plan is one by which the query can be answered.
+Every gold call of every plan is made. It must be valid and bring something. The results of a
+plan must hold each part of the answer, so that the query can be answered by each plan.
 A call waits for the first earlier one of its plan whose result has a value that the query does not
 state.
 """

@@ -1,7 +1,8 @@
 """The writer of tools that asks no model.
 
-From the words of a description it takes what is done and to what, the parameters that the bank has
-for these words, and one of its own for each phrase that the bank does not know ("by ripeness").
+From the words of a description it takes what is done and to what. Its parameters are those that the
+bank has for these words, and one of its own for each phrase that the bank does not know ("by
+ripeness").
 Those that the description names are required. Seed and description decide everything that is drawn.
 """
 
