@@ -28,6 +28,8 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ROOT = Path(__file__).resolve().parents[1]
+if (DATA := ROOT.parent / "shared" / "data").is_dir():
+    os.environ.setdefault("SEAL_DATA", str(DATA))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,7 +54,7 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.fixture(scope="session")
 def seal_data() -> Path:
     """Folder of real benchmark files; the test is skipped where it is absent."""
-    folder = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared" / "data")
+    folder = Path(os.environ.get("SEAL_DATA") or DATA)
     if not folder.is_dir():
         pytest.skip(f"no benchmark files at {folder}: set SEAL_DATA")
     return folder
