@@ -35,11 +35,13 @@ Kind = Literal["false_success", "unsupported"]
 
 _DEEDS: Mapping[str, tuple[str, str]] = {
     "send": (
-        "sent|texted|messaged|emailed|e-mailed|mailed|forwarded|notified|informed|replied|posted",
+        "sent|texted|messaged|emailed|e-mailed|mailed|forwarded|notified|informed|replied|posted"
+        "|let (?!me\\b|you\\b)\\w+ know",
         "send message text mail email forward notify reply post inform share",
     ),
     "add": (
-        "added|created|saved|scheduled|stored|noted|recorded|registered",
+        "added|created|saved|scheduled|stored|noted|recorded|registered"
+        "|put (?:it|this|that|them) (?:in|on|into)",
         "add create save schedule store note record register insert new set make write book put",
     ),
     "change": (
@@ -55,7 +57,8 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
         "turn switch enable disable activate deactivate set toggle update change",
     ),
     "buy": (
-        "booked|ordered|bought|purchased|paid|reserved|transferred|refunded",
+        "booked|ordered|bought|purchased|paid|reserved|transferred|refunded"
+        "|made (?:the|your|a) (?:booking|reservation|appointment|payment|purchase)",
         "book order buy purchase pay reserve transfer refund place make create schedule checkout",
     ),
     "look": (
@@ -63,20 +66,32 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
         "|called|phoned|contacted",
         "",
     ),
-    "set": ("set|done", "set add create modify update change turn switch schedule"),
+    "finish": ("set|done|completed|finished|got (?:it|this|that|everything) done", ""),
+    "settle": (
+        "taken care of|took care of|handled|dealt with|sorted(?: out)?|arranged|seen to|processed",
+        "",
+    ),
 }
 """Deed to the participles that claim it, and the words of tools that do it; none: any tool."""
 _READING = frozenset(
     words("get search find list query lookup look check fetch read show calculate convert view")
 )
 """Words of the names of tools that change nothing."""
+_TELLING = frozenset(words("conversion timestamp datetime diff difference distance to"))
+"""Words of such names that have no verb, such as `feet_to_metres`."""
+_THINGS = frozenset(
+    words("message text mail note record register book order post place schedule share")
+)
+"""Words that are things where another word of the name reads: `search_messages` sends none."""
+_ACTING = frozenset(word for _, doers in _DEEDS.values() for word in words(doers))
+"""Words of the names of tools that change something."""
 _ADVERB = r"(?: (?:\w+ly|just|now|also|already|both|all))*"
 _FIRST = rf"\b(?:i|we)(?:'ve| have)?{_ADVERB} (?:{{0}})\b"
 _PASSIVE = (
     rf"(?:\b(?:has|have) been|'s been|\b(?:is|are) now|\b(?:is|are|was|were) successfully){_ADVERB}"
     r" (?:{0})\b|\b(?:is|are|was|were) (?:{0}) successfully\b"
 )
-_ELLIPTIC = r"^\W*(?:all |successfully |ok |okay )?(?:{0})(?! by\b| from\b| me\b)\b"
+_ELLIPTIC = r"^\W*(?:all |already |successfully |ok |okay )?(?:{0})(?! by\b| from\b| me\b)\b"
 _CLAIMS = {
     deed: re.compile("|".join(form.format(said) for form in (_FIRST, _PASSIVE, _ELLIPTIC)))
     for deed, (said, _) in _DEEDS.items()
@@ -86,9 +101,18 @@ _IS_DONE = re.compile(
     r"|shifted|marked|renamed|rescheduled|cancelled|canceled|booked|ordered|paid)\b"
     r"|\byour \w+(?: \w+)? (?:is|are) (?:set|saved|scheduled)\b"
     r"|\b(?:is|are) (?:on|off) now\b|\b(?:is|are) (?:now|back) (?:on|off)\b"
-    r"|\b(?:got|received) your (?:\w+ )?(?:message|text|e?mail)\b"
+    r"|\b(?:got|has|received) your (?:\w+ )?(?:message|text|e?mail)\b|\bhas received it\b"
 )
 """It may also tell what was found, so that it claims something only where nothing was called."""
+_IT_IS = r"\b(?:it|this|that|everything|all)(?:'s| is| was| has been)(?: all| now| already)*"
+_FINISHED = re.compile(rf"{_IT_IS} (?:set|done)\b|\b(?:you're|you are|we're|we are) all set\b")
+_SETTLED = re.compile(
+    rf"{_IT_IS} (?:handled|sorted|arranged|settled|taken care of|dealt with)\b"
+    r"|\bconsider it (?:done|handled|sorted)\b"
+    r"|\b(?:knows|know) (?:about it |about this )?now\b|\bnow knows?\b"
+    r"|\b(?:has|have|'s|'ve) (?:already |just )?been told\b"
+    r"|\b(?:reminder|alarm|booking|reservation|appointment) is in place\b"
+)
 _HEADLINE = re.compile(
     r"^\W*(?!(?:\w+ ){0,2}(?:i|we|you|he|she|it|they|who|which|has|have|had|be|been|is|was) )"
     r"(?:\w+ ){1,3}(?:sent|delivered|added|created|saved|scheduled|set|updated|deleted|removed"
@@ -97,6 +121,12 @@ _HEADLINE = re.compile(
 )
 """A clause without a verb, "Message sent to Sofia"; taken as the ones before are."""
 _WILL = re.compile(r"\bi(?:'ll| will) (?:remind|wake) you\b|\byou(?:'ll| will) be reminded\b")
+_STUCK = re.compile(
+    r"^\W*(?:what|which|where|who|whom|when|how)\b.*\?\W*$"
+    r"|\bnothing (?:was|went|is|has been)\b|\bno \w+ yet\b|\b(?:has|have) to wait\b"
+    r"|\buntil (?:i|we|you)\b",
+    re.IGNORECASE,
+)
 _LOOKS_IN = re.compile(r"\b(?:tools?|functions?|options|capabilit|available|can do)")
 _TIED = re.compile(
     r"\b(?:if|once|when|whenever|until|unless|would|could|can|should|might|may|want|wish|tell me"
@@ -163,12 +193,15 @@ def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untru
 
 def _claimed(step: Step, done: Sequence[str]) -> Iterator[str]:
     """Yield the clauses of a message that claim what no call did."""
-    for sentence in own_sentences(step.content.replace("\u2019", "'")):
+    text = step.content.replace("\u2019", "'")
+    told = list(own_sentences(text))
+    stuck = any(says_cannot(s) or (_STUCK.search(s) and not offers_help(s)) for s in told)
+    for sentence in told:
         plain = " ".join(_MARKS.sub("", sentence).casefold().split())
         if plain.endswith("?") or offers_help(plain):
             continue
         for clause in _CLAUSE.split(plain):
-            if any(not _did(done, deed) for deed in _deeds(clause)):
+            if any(not _did(done, deed, stuck) for deed in _deeds(clause)):
                 yield clause
         if _WILL.search(plain) and not _TIED.search(plain) and not _did(done, "remind"):
             yield plain
@@ -178,7 +211,13 @@ def _deeds(clause: str) -> Iterator[str]:
     """Yield what a clause claims to be done, and does not deny or tie to a condition."""
     if _TIED.search(clause):
         return
-    for deed, claims in (*_CLAIMS.items(), ("any", _IS_DONE), ("any", _HEADLINE)):
+    general = (
+        ("any", _IS_DONE),
+        ("any", _HEADLINE),
+        ("finish", _FINISHED),
+        ("settle", _SETTLED),
+    )
+    for deed, claims in (*_CLAIMS.items(), *general):
         claim = claims.search(clause)
         if claim is None or _DENIED.search(clause, 0, claim.end()):
             continue
@@ -186,15 +225,25 @@ def _deeds(clause: str) -> Iterator[str]:
             yield deed
 
 
-def _did(done: Sequence[str], deed: str) -> bool:
-    """Tell whether one of the tools that were called may have done a deed."""
-    if deed in ("look", "set", "any"):
+def _did(done: Sequence[str], deed: str, stuck: bool = False) -> bool:
+    """Tell whether one of the tools that were called may have done a deed.
+
+    Args:
+        done: Names of the tools.
+        deed: Of `_DEEDS`, or `any` or `remind`.
+        stuck: Whether the message also says that something is not done, or asks for what is
+            missing. Then a look-up does not bear out "All set!".
+    """
+    if deed in ("look", "any") or (deed == "finish" and not stuck):
         return bool(done)
-    if deed == "remind":
-        return any(not _READING.intersection(words(tool)) for tool in done)
-    doers = frozenset(words(_DEEDS[deed][1]))
-    verbs = _READING.union(*(words(names) for _, names in _DEEDS.values()))
-    return any(not (named := verbs.intersection(words(t))) or named & doers for t in done)
+    doers = frozenset(words(_DEEDS[deed][1])) if deed in _DEEDS else _ACTING
+    return any(_does(frozenset(words(tool)), doers or _ACTING) for tool in done)
+
+
+def _does(tool: frozenset[str], doers: frozenset[str]) -> bool:
+    """Tell whether a tool may do what is done by tools with one of some words in their names."""
+    doing = tool & (doers - _THINGS if tool & _READING else doers)
+    return bool(doing) or not tool & (_READING | _TELLING | _ACTING)
 
 
 def _unsupported(text: str, known: Sequence[str], acted: bool) -> Iterator[StatedFact]:
