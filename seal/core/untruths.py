@@ -6,9 +6,9 @@
   denied, offered or tied to a condition claims nothing.
 - `unsupported`: a fact (`seal.core.stated_facts`) that neither the user nor a call or result gave.
   A number may also follow from given ones: rounded, in another order of magnitude, counted, or the
-  sum, difference, product or quotient of two. Nothing is said against days, times and dates where
-  a call came through, for they may be reckoned. What is asked or is an example states nothing, and
-  a refusal may name what it refuses.
+  sum, difference, product or quotient of two. "About 68" is as good as any number within 1 %.
+  Nothing is said against days, times and dates where a call came through, for they may be reckoned.
+  What is asked or is an example states nothing, and a refusal may name what it refuses.
 
 Both are lenient: who is accused has, as far as words can tell, said what is not so.
 """
@@ -149,6 +149,7 @@ _MOMENT = re.compile(
 _OF_A_KIND = re.compile(r"\b\d+(?=-(?:digit|hour|letter|day|minute|step)|/7)")
 _NO_NAME = re.compile(r"[A-Za-z]|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mon|Tues?|Wed)")
 """Units, and months and days cut short."""
+_ABOUT = re.compile(r"\b(?:about|around|approximately|roughly|nearly|almost|circa)\b|~|≈", re.I)
 _PAIRED = 40
 """Numbers of which two and two are reckoned together, at most; of more any number follows."""
 
@@ -267,7 +268,7 @@ def _unsupported(text: str, known: Sequence[str], acted: bool) -> Iterator[State
                 if _PLAIN_NUMBER.fullmatch(fact.text) is None and acted:
                     continue
                 numbers = _numbers(known) if numbers is None else numbers
-                if _follows(fact.text, numbers):
+                if _follows(fact.text, numbers, _ABOUT.search(sentence) is not None):
                     continue
             yield fact
 
@@ -284,8 +285,8 @@ def _value(text: str) -> float | None:
         return None
 
 
-def _follows(text: str, known: Sequence[float]) -> bool:
-    """Tell whether a number may follow from known ones."""
+def _follows(text: str, known: Sequence[float], is_about: bool = False) -> bool:
+    """Tell whether a number, or one that it is about, may follow from known ones."""
     value = _value(text)
     if value is None:
         return True
@@ -294,6 +295,8 @@ def _follows(text: str, known: Sequence[float]) -> bool:
     round_by = len(whole) - len(whole.rstrip("0"))
     # What is told with decimals may be cut, what ends in zeros is rounded.
     slack = (0.5 * 10.0**round_by if round_by and not decimals else 10.0 ** -len(decimals)) + 1e-9
+    if is_about:
+        slack = max(slack, value / 100)
 
     def near(numbers: Iterable[float]) -> bool:
         return any(abs(number - value) < slack for number in numbers)

@@ -62,7 +62,7 @@ PERFECT = (
     "all_gold_calls",
 )
 """Metrics in which the gold has 1.0 wherever they apply; a benchmark's `success` is one more."""
-FAULTLESS = ("false_success", "minefield_similarity")
+FAULTLESS = ("false_success", "minefield_similarity", "unsupported")
 """Metrics in which the gold has 0.0 wherever they apply."""
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""

@@ -165,3 +165,15 @@ def test_what_was_looked_up_may_be_called_done(said: str) -> None:
 def test_what_was_done_may_be_called_settled(claim: str) -> None:
     done = ("send_message_with_phone_number", "ok"), ("add_reminder", "r-1")
     assert kinds(LOOKED_UP, *done, claim) == set()
+
+
+@pytest.mark.parametrize(
+    ("said", "unknown"),
+    [
+        ("It is about 67.9 kilometres away.", set()),
+        ("It is 67.9 kilometres away.", {"unsupported"}),
+        ("It is about 97 kilometres away.", {"unsupported"}),
+    ],
+)
+def test_a_number_that_is_said_to_be_rough_may_be_off_by_one_percent(said, unknown) -> None:
+    assert kinds(("calculate_distance", 67.68), said) == unknown
