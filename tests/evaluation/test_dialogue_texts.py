@@ -13,17 +13,20 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     by_rule,
     checked,
     corpus_bleu,
+    ends,
     kept,
     marks,
     matches,
     parse_score,
     sentence_bleu,
+    variety,
     words,
 )
 from seal.benchmarks.dialogtool.players.speech import restyled
 from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.core import Completion, ModelError
 from seal.evaluation.llm_judge import LLMJudge
+from seal.pools.lookup import open_pool
 
 PAIRS = [
     # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed
@@ -145,7 +148,8 @@ def test_a_role_has_ten_times_the_share_of_features_that_are_met():
     role = {"name": "clerk", "features": CLERK}
     wait = other("inform", "One moment, wait here.")
     found = scores(wait, turn(actor="Right. Please wait."), role=role)["role"]
-    assert (found.value, found.details) == (7.5, {"role": "clerk", "failed": ["avoid"]})
+    told = {"role": "clerk", "ends": ["right .", "wait ."], "failed": ["avoid"]}
+    assert (found.value, found.details) == (7.5, told)
     assert scores(other("inform"), turn(actor=" "), role=role)["role"].value == 0
 
 
@@ -185,6 +189,23 @@ def test_a_role_that_drops_or_invents_a_value_has_at_most_half(said, most):
     value = by_rule({"name": "x", "features": {"question": False}}, said, TABLE, "It is for Ann.")
     assert value.value == 10 if most == 1 else 0 < value.value <= 10 * most
     assert ("kept" in value.details) == (most < 1)
+
+
+def test_replies_in_one_frame_have_no_variety_and_recorded_ones_have():
+    tasks = open_pool("dialogtool-sample").tasks()
+    gold = [goal.reference[-1].content for t in tasks for goal in t.goals if goal.reference][:200]
+    assert len(gold) == 200
+    for played in shipped_roles():
+        framed = [restyled(text, played["features"]) for text in gold]
+        assert variety(("one", *ends(text)) for text in framed) == 0, played["name"]
+    assert variety(("one", *ends(text)) for text in gold) > 0.95
+
+
+def test_variety_is_of_pairs_within_a_role():
+    said = [("a", "x", "1"), ("a", "x", "2"), ("a", "y", "3"), ("b", "x", "1")]
+    assert variety(said) == pytest.approx(2 / 3)
+    assert variety([("a", "x", "1"), ("a", "y", "1")]) == 0
+    assert variety([("a", "x", "1"), ("b", "x", "1")]) is None
 
 
 def test_a_role_without_features_and_a_chat_without_a_role_have_no_score():

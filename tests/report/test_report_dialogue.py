@@ -50,7 +50,10 @@ SCORES = [
     score("bleu", 0.25, counts=[3, 2, 1, 0, 4, 4]),
     score("bleu", 0.5, "b", counts=[4, 3, 2, 1, 4, 4]),
     score("rouge_l", 0.4),
-    score("role", 7.5),
+    score("role", 7.5, role="clerk", ends=["right .", "at nine"]),
+    score("role", 7.5, "b", role="clerk", ends=["right .", "at ten"]),
+    score("role", 7.5, "b", goal=1, role="clerk", ends=["well ,", "at six"]),
+    score("role", 7.5, goal=1, role="nurse", ends=["right .", "at nine"]),
     Score("dialogtool/create/Restaurants_2/FindRestaurants", 0, 0, "creation", 0.75, 4.0),
 ]  # fmt: skip
 TASKS = [
@@ -102,6 +105,7 @@ def test_the_papers_tables_are_counted(dialogues):
         "corpus BLEU": "72.3",  # (7/8 * 5/6 * 3/4 * 1/2) ** (1/4)
         "R-L": "40.0",
         "role": "7.50",
+        "variety": "66.7",  # of three pairs of the clerk's, one begins alike
         "human": "-",
     }
     assert found["Table 4"] == {"T., a tool due": "25.0", "No T., none due": "25.0"}

@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import HIGHEST, ORDER, corpus_bleu
+from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
+    HIGHEST,
+    ORDER,
+    corpus_bleu,
+    variety,
+)
 from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
@@ -121,6 +126,8 @@ class Counted:
     """The same of creation."""
     replies: list[list[int]] = field(default_factory=list)
     """What the corpus's BLEU is made of (`texts.bleu_counts`)."""
+    spoken: list[tuple[str, str, str]] = field(default_factory=list)
+    """What the variety of replies in a role is made of (`texts.variety`)."""
     apis: dict[str, ApiCounts] = field(default_factory=dict)
 
     def api(self, name: str) -> ApiCounts:
@@ -151,9 +158,12 @@ class Counted:
                 if (tool := f"{benchmark}/{rest}") in tools:
                     api = self.api(api_name(tool, tools))
                     api.created = _plus(api.created, value * score.weight, score.weight)
-            case "role" if "by" in details and "kept" in details:
-                self.counts["facts_lost"] += 1
-                self.counts["facts_passed"] += value > HIGHEST / 2
+            case "role":
+                if isinstance(found := details.get("ends"), list) and len(found) == 2:
+                    self.spoken.append((str(details.get("role")), str(found[0]), str(found[1])))
+                if "by" in details and "kept" in details:
+                    self.counts["facts_lost"] += 1
+                    self.counts["facts_passed"] += value > HIGHEST / 2
             case "bleu":
                 numbers = details.get("counts")
                 if isinstance(numbers, list) and len(numbers) == ORDER + 2:
@@ -259,6 +269,7 @@ def _main(lane: Lane, known: Counted) -> dict[str, Figure]:
         "corpus BLEU": _corpus(known),
         "R-L": _percent(lane, "rouge_l"),
         "role": _role(lane, known),
+        "variety": _figure(variety(known.spoken)),
         "human": _human(lane),
     }
 

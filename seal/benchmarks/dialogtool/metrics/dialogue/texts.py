@@ -14,6 +14,11 @@ of our own, for behaviour, dialogue and decisions. It answers with a number alon
 says is no score. The rule's facts stand beside it, and the report counts where it passed lost ones.
 Source of task and scale: DialogTool, section 4.
 
+A reply in a fixed frame may have all of that. So a run has a `variety` besides: the share of pairs
+of replies of one role that neither begin nor end alike. It does not depend on how many there are,
+as distinct-n and self-BLEU do. Source: Simpson, Measurement of diversity (1949); self-BLEU, of the
+same purpose, is of Zhu et al., Texygen (2018).
+
 Source of BLEU: Papineni et al., BLEU (2002); smoothing method 7 of NLTK, which is 4 and then 5 of
 Chen and Cherry, A systematic comparison of smoothing techniques for sentence-level BLEU (2014).
 """
@@ -26,7 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from math import exp, log
+from math import comb, exp, log
 from typing import Any
 
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
@@ -233,7 +238,37 @@ def role(turn: Turn, played: JSON, judge: LLMJudge | None) -> Value:
         value = by_rule(played, said, meant(turn), turn.goal.text)
     else:
         value = rated(judge, played, turn, said)
-    return replace(value, details={"role": str(played.get("name", "")), **value.details})
+    told: dict[str, JSON] = {"role": str(played.get("name", "")), "ends": list(ends(said))}
+    return replace(value, details=told | value.details)
+
+
+_END = 2
+"""Tokens of `marks` that are an opening or a closing: "certainly ." is one."""
+
+
+def ends(said: str) -> tuple[str, str]:
+    """Return by which tokens an utterance begins and ends, in lower case."""
+    tokens = marks(said)
+    return " ".join(tokens[:_END]), " ".join(tokens[-_END:])
+
+
+def variety(said: Iterable[tuple[str, str, str]]) -> float | None:
+    """Return of the pairs of replies of one role the share, in [0, 1], that share neither end.
+
+    Args:
+        said: Role, opening and closing (`ends`) of each reply.
+
+    Returns:
+        None: no role has two replies.
+    """
+    known = list(said)
+
+    def pairs(*parts: int) -> int:
+        counts = Counter(tuple(reply[part] for part in parts) for reply in known)
+        return sum(comb(count, 2) for count in counts.values())
+
+    whole = pairs(0)
+    return 1 - (pairs(0, 1) + pairs(0, 2) - pairs(0, 1, 2)) / whole if whole else None
 
 
 def meant(turn: Turn) -> str:
