@@ -115,17 +115,22 @@ def _kind(ours: bool, value: JSON) -> str:
 
 
 _EXPLAINED = {
-    "text": "Each by its rule. The peer compares texts without blanks, case and `,./-_*^`, so that "
-    "'April 1, 2024' is 'april12024'. Ours compares letter by letter, for the tool gets the text.",
-    "type": "Ours. JSON has one type of number, so 5.0 is 5; the peer compares Python's types, and "
-    "lets an integer stand for a float unless it is in a list.",
-    "empty": "Ours. The peer marks what may be left out by an empty text among the right values, "
-    "and so takes the mark itself for a value, as a text and as a list without items.",
-    "gold accepts nothing": "Ours. The gold is `[]`, which can only mean the empty list; by the "
-    "peer's rule a value must be among the accepted ones, of which there is none.",
-    "overlapping gold": "Ours. Each gold call has a made call of its own, but the peer gives each "
-    "gold call the first made call that fits, and then finds none for a later one.",
-    "truth": "Ours. Python has 1 == True inside lists and maps; JSON does not.",
+    "text": "Each by its rule. The peer's `standardize_string`: 'removing all the spaces, "
+    "\",./-_*^\" punctuation, and converting it to lowercase', so that 'April 1, 2024' is "
+    "'april12024'. Ours compares letter by letter, for the tool gets the text.",
+    "type": "Ours. JSON has one type of number, so 5.0 is 5. The peer's `simple_function_checker` "
+    "compares `type(value)`, and its one exception is to 'allow python auto conversion from int "
+    "to float', which values in a list do not have.",
+    "empty": "Ours. The peer's `simple_function_checker` marks what may be left out by "
+    '`"" not in possible_answer[param]`, and so its `value not in possible_answer[param]` takes '
+    "the mark itself for a value, as a text and as a list without items.",
+    "gold accepts nothing": "Ours. The gold is `[]`, which can only mean the empty list. The "
+    "peer's rule is `value not in possible_answer[param]`, of which nothing passes.",
+    "overlapping gold": "Ours. Each gold call has a made call of its own. The peer's "
+    "`parallel_function_checker_no_order` goes 'through the possible answers one by one' and gives "
+    "each the first made call that fits; then it finds none for a later one.",
+    "truth": "Ours. By the peer's `value not in possible_answer[param]`, Python has 1 == True "
+    "inside lists and maps; JSON does not.",
 }
 
 
