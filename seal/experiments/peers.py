@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from seal.core import Ranking
@@ -57,8 +57,23 @@ def _texts() -> Iterator[Held]:
         yield Held("ROUGE-L", f"{target!r}, {text!r}", rouge_l(target, text), theirs)
 
 
-def _statistics() -> Iterator[Held]:
+def _pass_hats(theirs: Callable[[int, int, int], float]) -> Iterator[Held]:
+    """Hold pass^k against a function of trials, successes and k."""
     import numpy as np
+
+    for n, k in product(range(1, 9), range(1, 9)):
+        solved, trials = np.arange(n + 1), np.full(n + 1, n)
+        for count, ours in enumerate(pass_hat(solved, trials, k) if k <= n else ()):
+            yield Held("pass^k", f"{count} of {n}, k={k}", float(ours), theirs(n, count, k))
+
+
+def _trials() -> Iterator[Held]:
+    from tau2.metrics.agent_metrics import pass_hat_k
+
+    yield from _pass_hats(pass_hat_k)
+
+
+def _statistics() -> Iterator[Held]:
     from scipy import stats
 
     draw = random.Random(0)
@@ -68,11 +83,7 @@ def _statistics() -> Iterator[Held]:
                 exact = stats.binomtest(won, won + lost).pvalue
                 ours = mcnemar(won, lost)["exact"]
                 yield Held("McNemar, exact p", f"{won} won, {lost} lost", ours, round(exact, 6))
-    for n, k in product(range(1, 9), range(1, 9)):
-        solved, trials = np.arange(n + 1), np.full(n + 1, n)
-        for count, ours in enumerate(pass_hat(solved, trials, k) if k <= n else ()):
-            theirs = float(stats.hypergeom.pmf(k, n, count, k))
-            yield Held("pass^k", f"{count} of {n}, k={k}", float(ours), theirs)
+    yield from _pass_hats(lambda n, count, k: float(stats.hypergeom.pmf(k, n, count, k)))
     for number in range(_DRAWN // 10):
         x, y = ([draw.randint(0, 9) for _ in range(12)] for _ in range(2))
         rho = float(stats.spearmanr(x, y).statistic)
@@ -82,3 +93,9 @@ def _statistics() -> Iterator[Held]:
 TREC_EVAL = Peer("trec_eval, by pytrec_eval", _rankings, "pytrec_eval-terrier")
 ROUGE = Peer("rouge_score, Google's", _texts, "rouge-score")
 SCIPY = Peer("scipy.stats", _statistics, "scipy")
+TAU2 = Peer(
+    "tau2-bench, its pass_hat_k",
+    _trials,
+    "git+https://github.com/sierra-research/tau2-bench, for it is not published as a package: tau2 "
+    "on PyPI is another project; scipy's peer holds the published formula",
+)

@@ -18,7 +18,8 @@ from seal.pools.benchmark import Code, loaded
 from seal.pools.lookup import declared
 
 OURS: Mapping[str, str] = {
-    name: f"seal.experiments.peers:{name.upper()}" for name in ("trec_eval", "rouge", "scipy")
+    name: f"seal.experiments.peers:{name.upper()}"
+    for name in ("trec_eval", "rouge", "scipy", "tau2")
 }
 """Peers of the engine by name, and where each stands."""
 NEAR = 1e-9
