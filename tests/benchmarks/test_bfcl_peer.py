@@ -2,9 +2,7 @@
 
 import json
 import os
-import random
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,10 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks.bfcl.agreement import judged
-from seal.benchmarks.bfcl.code_values import as_code
+from seal.benchmarks.bfcl.agreement import code_gold, dialogues, judged
 from seal.benchmarks.bfcl.leaderboard import Leaderboard
 from seal.benchmarks.bfcl.peer import VARIABLE, Peer
-from seal.core import Goal, Task, Tool, ToolCall
+from seal.core import Task, ToolCall
 from seal.evaluation.goals import Chat
 from seal.pools import import_benchmark, load_pool
 
@@ -62,76 +59,23 @@ def test_verdicts_on_changed_answers_are_those_of_the_leaderboard(pool: Any) -> 
     assert 0.5 < right / len(answers) < 0.8
 
 
-def gold_of(goal: Goal, tools: dict[str, Tool]) -> list[ToolCall]:
-    calls = goal.plans[0].calls() if goal.plans else []
-    return [
-        ToolCall("", tools[call.tool].name, call.canonical_arguments(), "", call.tool)
-        for call in calls
-    ]
-
-
-def changed(
-    turns: list[list[ToolCall]], draw: random.Random, offered: list[Tool]
-) -> Iterator[list[list[ToolCall]]]:
-    """Gold turns, and these with one change each."""
-    yield turns
-    at = draw.choice([place for place, turn in enumerate(turns) if turn] or [0])
-    if not turns[at]:
-        return
-    turn, one = turns[at], draw.randrange(len(turns[at]))
-    call, tool = turn[one], draw.choice(offered)
-    given = dict(call.arguments or {})
-    named = draw.choice(sorted(given)) if given else ""
-    odd = {**given, named: draw.choice([None, "other", 3, ["x"], ""])} if given else {"x": 1}
-    short = {name: value for name, value in given.items() if name != named}
-    for new in (
-        [*turn[:one], *turn[one + 1 :]],
-        [*turn, call],
-        turn[::-1],
-        [],
-        [*turn[:one], ToolCall("", call.name, odd, "", call.tool), *turn[one + 1 :]],
-        [*turn[:one], ToolCall("", call.name, short, "", call.tool), *turn[one + 1 :]],
-        [*turn[:one], ToolCall("", tool.name, given, "", tool.id), *turn[one:]],
-        [ToolCall("", "no_function", given), *turn],
-    ):
-        yield [*turns[:at], new, *turns[at + 1 :]]
-
-
 def test_verdicts_on_changed_dialogues_are_those_of_the_leaderboard(pool: Any) -> None:
     tools = {tool.id: tool for tool in pool.tools()}
-    peer, asked, ours = Peer(), [], []
-    for task in pool.tasks():
-        if task.tags["suite"] != "multi_turn":
-            continue
-        offered = [tools[name] for name in task.goals[-1].offered or ()]
-        gold = [gold_of(goal, tools) for goal in task.goals]
-        for turns in changed(gold, random.Random(task.id), offered):
-            asked.append((task.id, turns))
-            said = [[[call.name, call.arguments] for call in turn] for turn in turns]
-            ours.append(peer.ask("turns", item=task.id, turns=said)[-1])
-    assert len(asked) == 800 * 9
-    theirs = directly(asked)
-    differ = [(a[0], o, t) for a, o, t in zip(asked, ours, theirs, strict=True) if o != t]
-    assert differ == []
-    wrong = [item for (item, _), told in zip(asked[::9], ours[::9], strict=True) if told]
-    assert wrong == ["multi_turn_miss_func_49"]  # gold calls what is not offered in that turn
+    held = list(dialogues(pool.tasks(), tools, Peer()))
+    assert len(held) == 800 * 9
+    assert [one for one in held if one[1] != one[2]] == []
+    wrong = [of for of, ours, _ in held if of.endswith(", gold") and ours]
+    # Its gold calls what is not offered in that turn.
+    assert wrong == ["multi_turn_miss_func_49, gold"]
 
 
 def test_gold_in_java_and_javascript_is_right_but_where_the_peer_accepts_nothing(
     pool: Any,
 ) -> None:
     tools = {tool.id: tool for tool in pool.tools()}
-    asked = []
-    for task in pool.tasks():
-        language = str(task.tags["language"])
-        if language != "python":
-            (made,) = gold_of(task.goals[0], tools)
-            code = as_code(tools[str(made.tool)], made.arguments or {}, language)
-            asked.append([task.id, [[made.name, code]]])
-    told = Peer().ask("answers", of=asked)
     # Its reader makes texts of all items of these lists, and its gold has a text for a list.
     wrong = ["simple_java_36", "simple_java_64", "simple_java_65"]
-    assert [item for (item, _), why in zip(asked, told, strict=True) if why] == wrong
+    assert [item for item, why in code_gold(pool.tasks(), tools, Peer()) if why] == wrong
 
 
 def test_chats_in_the_world_are_judged_as_the_leaderboard_judges_them(

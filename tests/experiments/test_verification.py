@@ -1,12 +1,17 @@
 """Figures held against peers: what agrees, what does not, and who is right."""
 
 import json
+import re
+import sys
 from collections.abc import Iterator
+from math import comb
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import seal
+from seal.benchmarks.bfcl.agreement import PEER as LEADERBOARD
 from seal.cli import main
 from seal.core import UnknownNameError, UsageError
 from seal.experiments.verification import Held, Peer, tables, verify, write_page
@@ -100,12 +105,29 @@ def test_without_names_peers_that_are_not_here_are_told(
         ("scipy", "scipy"),
         ("sacrebleu", "sacrebleu"),
         ("rouge", "rouge_score"),
+        ("tau2", "tau2.metrics.agent_metrics"),
     ],
 )
 def test_ours_are_the_figures_of_peers(name: str, package: str) -> None:
     pytest.importorskip(package)
     found = verify(name)
     assert found.differences == [] and all(held == agreed for _, held, agreed in found.figures)
+
+
+def test_pass_hat_is_held_against_the_function_of_tau2(monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = ModuleType("tau2.metrics.agent_metrics")
+    theirs.pass_hat_k = lambda n, count, k: comb(count, k) / comb(n, k)  # type: ignore[attr-defined]
+    for name in ("tau2", "tau2.metrics"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, theirs.__name__, theirs)
+    assert verify("tau2").figures == [("pass^k", 240, 240)]
+    theirs.pass_hat_k = lambda n, count, k: count / n  # type: ignore[attr-defined]
+    assert verify("tau2").differences
+
+
+def test_where_the_leaderboard_is_said_to_be_wrong_its_rule_is_quoted() -> None:
+    told = [text for text in LEADERBOARD.explained.values() if text.startswith("Ours.")]
+    assert len(told) == 6 and all(re.search(r"`.+`", text) for text in told)
 
 
 @pytest.mark.slow

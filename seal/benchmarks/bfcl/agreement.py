@@ -2,7 +2,7 @@
 
 Of each single-turn goal in Python come `MUTATIONS`: its gold as it stands, accepted values by
 chance, and one change each, of a value, an argument or a call. A change is drawn by the seed and
-the goal's id, so that equal pools give equal answers.
+the goal's id, so that equal pools give equal answers. Dialogues are changed likewise, in one turn.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from seal.benchmarks.bfcl.code_values import as_code
 from seal.benchmarks.bfcl.leaderboard import CallRules, wrong_goal
 from seal.benchmarks.bfcl.peer import RELEASE
 from seal.benchmarks.bfcl.peer import Peer as LeaderboardsOwn
@@ -88,8 +89,78 @@ def _held() -> Iterator[Held]:
             clean = align(plan, 0, answer.made).right
             why, value = ("", "") if clean == theirs else _why(answer, plan.calls(), tools)
             yield Held("calls_right by our rules", f"{of}{value}", clean, theirs, why)
+        for item, wrong in code_gold(pool.tasks(), tools, peer):
+            yield Held("gold in Java and JavaScript is right", item, True, not wrong, "code")
+        for dialogue in dialogues(pool.tasks(), tools, peer):
+            yield Held("dialogues by --match bfcl: what is wrong", *dialogue)
     finally:
         peer.close()
+
+
+def code_gold(
+    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn
+) -> Iterator[tuple[str, str]]:
+    """Yield each goal whose gold is code, and what is wrong with that by the peer's rules."""
+    asked = []
+    for task in tasks:
+        language = str(task.tags["language"])
+        if language != "python":
+            ((tool, given),) = _gold_of(task.goals[0])
+            code = as_code(tools[tool], given, language)
+            asked.append([task.id, [[tools[tool].name, code]]])
+    told = peer.ask("answers", of=asked)
+    yield from zip((item for item, _ in asked), told, strict=True)
+
+
+def dialogues(
+    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn, seed: int = 0
+) -> Iterator[tuple[str, str, str]]:
+    """Yield gold dialogues and changed ones: which, and what is wrong with each.
+
+    First as a run asks it, then as the peer's own checker says of the calls as texts.
+    """
+    for task in tasks:
+        if task.tags["suite"] == "multi_turn":
+            draw = random.Random(derive_seed(seed, task.id))
+            for number, turns in enumerate(_changed_turns(task, draw)):
+                said = [[[tools[tool].name, given] for tool, given in turn] for turn in turns]
+                texts = [[_text(*call) for call in turn] for turn in said]
+                ours = peer.ask("turns", item=task.id, turns=said)[-1]
+                theirs = peer.ask("texts", item=task.id, turns=texts)
+                yield f"{task.id}, change {number}" if number else f"{task.id}, gold", ours, theirs
+
+
+def _gold_of(goal: Goal) -> Calls:
+    plan = goal.plans[0] if goal.plans else None
+    return [(call.tool, call.canonical_arguments()) for call in (plan.calls() if plan else ())]
+
+
+def _text(name: str, given: Mapping[str, JSON]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+
+
+def _changed_turns(task: Task, draw: random.Random) -> Iterator[list[Calls]]:
+    """Yield gold turns, and these with one change each."""
+    turns = [_gold_of(goal) for goal in task.goals]
+    yield turns
+    at = draw.choice([place for place, turn in enumerate(turns) if turn])
+    turn, one = turns[at], draw.randrange(len(turns[at]))
+    tool, given = turn[one]
+    named = draw.choice(sorted(given)) if given else "x"
+    odd = {**given, named: draw.choice([None, "other", 3, ["x"], ""])}
+    short = {name: value for name, value in given.items() if name != named}
+    before, after = turn[:one], turn[one + 1 :]
+    for new in (
+        [*before, *after],
+        [*turn, (tool, given)],
+        turn[::-1],
+        [(tool, given)],
+        [],
+        [*before, (tool, odd), *after],
+        [*before, (tool, short), *after],
+        [*before, (draw.choice(sorted(task.goals[-1].offered or ())), given), *turn[one:]],
+    ):
+        yield [*turns[:at], new, *turns[at + 1 :]]
 
 
 def _why(answer: Answer, gold: list[Called], tools: Mapping[str, Tool]) -> tuple[str, str]:
@@ -129,6 +200,10 @@ _EXPLAINED = {
     "overlapping gold": "Ours. Each gold call has a made call of its own. The peer's "
     "`parallel_function_checker_no_order` goes 'through the possible answers one by one' and gives "
     "each the first made call that fits; then it finds none for a later one.",
+    "code": "Ours. The peer cannot read its own gold back: of an array it makes each item by one "
+    "type, so that a list of many types is lost, and of a text in a map it takes each letter for "
+    "an accepted value: `java_type_converter(x.strip(), nested_type)` (java_type_converter.py, "
+    "parse_array) and `range(len(possible_answer[key]))` (ast_checker.py, dict_checker).",
     "truth": "Ours. By the peer's `value not in possible_answer[param]`, Python has 1 == True "
     "inside lists and maps; JSON does not.",
 }

@@ -193,17 +193,19 @@ class Peer:
 
         An item is right where its last turn is.
         """
-        found = self._wrong(item, turns)
+        known = methods(items(category_of(item))[item])
+        texts = [[written(*call, known) for call in turn] for turn in turns]
+        found = self.texts(item, texts)
         if not found:
             return [""] * len(turns)
-        told = [self._wrong(item, turns[:length]) for length in range(1, len(turns))]
+        told = [self.texts(item, texts[:length]) for length in range(1, len(turns))]
         return [*told, found]
 
-    def _wrong(self, item: str, turns: list[list[Call]]) -> str:
+    def texts(self, item: str, turns: list[list[str]]) -> str:
+        """Return what is wrong with calls that are written as texts; empty: nothing."""
         name, utils = self._name(), import_module(f"{TURNS}.multi_turn_utils")
         entry = items(category_of(item))[item]
-        known = methods(entry)
-        steps = [[[written(*call, known) for call in turn]] if turn else [] for turn in turns]
+        steps = [[turn] if turn else [] for turn in turns]
         found = import_module(f"{TURNS}.multi_turn_checker").multi_turn_checker(
             steps, truth_of(item)[: len(turns)], entry, category_of(item), name
         )
