@@ -66,6 +66,8 @@ FAULTLESS = ("false_success", "minefield_similarity", "unsupported")
 """Metrics in which the gold has 0.0 wherever they apply."""
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
+_LISTED = 20
+"""Most ids of tasks that are told."""
 _OF_RETRIEVAL = UNBOUNDED | {*MEASURES, "relevant_called", "relevant_answered"}
 """Metrics that tell what was retrieved, without their cut-offs, and those that only count."""
 _OF_THE_WAY = UNBOUNDED | {"optimal_path", "recovery", SERVICE_ANSWERS}
@@ -122,6 +124,7 @@ def check_benchmark(
     bench: Bench | Sequence[Task],
     *,
     limit: int | None = None,
+    without_gold: int = 0,
     known: str | Path | Mapping[str, str] | None = None,
     gold_alone: bool = False,
     may_change: Collection[str] = (),
@@ -138,9 +141,13 @@ def check_benchmark(
     - A call that is left out, made twice, or made with a wrong argument lowers the metrics that see
       it, and no others. Whoever does nothing where a call is needed has no success.
 
+    - No task is passed over: how many have no gold that can be played is said beforehand.
+
     Args:
         bench: A benchmark, the name of one, a pool folder, or tasks with `tools` among the options.
         limit: Tasks at most, from the head of the file.
+        without_gold: Tasks whose gold says what the world must be, and not how to get there. With
+            `limit` it is the most that there may be, else their exact number.
         known: Task to why its gold contradicts a metric, or a JSON file of such: they may do so.
         gold_alone: Whether the first check is the only one, as for many thousands of tasks.
         may_change: Metrics of your own that what may change nothing may change, such as a count of
@@ -149,12 +156,14 @@ def check_benchmark(
 
     Raises:
         AssertionError: A score cannot be, which the text names; a task is known to contradict and
-            does not; or more than 1 % of the tasks are known to.
+            does not; more than 1 % of the tasks are known to; no task can be played, or the number
+            of those that cannot is another.
         DataError: The file is no such JSON.
     """
     excused = _known(known)
     with tempfile.TemporaryDirectory() as folder:
         checks = _Checks(bench, Path(folder), {**options, "first": limit}, may_change)
+        _check_played(checks, without_gold, exact=limit is None)
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
     new = [str(one) for one in found if one.task not in excused]
@@ -164,6 +173,16 @@ def check_benchmark(
     assert len(excused) <= MOST_KNOWN * tasks or not excused, (
         f"{len(excused)} of {tasks} tasks are known to contradict; at most {MOST_KNOWN:.0%} may"
     )
+
+
+def _check_played(checks: _Checks, without_gold: int, exact: bool) -> None:
+    """Make sure that the gold was played, but for as many tasks as are said to have none."""
+    lacking, tasks = checks.unplayed(), len(checks.tasks)
+    assert len(lacking) < tasks, f"none of {tasks} tasks has gold that can be played"
+    told = f"{len(lacking)} of {tasks} tasks have no gold that can be played"
+    some = ", ".join(lacking[:_LISTED])
+    fits = len(lacking) == without_gold if exact else len(lacking) <= without_gold
+    assert fits, f"{told}, expected {without_gold}: {some}"
 
 
 def _known(given: str | Path | Mapping[str, str] | None) -> Mapping[str, str]:
@@ -212,6 +231,11 @@ class _Checks:
             yield from self._unchanged(name, self._altered(name, way), _OF_THE_WAY)
         for fault, make in PLANTED.items():
             yield from self._faulty(fault, self._altered(fault, make))
+
+    def unplayed(self) -> list[str]:
+        """Return the ids of the tasks that the oracle could not play."""
+        played = {key[0] for key in self._before}
+        return [task.id for task in self.tasks if task.id not in played]
 
     def of_gold(self) -> Iterator[Contradiction]:
         """Yield every score of the gold that is not 1.0, or of a fault not 0.0, and must be."""

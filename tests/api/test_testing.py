@@ -13,7 +13,7 @@ import pytest
 
 import seal
 from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall, Trajectory
-from seal.core.conditions import Called
+from seal.core.conditions import Called, StateHas
 from seal.testing import check_benchmark
 
 
@@ -78,6 +78,27 @@ def test_gold_that_contradicts_itself_is_named_unless_it_is_known(tmp_path: Path
     file.write_text("[]", encoding="utf-8")
     with pytest.raises(DataError, match="expected an object of task to reason"):
         check_benchmark(shop(*SOUND), known=file)
+
+
+def of_the_world_alone(name: str) -> Task:
+    """A task whose gold says what the world must be, and has no reference to play."""
+    plan = Plan((Milestone(StateHas("orders", ({"id": "9"},))),))
+    return Task(name, "shop", (replace(SOUND[1].goals[0], plans=(plan,), reference=()),))
+
+
+def test_tasks_without_gold_to_play_are_counted() -> None:
+    some = shop(*SOUND, of_the_world_alone("nine"))
+    with pytest.raises(AssertionError, match=r"1 of 3 tasks have no gold .*, expected 0: nine"):
+        check_benchmark(some, gold_alone=True)
+    with pytest.raises(AssertionError, match=r"1 of 3 tasks have no gold .*, expected 2: nine"):
+        check_benchmark(some, gold_alone=True, without_gold=2)
+    check_benchmark(some, gold_alone=True, without_gold=1)
+    check_benchmark(some, gold_alone=True, without_gold=2, limit=3)
+
+
+def test_a_benchmark_without_any_gold_to_play_does_not_pass() -> None:
+    with pytest.raises(AssertionError, match="none of 1 tasks has gold that can be played"):
+        check_benchmark(shop(of_the_world_alone("nine")), gold_alone=True, without_gold=1)
 
 
 CHAINED = seal.ask(
