@@ -123,7 +123,7 @@ def dialogues(
         if task.tags["suite"] == "multi_turn":
             draw = random.Random(derive_seed(seed, task.id))
             for number, turns in enumerate(_changed_turns(task, draw)):
-                said = [[[tools[tool].name, given] for tool, given in turn] for turn in turns]
+                said = [[(tools[tool].name, given) for tool, given in turn] for turn in turns]
                 texts = [[_text(*call) for call in turn] for turn in said]
                 ours = peer.ask("turns", item=task.id, turns=said)[-1]
                 theirs = peer.ask("texts", item=task.id, turns=texts)
