@@ -75,6 +75,8 @@ _DOUBT_AFTER = re.compile(
     r"^(?:\W*[\w']+){0,2}?\W*(?:\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|\w+n't\b)"
 )
 _SENTENCE_END = re.compile(r"[.!?\uff1f\u3002](?=\s|$)|[\uff1f\u3002]|\n")
+_OFFER = re.compile(r"^[^?]*(?<!\bor )\banything else(?: i can [^?]*)?\?")
+"""An offer of further help, before which no full stop stands: it asks nothing of the value."""
 _REACH = 200
 """Characters around a value in which a denial is looked for."""
 
@@ -235,6 +237,7 @@ def _judged(plain: str, start: int, end: int) -> _Place:
     end_of_clause, closing = _CLAUSE_END.search(after), _SENTENCE_END.search(after)
     rest = after[: end_of_clause.start()] if end_of_clause else after
     asks = closing is not None and closing.group() in ("?", "\uff1f")
+    asks = asks and _OFFER.search(after) is None
     doubtful = asks or _DOUBT_BEFORE.search(clause) or _DOUBT_AFTER.match(rest)
     return _Place(_DOUBTFUL if doubtful else _STATED, start, end)
 

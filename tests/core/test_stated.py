@@ -385,3 +385,15 @@ def test_hostile_texts_take_time_with_their_length(part: str) -> None:
 @pytest.mark.slow
 def test_ten_megabytes_are_searched_in_two_minutes() -> None:
     assert seconds("On May 1, I paid twenty-one [dollars] at 5:30 pm. " * 200_000) < 120
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("She wrote: the slides are on the shared drive Anything else?", "stated"),
+        ("Is it on the shared drive or anything else?", "doubtful"),
+        ("Do you mean the shared drive? Anything else?", "doubtful"),
+    ],
+)
+def test_an_offer_of_further_help_asks_nothing_of_what_was_said_before(text, expected) -> None:
+    assert statement(text, "shared drive") == expected
