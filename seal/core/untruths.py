@@ -86,7 +86,7 @@ _READING = frozenset(
     words("get search find list query lookup look check fetch read show calculate convert view")
 )
 """Words of the names of tools that change nothing."""
-_TELLING = frozenset(words("conversion timestamp datetime diff difference distance"))
+_TELLING = frozenset(words("conversion timestamp datetime seconds diff difference distance"))
 """Words of such names that have no verb, such as `unit_conversion`."""
 _THINGS = frozenset(
     words("message text mail note record register book order post place schedule share")
