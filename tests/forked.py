@@ -119,6 +119,7 @@ def _become(
     sys.path[:0] = [p for p in variables.get("PYTHONPATH", "").split(os.pathsep) if p]
     sys.argv = words
     if words[0] == "seal":
+        sys.path.insert(0, folder)  # as `python -m` does; the program takes it out again
         runpy.run_module("seal", run_name="__main__", alter_sys=True)
     else:
         sys.path.insert(0, str(Path(words[0]).parent))

@@ -178,7 +178,10 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
     others = [name for name in SECTIONS.names() if name not in OURS]
     known = {bench.name: bench for run in runs if (bench := run.benchmark()) is not None}
     of_benchmarks = [section for benchmark in known.values() for section in sections_of(benchmark)]
-    return [*OURS.values(), *_built(others, "a plug-in"), *of_benchmarks]
+    of_plug_ins = [
+        section for name in others for section in _built([name], f"the plug-in {name!r}")
+    ]
+    return [*OURS.values(), *of_plug_ins, *of_benchmarks]
 
 
 def sections_of(benchmark: Benchmark) -> list[Section]:

@@ -253,10 +253,10 @@ def _typed_entries(
         yield f" `{here}`", entry, _OBJECT
         for part in sorted(entry.keys() & _FIGURES):
             yield f" `{here}.{part}`", entry[part], _NUMBER
-        if reasons := entry.get("reasons"):
+        if (reasons := entry.get("reasons")) is not None:
             yield f" `{here}.reasons`", reasons, _OBJECT
             yield from ((f" `{here}.reasons`", count, _NUMBER) for count in reasons.values())
-        if groups := entry.get("by"):
+        if (groups := entry.get("by")) is not None:
             yield f" `{here}.by`", groups, _OBJECT
             yield from _typed_entries(f"{here}.by", groups)
 

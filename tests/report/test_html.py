@@ -1,11 +1,13 @@
 """The report's text; what a browser makes of it is in test_browser.py."""
 
 import hashlib
+import os
 import re
 from base64 import b64encode
 from dataclasses import replace
 
 import pytest
+from forked import Forked
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
@@ -279,6 +281,24 @@ def test_sections_can_be_replaced(scored_run, tmp_path):
 
 def test_the_sections_can_be_named():
     assert {"summary", "charts", "ceiling"} <= set(SECTIONS.names())
+
+
+@pytest.mark.parametrize("name", ["odd", "sample", "../x"])
+def test_an_installed_section_that_cannot_be_made_is_named(scored_run, tmp_path, name):
+    lib = tmp_path / "lib"
+    (lib / "odd-1.dist-info").mkdir(parents=True)
+    (lib / "odd-1.dist-info" / "METADATA").write_text("Name: odd\nVersion: 1\n")
+    points = f"[seal.report_sections]\n{name} = odd_sections:Odd\n"
+    (lib / "odd-1.dist-info" / "entry_points.txt").write_text(points)
+    made = "    def __init__(self):\n        raise ValueError('no')\n"
+    (lib / "odd_sections.py").write_text("class Odd:\n" + made)
+
+    words = ["seal", "report", scored_run.path, "--out", tmp_path / "page.html"]
+    process = Forked(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(lib)})
+    _, said = process.communicate()
+
+    told = f"the plug-in {name!r}: Odd of the report cannot be made: ValueError: no"
+    assert (process.returncode, said.strip()) == (2, f"seal: {told}")
 
 
 def test_a_failed_report_leaves_the_old_one(scored_run, tmp_path):

@@ -64,6 +64,8 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
             {"metrics": {"calls": {"reasons": "none"}}},
             "expected an object `metrics.calls.reasons`, got str",
         ),
+        ({"metrics": {"calls": {"reasons": ""}}}, "expected an object `metrics.calls.reasons`"),
+        ({"metrics": {"calls": {"by": []}}}, "expected an object `metrics.calls.by`, got list"),
         (
             {"metrics": {"calls": {"reasons": {"none": [3]}}}},
             "expected a number `metrics.calls.reasons`, got list",
