@@ -12,6 +12,7 @@ REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
     "benchmark": "seal.pools:REGISTRY",
     "embedder": "seal.retrievers.embedders:EMBEDDERS",
+    "hooks": "seal.runs.hooks:REGISTRY",
     "metric": "seal.evaluation:REGISTRY",
     "model": "seal.models:REGISTRY",
     "retriever": "seal.retrievers:REGISTRY",
@@ -30,7 +31,7 @@ def register(kind: str, name: str, plugin: Any) -> None:
     """Make a plug-in known by name in this process.
 
     Args:
-        kind: agent, benchmark, embedder, metric, model, retriever, section (of the report),
+        kind: agent, benchmark, embedder, hooks, metric, model, retriever, section (of the report),
             simulator, team, template (of a tool's document), trajectories or world.
         name: The name that settings and flags use.
         plugin: An object or class of that kind (`seal.core.protocols`).

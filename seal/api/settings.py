@@ -17,6 +17,7 @@ from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
 from seal.runs.agent_settings import AgentUnderTest, trying
+from seal.runs.hooks import HooksChoice
 from seal.runs.settings import (
     AgentChoice,
     Feedback,
@@ -94,6 +95,7 @@ class PlayOptions(TypedDict, total=False):
     baselines: bool
     baselines_alike: bool
     allow_code: Sequence[str]
+    hooks: Sequence[HooksChoice]
 
 
 class RunOptions(PlayOptions, total=False):

@@ -354,6 +354,11 @@ class DryRunOutput(RunOutput):
     shard: str | None = option(
         None, "Play the I-th of N parts; `seal merge` puts them together.", metavar="I/N"
     )
+    hooks: tuple[str, ...] = repeated(
+        "Tells a tracker or tracer of run, chats, requests, calls and scores: opentelemetry, "
+        "or yours as module:name; may be repeated.",
+        metavar="NAME",
+    )
     dry_run: bool = flag("Print chats, model calls, tokens and dollars; ask and write nothing.")
 
 

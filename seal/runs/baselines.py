@@ -42,6 +42,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
             trials=1,
             baselines=False,
             model_options={},
+            hooks=(),
         )
         for name in BASELINES
     }

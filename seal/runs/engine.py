@@ -47,6 +47,7 @@ from seal.retrievers import build_retriever, rank
 from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, limits_of, merge_goals
+from seal.runs.hooks import Told, ToldCalls, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judges import Judges
 from seal.runs.play import team_part
@@ -93,6 +94,8 @@ class Engine:
         self.cast = Cast(settings, self._store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
+        self.told = self.meter.told = Told(build_hooks(settings.hooks))
+        """Tells hooks of what is played."""
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
@@ -209,12 +212,15 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
-        parts = []
-        for goals in self._goals_of_chats(task):
-            with self.chat(task, trial, goals, rankings) as conversation:
-                self._groups.play(conversation)
-            parts.append(conversation.trajectory())
-        merged = merge_goals(task, trial, parts)
+        with self.told.of("chat", lambda: _about(task, trial)) as came:
+            parts = []
+            for goals in self._goals_of_chats(task):
+                with self.chat(task, trial, goals, rankings) as conversation:
+                    self._groups.play(conversation)
+                parts.append(conversation.trajectory())
+            merged = merge_goals(task, trial, parts)
+            stops = [stop.reason for stop in merged.stops]
+            came |= {"answers": merged.answers, "stops": stops}
         return replace(merged, provenance={**self._facts(task), **merged.provenance})
 
     def _goals_of_chats(self, task: Task) -> list[Sequence[int]]:
@@ -255,6 +261,7 @@ class Engine:
             benchmark=self.pool.benchmark,
             threads=s.workers if judges.by_model else 1,
             asked=asked,
+            told=self.told,
         )
 
     @contextmanager
@@ -284,6 +291,8 @@ class Engine:
         models = self.cast.open(task, trial, example)
         offers = Offers()
         environment = self.environments.open(task, trial, offers.names)
+        if self.settings.hooks:
+            environment = ToldCalls(environment, self.told)
 
         def record(step: Step) -> None:
             if self._stopping:
@@ -385,6 +394,10 @@ class Engine:
             s.allow_code,
             {**team.measured, **team.arranged, **self._facts(task)},
         )
+
+
+def _about(task: Task, trial: int) -> dict[str, JSON]:
+    return {"task": task.id, "trial": trial, "goals": [goal.text for goal in task.goals]}
 
 
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:

@@ -288,8 +288,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         manifest[ASKED] = asked
     if refused := before.get(REFUSED):
         manifest[REFUSED] = refused
-    if settings.origins:
-        manifest["origins"] = dict(sorted(settings.origins.items()))
+    if origins := {name: by for name, by in settings.origins.items() if name != "hooks"}:
+        manifest["origins"] = dict(sorted(origins.items()))
     folder.write_json("run.json", manifest)
     return warnings
 

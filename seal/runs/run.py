@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from seal.agents.teams import MANAGER
 from seal.core import ModelError, OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode
@@ -146,7 +147,10 @@ def _run(
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
     settings = replace(settings, max_total_seconds=budget.seconds_left)
-    with Engine(settings, folder, pool) as engine:
+    with (
+        Engine(settings, folder, pool) as engine,
+        engine.told.of("run", lambda: _about(engine)) as came,
+    ):
         if not (folder.path / "run.json").is_file():
             try:
                 engine.check()
@@ -176,7 +180,14 @@ def _run(
                     _clear(folder.path, keep=was_there)
                 raise
             summary = chats.score()
+            came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
     return chats.stopped or bool(budget.refused), summary
+
+
+def _about(engine: Engine) -> dict[str, Any]:
+    """Return what hooks are told of a run."""
+    model = engine.cast.of(MANAGER).account
+    return {"benchmark": engine.pool.name, "folder": str(engine.folder.path), "model": model}
 
 
 def _clear(path: Path, keep: bool) -> None:
@@ -464,7 +475,7 @@ class _Chats:
         from seal.runs.processes import ProcessWorkers
 
         s, engine = self.settings, self.engine
-        s = replace(s, max_total_seconds=self.budget.seconds_left)
+        s = replace(s, max_total_seconds=self.budget.seconds_left, hooks=())
         parts = s, self.folder, s.processes, s.workers, self._ahead, engine.cast
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 

@@ -43,6 +43,7 @@ from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
 from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.goals import turns_of
+from seal.runs.hooks import Told
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import LINES, RunFolder, human_summary
 from seal.runs.spending.ledger import Ledger
@@ -186,6 +187,8 @@ class Scorer:
     """Trajectories judged at once; more than one only helps a model's judge."""
     asked: Callable[[], Ledger] = dict
     """Called when all is scored: what judges were asked."""
+    told: Told = field(default_factory=Told)
+    """Tells hooks of each chat that is scored."""
 
     def score(
         self, folder: RunFolder, progress: Callable[[int, int], None] | None = None
@@ -273,14 +276,20 @@ class Scorer:
             if (task.id, trajectory.trial) in self._ahead:
                 return self._ahead[task.id, trajectory.trial]
             metrics = (*usual(task, trajectory.trial), *hidden)
-            scores = score_trajectory(task, trajectory, tools, metrics)
-            own = score_trajectory(task, trajectory, tools, shown)
-            every = distinct((*scores, *own))
-            if self.without_spoilt and is_spoilt(every):
-                every = left_out(every)
+            with self.told.of("score", lambda: _which(trajectory)) as came:
+                scores = score_trajectory(task, trajectory, tools, metrics)
+                own = score_trajectory(task, trajectory, tools, shown)
+                every = distinct((*scores, *own))
+                if self.without_spoilt and is_spoilt(every):
+                    every = left_out(every)
+                came["scores"] = every
             return trajectory, every, {score.metric for score in own}
 
         return measure
+
+
+def _which(trajectory: Trajectory) -> dict[str, Any]:
+    return {"task": trajectory.task_id, "trial": trajectory.trial}
 
 
 def _mapped(

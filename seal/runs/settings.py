@@ -30,6 +30,7 @@ from seal.core.typed_values import Count, Within, check_fields
 from seal.models import REGISTRY, Flagged, Model, split_name
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import RetrieverSpec
+from seal.runs.hooks import HooksChoice
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
@@ -218,6 +219,9 @@ class RunSettings:
     """Judge and simulate them as the run is; False: by rule and by template, which cost nothing."""
     allow_code: Sequence[str] = ()
     """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
+    hooks: Sequence[HooksChoice] = ()
+    """Who is told when the run and its parts begin and end (`seal.runs.hooks`); not of floor and
+    ceiling. They leave no trace in the run's folder."""
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """Setting to who gave its value; one that is not here has its default."""
 
@@ -231,6 +235,12 @@ class RunSettings:
         check_fields(self, mobile_tools="tools")
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
+        object.__setattr__(self, "hooks", tuple(self.hooks))
+        if self.hooks and self.processes > 1:
+            raise UsageError(
+                "hooks are told of chats in threads of one process: leave --processes out, "
+                "and give --workers N"
+            )
         refuse_secret("", self.model_options, "model_options")
         object.__setattr__(self, "model", _told(self.model))
         role_models = {role: _told(models) for role, models in self.role_models.items()}
@@ -296,7 +306,7 @@ def check_seed(seed: int) -> None:
 
 def has_own_code(settings: RunSettings) -> bool:
     """Tell whether a run may load code that is not ours: a role, team, metric or model."""
-    named = (settings.team, *settings.roles.values(), *settings.metrics)
+    named = (settings.team, *settings.roles.values(), *settings.metrics, *settings.hooks)
     models = (settings.model, *settings.role_models.values())
     ours = (part is None or (isinstance(part, str) and ":" not in part) for part in named)
     known = (isinstance(model, str) and split_name(model)[0] in REGISTRY for model in models)

@@ -65,6 +65,7 @@ def command(
             retriever=retriever.retriever,
             top_k=ks[0],
             shard=into.shard,
+            hooks=into.hooks,
             baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
         )
     except EndpointError as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 from seal.core import ChatModel, Completion, Request, RequestError
 from seal.core.servers import sentences
+from seal.runs.hooks import Told, answered, asked
 
 Account = tuple[str, str]
 """Role and model."""
@@ -109,6 +110,8 @@ class Meter:
 
     def __init__(self) -> None:
         self.admit: Callable[[Ledger], None] | None = None
+        self.told = Told()
+        """Tells hooks of each request."""
         self._lock = threading.Lock()
         self._ledgers: dict[int, dict[Account, Spent]] = {}
 
@@ -163,17 +166,23 @@ class Metered:
             ModelError: The model failed; what it may have cost is not known. Where it is none of
                 the agent's, and refused, the text names the repair.
         """
+        said = self._role, self._name, request
+        with self._meter.told.of("request", lambda: asked(*said)) as came:
+            answer = self._answer(request)
+            if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault
+                self._meter.note(self._role, self._name, answer)
+                came |= answered(answer)
+        return answer
+
+    def _answer(self, request: Request) -> Completion:
         try:
-            answer = self.inner.complete(request)
+            return self.inner.complete(request)
         except RequestError as error:
             if error.refusal is None or self._role not in _BESIDE_THE_AGENT:
                 raise
             repair = f"Another model may take it: --role-model {self._role}=MODEL."
             told = sentences(str(error), repair)
             raise RequestError(told, error.refusal, error.status, error.said) from None
-        if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault it is
-            self._meter.note(self._role, self._name, answer)
-        return answer
 
 
 class Admitted:

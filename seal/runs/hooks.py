@@ -1,0 +1,218 @@
+"""Hooks: objects that are told when a run and its parts begin and end. They change nothing.
+
+`seal.run(..., hooks=[...])` takes them, or `seal run --hooks NAME`. docs/hooks.md has examples.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+import orjson
+
+from seal.core import JSON, Completion, Message, Request, ToolCall, ToolResult, UsageError, fault
+from seal.core.environment import Around, Environment
+from seal.core.plain import json_bytes
+from seal.core.registry import Registry
+from seal.core.specs import name_of
+
+Kind = Literal["run", "chat", "request", "call", "score"]
+"""A run; the chat about a task; a question to a model; a call of a tool; the scoring of a chat."""
+REGISTRY = Registry("hooks", "seal.hooks", {"opentelemetry": "seal.runs.open_telemetry:Spans"})
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What begins or ends."""
+
+    kind: Kind
+    id: int
+    """Unique within a run; start and end of one thing have the same."""
+    parent: int | None
+    """Id of what it is a part of; None of a run."""
+    data: Mapping[str, JSON]
+    """Copies, which a hook may keep and change: of a start what is known then, of an end also what
+    came of it. docs/hooks.md lists the names."""
+    error: str = ""
+    """Of an end: the exception that ended it, `Kind: text`; empty where none did."""
+
+
+@runtime_checkable
+class Hooks(Protocol):
+    """Is told of a run, in the threads in which it is played. What it raises is logged once."""
+
+    def start(self, event: Event) -> None:
+        """Take note that something begins."""
+        ...
+
+    def end(self, event: Event) -> None:
+        """Take note that it has ended."""
+        ...
+
+
+HooksChoice: TypeAlias = str | Hooks | type[Hooks]
+"""A text is a name, or a dotted path; a class takes no arguments."""
+
+
+def build_hooks(wanted: Sequence[HooksChoice]) -> tuple[Hooks, ...]:
+    """Return hooks by object, class, name or dotted path.
+
+    Raises:
+        UnknownNameError: There are none of that name.
+        UsageError: It has no `start` and `end`.
+    """
+    return tuple(map(_built, wanted))
+
+
+def _built(what: Any) -> Hooks:
+    found = REGISTRY.resolve(what)
+    hooks = found() if isinstance(found, type) else found
+    if not isinstance(hooks, Hooks):
+        raise UsageError(f"hooks {name_of(what)}: expected methods start(event) and end(event)")
+    return hooks
+
+
+class Told:
+    """Tells hooks of the events of one run. Safe in threads, as far as the hooks are.
+
+    Args:
+        hooks: Who is told; empty: nobody, at no cost.
+    """
+
+    def __init__(self, hooks: Sequence[Hooks] = ()) -> None:
+        self._hooks = hooks
+        self._ids = count(1)
+        self._root: int | None = None
+        self._failed: set[int] = set()
+
+    @contextmanager
+    def of(self, kind: Kind, data: Callable[[], Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Tell of a start, and of the end after the block, with what the block puts into the map.
+
+        Args:
+            kind: What begins.
+            data: Returns what is known of it; called only where there are hooks.
+        """
+        came: dict[str, Any] = {}
+        if not self._hooks:
+            yield came
+            return
+        told, parent = _CURRENT.get()
+        within = parent if told is self else self._root
+        event = Event(kind, next(self._ids), within, _facts(data))
+        if kind == "run":
+            self._root = event.id
+        token = _CURRENT.set((self, event.id))
+        self._tell("start", event)
+        error = ""
+        try:
+            yield came
+        except BaseException as raised:
+            error = f"{type(raised).__name__}: {raised}"
+            raise
+        finally:
+            _CURRENT.reset(token)
+            data_then = {**event.data, **_plain(came)}
+            self._tell("end", replace(event, data=data_then, error=error))
+
+    def _tell(self, what: Literal["start", "end"], event: Event) -> None:
+        for number, hooks in enumerate(self._hooks):
+            own = replace(event, data=_plain(event.data))  # none sees what another one changes
+            try:
+                getattr(hooks, what)(own)
+            except Exception as error:  # a hook is never the reason that a chat fails
+                if number not in self._failed:
+                    self._failed.add(number)
+                    name = type(hooks).__name__
+                    _LOG.warning("hooks %s: %s; told once, the run goes on", name, fault(error))
+
+
+_CURRENT: ContextVar[tuple[Told | None, int | None]] = ContextVar("event", default=(None, None))
+"""Who tells, and the event within which this code runs, in whatever thread."""
+
+
+class ToldCalls(Around):
+    """An environment whose calls hooks are told of.
+
+    Args:
+        inner: Where calls run.
+        told: Tells the hooks.
+    """
+
+    def __init__(self, inner: Environment, told: Told) -> None:
+        super().__init__(inner)
+        self._told = told
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results; calls of one reply begin in their order and end in the reverse."""
+        return self._rest(calls, 0)
+
+    def _rest(self, calls: Sequence[ToolCall], begun: int) -> list[ToolResult]:
+        if begun == len(calls):
+            return self.inner.call(calls)
+        call = calls[begun]
+        with self._told.of("call", lambda: _called(call)) as came:
+            results = self._rest(calls, begun + 1)
+            answer = next((one for one in results if one.call_id == call.id), None)
+            if answer is not None:
+                came |= {"result": answer.content, "failed": answer.error}
+        return results
+
+
+def _called(call: ToolCall) -> dict[str, Any]:
+    arguments = call.raw if call.arguments is None else call.arguments
+    return {"id": call.id, "name": call.name, "arguments": arguments}
+
+
+def asked(role: str, model: str, request: Request) -> dict[str, Any]:
+    """Return what hooks are told of a request."""
+    return {
+        "role": role,
+        "model": model,
+        "messages": [_said(message) for message in request.messages],
+        "tools": [tool.name for tool in request.tools],
+        "temperature": request.temperature,
+        "seed": request.seed,
+        "max_tokens": request.max_tokens,
+    }
+
+
+def answered(answer: Completion) -> dict[str, Any]:
+    """Return what hooks are told of an answer."""
+    return {
+        "content": answer.content,
+        "reasoning": answer.reasoning,
+        "calls": [_called(call) for call in answer.calls],
+        "tokens_in": answer.usage.tokens_in,
+        "tokens_out": answer.usage.tokens_out,
+        "finish_reason": answer.finish_reason,
+        "kept": answer.kept,
+    }
+
+
+def _said(message: Message) -> dict[str, Any]:
+    calls = [_called(call) for call in message.calls]
+    return {
+        "role": message.role,
+        "content": message.content,
+        **({"calls": calls} if calls else {}),
+        **({"call_id": message.call_id} if message.call_id else {}),
+    }
+
+
+def _facts(data: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    try:
+        return _plain(data())
+    except Exception as error:  # a user's own model or agent may have put anything there
+        return {"untold": fault(error)}
+
+
+def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
+    plain: dict[str, Any] = orjson.loads(json_bytes(data, default=str))
+    return plain

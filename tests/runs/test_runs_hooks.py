@@ -1,0 +1,221 @@
+"""Hooks: what they are told, that they change nothing, and the spans of OpenTelemetry."""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from servers import ModelServer, calls, text
+
+import seal
+from seal.core import UsageError
+from seal.runs.hooks import Event
+
+Noted = list[tuple[str, Event]]
+
+
+class Notes:
+    """Keeps what it is told, and spoils its copies."""
+
+    def __init__(self) -> None:
+        self.noted: Noted = []
+
+    def start(self, event: Event) -> None:
+        self._note("start", event)
+
+    def end(self, event: Event) -> None:
+        self._note("end", event)
+
+    def _note(self, what: str, event: Event) -> None:
+        kept = json.loads(json.dumps(dict(event.data)))
+        self.noted.append((what, Event(event.kind, event.id, event.parent, kept, event.error)))
+        for value in event.data.values():
+            if isinstance(value, (dict, list)):
+                value.clear()
+
+    def of(self, kind: str, what: str = "end") -> list[Event]:
+        return [event for when, event in self.noted if (when, event.kind) == (what, kind)]
+
+
+class Broken:
+    def start(self, event: Event) -> None:
+        raise KeyError("no start")
+
+    def end(self, event: Event) -> None:
+        raise KeyError("no end")
+
+
+def play(pool: Path, out: Path, **further: Any) -> seal.Run:
+    options = {"model": "oracle", "baselines": False, **further}
+    return seal.run(pool, out=out, **options)
+
+
+def test_hooks_are_told_of_every_part_within_what_it_is_a_part_of(
+    pool: Path, tmp_path: Path
+) -> None:
+    notes = Notes()
+    run = play(pool, tmp_path / "run", hooks=[notes])
+    whole, chats = notes.of("run"), notes.of("chat")
+    assert [event.parent for event in whole] == [None]
+    assert {event.parent for event in (*chats, *notes.of("score"))} == {whole[0].id}
+    inner = {event.parent for event in (*notes.of("request"), *notes.of("call"))}
+    assert inner <= {event.id for event in chats}
+    begun, ended = ({e.id for w, e in notes.noted if w == when} for when in ("start", "end"))
+    assert begun == ended and len(chats) == run.summary["tasks"]
+    assert len(notes.of("call")) == run.summary["usage"]["calls"]
+
+
+def test_an_end_has_what_came_of_it(pool: Path, tmp_path: Path) -> None:
+    notes = Notes()
+    run = play(pool, tmp_path / "run", hooks=[notes])
+    metrics: Any = notes.of("run")[0].data["metrics"]
+    assert metrics["pass_rate"]["mean"] == run["pass_rate"].mean
+    called: Any = notes.of("call")[0].data
+    assert {"name", "arguments", "result"} <= called.keys()
+    scored: Any = notes.of("score")[0].data["scores"]
+    assert "pass_rate" in {score["metric"] for score in scored}
+    assert {"messages", "content", "tokens_in"} <= notes.of("request")[0].data.keys()
+
+
+def test_hooks_that_spoil_what_they_get_and_raise_change_no_byte_of_a_run(
+    pool: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plain, told = tmp_path / "plain", tmp_path / "told"
+    play(pool, plain)
+    with caplog.at_level(logging.WARNING):
+        play(pool, told, hooks=[Notes(), Broken()])
+    for file in (path for path in plain.iterdir() if path.name != "timings.jsonl"):
+        assert file.read_bytes() == (told / file.name).read_bytes(), file.name
+    said = [record.getMessage() for record in caplog.records]
+    assert [text.startswith("hooks Broken: KeyError: 'no start'") for text in said] == [True]
+
+
+def test_a_run_goes_on_with_other_hooks_than_it_began_with(pool: Path, tmp_path: Path) -> None:
+    play(pool, tmp_path / "run", limit=1, hooks=[Notes()])
+    notes = Notes()
+    play(pool, tmp_path / "run", limit=2, resume=True, hooks=[notes])
+    assert len(notes.of("chat")) == 1
+
+
+def test_the_baselines_tell_nobody(pool: Path, tmp_path: Path) -> None:
+    notes = Notes()
+    play(pool, tmp_path / "run", limit=1, hooks=[notes], baselines=True)
+    assert len(notes.of("run")) == 1
+
+
+def test_what_ends_a_chat_with_an_error_is_told(tmp_path: Path, pool: Path) -> None:
+    notes = Notes()
+    model = "openai/m,base_url=http://127.0.0.1:1/v1"
+    with pytest.raises(seal.SealError):
+        play(pool, tmp_path / "run", model=model, limit=1, hooks=[notes])
+    assert notes.of("run")[0].error
+
+
+@pytest.mark.parametrize(
+    ("hooks", "processes", "told"),
+    [
+        ([object()], 1, r"expected methods start\(event\) and end\(event\)"),
+        (["opentelmetry"], 1, "mean 'opentelemetry'"),
+        ([Notes()], 2, "leave --processes out"),
+    ],
+)
+def test_hooks_that_cannot_be_are_refused(
+    hooks: Any, processes: int, told: str, pool: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        play(pool, tmp_path / "run", hooks=hooks, processes=processes)
+
+
+def spans_of(pool: Path, out: Path, **further: Any) -> list[Any]:
+    """Play with a provider that keeps spans in memory, and return them."""
+    pytest.importorskip("opentelemetry.sdk")
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    from seal.runs.open_telemetry import Spans
+
+    kept, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(kept))
+    content = further.pop("content", False)
+    play(pool, out, hooks=[Spans(provider, content)], **further)
+    return list(kept.get_finished_spans())
+
+
+def test_a_run_is_a_trace_of_nested_spans_by_the_conventions(pool: Path, tmp_path: Path) -> None:
+    spans = spans_of(pool, tmp_path / "run", limit=2)
+    by_id = {span.context.span_id: span for span in spans}
+    assert len({span.context.trace_id for span in spans}) == 1
+    found = Counter(span.attributes.get("gen_ai.operation.name") for span in spans)
+    assert found["invoke_workflow"] == 1 and found["invoke_agent"] == 2
+    (tool, *_) = (s for s in spans if s.name.startswith("execute_tool "))
+    assert tool.attributes["gen_ai.tool.name"] == tool.name.partition(" ")[2]
+    assert by_id[tool.parent.span_id].attributes["gen_ai.operation.name"] == "invoke_agent"
+    scored = [span for span in spans if span.name.startswith("score ")]
+    names = {event.attributes["gen_ai.evaluation.name"] for event in scored[0].events}
+    linked = by_id[scored[0].links[0].context.span_id]
+    assert "pass_rate" in names and linked.name == "invoke_agent"
+    assert not any("gen_ai.input.messages" in span.attributes for span in spans)
+
+
+def test_spans_of_a_server_s_model_have_tokens_and_on_request_what_was_said(
+    pool: Path, tmp_path: Path
+) -> None:
+    def script(request: Any) -> Any:
+        heard = any(message["role"] == "tool" for message in request.body["messages"])
+        return text("Done.") if heard else calls(("weather", {"city": "Oslo"}))
+
+    with ModelServer(script) as server:
+        model = f"openai/m,base_url={server.url}"
+        spans = spans_of(pool, tmp_path / "run", limit=1, model=model, team="direct", content=True)
+    asked = [span for span in spans if span.name == "chat m"]
+    first = asked[0].attributes
+    assert first["gen_ai.provider.name"] == "openai"
+    assert first["gen_ai.usage.output_tokens"] > 0
+    said = json.loads(asked[-1].attributes["gen_ai.input.messages"])
+    assert {part["type"] for one in said for part in one["parts"]} >= {"text", "tool_call"}
+    assert json.loads(first["gen_ai.output.messages"])[0]["role"] == "assistant"
+
+
+@contextmanager
+def collector() -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
+    """Serve what takes spans by OTLP; gives its address and what it got."""
+    got: list[tuple[str, bytes]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}", got
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.slow
+def test_the_flag_sends_spans_to_the_endpoint_that_the_environment_names(tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    with collector() as (url, got):
+        words = ["run", "sample", "--limit", "1", "--no-baselines", "--hooks", "opentelemetry"]
+        environment = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": url}
+        command = [sys.executable, "-m", "seal", *words, "--out", str(tmp_path / "run")]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert {path for path, _ in got} == {"/v1/traces"}
+    assert any(b"invoke_workflow sample" in body for _, body in got)
