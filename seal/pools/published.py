@@ -20,8 +20,9 @@ class PublishedTable:
     title: str
     source: str
     """Paper, table or figure, and page."""
-    rows: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """System to the paper's heading of a column to its figure; empty: the layout alone."""
+    rows: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
+    """System to the paper's heading of a column to its figure, or to a text that has none; empty:
+    the layout alone."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The paper's heading of a column to our metric, or to `metric|group` as summary.json names
     groups; empty: `figures` tells it. A heading of `rows` that is left out has none."""
@@ -43,9 +44,11 @@ class PublishedTable:
     needs: Mapping[str, str] = field(default_factory=dict)
     """Heading to the flags or commands that give it, told where it is missing; of the empty text:
     those that the table as a whole needs."""
-    drawn: Literal["", "bars", "heat"] = ""
-    """How a page shows what is a figure in the paper: bars, or a table coloured by figures in per
-    cent; elsewhere it is a table."""
+    lacks: str = ""
+    """Which of the paper's figures are not at hand, where `rows` has some of them."""
+    drawn: Literal["", "bars", "lines", "heat"] = ""
+    """What is a figure in the paper: marks by heading, lines over the rows, or a table coloured by
+    figures in per cent. A page has bars for the first two, a terminal a table."""
 
     @property
     def headings(self) -> list[str]:

@@ -6,6 +6,7 @@ Equal figures give equal bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -227,10 +228,25 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     """
     files = []
     for name, figure in figures.items():
-        with styled():
-            (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-            vector, raster = (folder / FOLDER / f"{name}.{kind}" for kind in ("svg", "png"))
-            figure.savefig(vector, metadata={"Date": None})
-            figure.savefig(raster, dpi=150, metadata={"Software": None})
-            files += [vector, raster]
+        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+        for kind in ("svg", "png"):
+            files.append(folder / FOLDER / f"{name}.{kind}")
+            files[-1].write_bytes(picture_of(figure, kind))
     return files
+
+
+def picture_of(figure: Figure, kind: str) -> bytes:
+    """Return a figure as the content of a file.
+
+    Args:
+        figure: The figure.
+        kind: `svg` or `png`.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    out = BytesIO()
+    with styled():
+        undated = {"Date": None} if kind == "svg" else {"Software": None}
+        figure.savefig(out, format=kind, dpi=150 if kind == "png" else "figure", metadata=undated)
+    return out.getvalue()

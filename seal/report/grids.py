@@ -11,10 +11,13 @@ from seal.evaluation.goals import UNDECIDED
 from seal.report.printable import one_line, printable
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
 COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 """Look of a table that is readable at 80 columns."""
+_HEAD, _CELL, _WORD = 12, 44, 60
+"""Characters of a head, of another cell, and of a word, for which a column is wide at most."""
 _FRAMED: Any = {"title_justify": "left", "padding": (0, 1)}
 
 
@@ -49,6 +52,67 @@ def drawn(grid: Grid, **look: Any) -> Table:
     for row in grid.rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
     return table
+
+
+@dataclass(frozen=True, slots=True)
+class InParts:
+    """A table for a terminal: below each other, as many parts as its width asks for.
+
+    Each part repeats the columns of names, and no word is broken that a part has room for.
+    """
+
+    grid: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """Yield the parts."""
+        for part in parts_of(self.grid, options.max_width):
+            table = drawn(part, **COMPACT)
+            for place, (column, width) in enumerate(zip(table.columns, _widths(part), strict=True)):
+                column.width = width
+                if is_text(part, place):
+                    column.justify = "left"
+            yield table
+
+
+def parts_of(grid: Grid, width: int) -> Iterator[Grid]:
+    """Yield a table in parts of which each is at most so many characters wide, where words allow.
+
+    Args:
+        grid: The table.
+        width: Characters of a line.
+    """
+    widths = [2 + width for width in _widths(grid)]  # a space and a line
+    names = list(range(grid.names))
+    room = width - 1 - sum(widths[: grid.names])
+    shown: list[int] = []
+    for place in range(grid.names, len(widths)):
+        if shown and sum(widths[each] for each in (*shown, place)) > room:
+            yield _columns(grid, (*names, *shown))
+            shown = []
+        shown.append(place)
+    yield _columns(grid, (*names, *shown))
+
+
+def is_text(grid: Grid, place: int) -> bool:
+    """Tell whether a column has words rather than figures."""
+    return any(" " in row[place] for row in grid.rows)
+
+
+def _widths(grid: Grid) -> list[int]:
+    """Return the characters of each column: of its longest word or line, within bounds."""
+    return [
+        max(
+            *(min(_WORD, len(word)) for text in (head, *cells) for word in text.split() or [""]),
+            min(_HEAD, len(head)),
+            *(min(_CELL, len(line)) for cell in cells for line in cell.splitlines()),
+        )
+        for head, *cells in zip(grid.columns, *grid.rows, strict=True)
+    ]
+
+
+def _columns(grid: Grid, places: Sequence[int]) -> Grid:
+    rows = [[row[place] for place in places] for row in grid.rows]
+    return grid._replace(columns=[grid.columns[place] for place in places], rows=rows)
 
 
 def told(parts: Iterable[Any], **look: Any) -> Iterator[Any]:

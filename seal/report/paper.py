@@ -26,8 +26,8 @@ MARK = "*"
 """Stands behind a difference that is more than chance makes of our tasks."""
 _LEAST = 4
 """Letters and digits of a name, at least, for it to be the beginning of another."""
-Figures = Mapping[str, Mapping[str, float | None]]
-"""Row to heading to figure; the row of the whole is named by an empty text."""
+Figures = Mapping[str, Mapping[str, float | str | None]]
+"""Row to heading to figure, or to a text; the row of the whole is named by an empty text."""
 
 
 class Measured(NamedTuple):
@@ -48,10 +48,15 @@ class Row(NamedTuple):
     name: str
     whose: str
     """`published`, `here`, the label of what was measured, or what it is less."""
-    figures: Mapping[str, float]
+    figures: Mapping[str, float | str]
     outside: frozenset[str] | None = None
     """Of a difference, the headings whose published figure our 95 % interval does not hold; None:
     it is no difference."""
+
+    def number(self, heading: str) -> float | None:
+        """Return a figure; None where there is none, or a text."""
+        value = self.figures.get(heading)
+        return None if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +91,18 @@ class PaperTable:
                 mark = MARK if heading in row.outside else ""
                 return _text(value, digits[heading], True) + mark
             text = _text(value, digits[heading], False)
-            return text if shown is None else shown(text, value)
+            return text if shown is None or isinstance(value, str) else shown(text, value)
 
         rows = [
             (row.name, row.whose, *(cell(row, head) for head in self.headings)) for row in self.rows
         ]
-        return Grid(self.title, ("", "", *self.headings), rows, names=2)
+        return Grid(self.title, ("row", "whose", *self.headings), rows, names=2)
 
     def html(self) -> Markup:
         """Return the table for a page; bars stand above it, figures of a heat map have colours."""
         look = self.published.drawn
         body = table(self.grid(_heated if look == "heat" else None), wrapping=True)
-        return (self._bars() if look == "bars" else Markup("")) + body
+        return (self._bars() if look in ("bars", "lines") else Markup("")) + body
 
     def to_json(self) -> dict[str, Any]:
         """Return the table as JSON."""
@@ -116,13 +121,14 @@ class PaperTable:
             BarGroup(
                 heading,
                 tuple(
-                    Bar(lane["label"], lane["colour"], row.figures.get(heading))
+                    Bar(lane["label"], lane["colour"], row.number(heading))
                     for lane, row in zip(lanes, rows, strict=True)
                 ),
             )
             for heading in self.headings
         ]
-        most = max((value for row in rows for value in row.figures.values()), default=1.0)
+        every = (row.number(heading) for row in rows for heading in self.headings)
+        most = max((value for value in every if value is not None), default=1.0)
         chart = bar_chart(self.title, groups, max(most, self.published.scale))
         return render("charts.html", lanes=lanes, charts=[chart], folded=[])
 
@@ -135,7 +141,9 @@ class PaperTable:
         return max(known) if known else 1 if self.published.scale == 100 else None
 
 
-def _text(value: float, digits: int | None, signed: bool) -> str:
+def _text(value: float | str, digits: int | None, signed: bool) -> str:
+    if isinstance(value, str):
+        return value
     size = abs(value)
     if isinstance(value, int):
         text = f"{size:,}"
@@ -239,15 +247,15 @@ def _told(published: PublishedTable, each: Measured) -> Figures:
         raise UsageError(f"{where} failed: {fault(error)}; mend them, or the folder") from error
     if not isinstance(told, Mapping) or not all(map(_is_row, told.values())):
         raise UsageError(
-            f"{where} are {shortened(told)}; expected a map of rows, each of headings to numbers "
-            "or None"
+            f"{where} are {shortened(told)}; expected a map of rows, each of headings to "
+            "numbers, texts or None"
         )
     return told
 
 
 def _is_row(row: Any) -> bool:
     return isinstance(row, Mapping) and all(
-        value is None or isinstance(value, int | float) for value in row.values()
+        value is None or isinstance(value, int | float | str) for value in row.values()
     )
 
 
@@ -268,20 +276,23 @@ def _is_outside(published: PublishedTable, each: Measured, heading: str, other: 
 
 def _beside(
     published: PublishedTable,
-    found: Iterable[tuple[Measured, str, Mapping[str, float]]],
+    found: Iterable[tuple[Measured, str, Mapping[str, float | str]]],
     beside: str | None,
 ) -> Iterator[Row]:
     """Yield our rows, each with what it differs by from the published row that it stands beside."""
     for each, name, figures in found:
         if not figures:
             continue
-        yield Row(name or each.label, each.label if name else HERE, figures)
+        mine = Row(name or each.label, each.label if name else HERE, figures)
+        yield mine
         base = name if name in published.rows else "" if name else _same(published, each, beside)
         if base:
-            other = published.rows[base]
-            less = {h: v - other[h] for h, v in figures.items() if h in other}
-            if less:
-                outside = frozenset(h for h in less if _is_outside(published, each, h, other[h]))
+            theirs = Row(base, PUBLISHED, published.rows[base])
+            pairs = ((h, mine.number(h), theirs.number(h)) for h in figures)
+            known = [(h, m, t) for h, m, t in pairs if m is not None and t is not None]
+            if known:
+                outside = frozenset(h for h, _, t in known if _is_outside(published, each, h, t))
+                less = {h: m - t for h, m, t in known}
                 yield Row("", f"less {base if base != name else PUBLISHED}", less, outside)
 
 
@@ -320,6 +331,12 @@ def _missing(
         yield f"{label} lacks {', '.join(missing)}: {need}"
     if not published.rows:
         yield f"{published.name}: no published figure is at hand; all of these are ours"
+        return
+    told = {heading for row in published.rows.values() for heading in row}
+    if published.lacks:
+        yield f"published, and not at hand: {published.lacks}"
+    elif alone := [heading for heading in headings if heading not in told]:
+        yield f"no published figure of {', '.join(alone)} is at hand"
 
 
 def measured_lanes(lanes: Sequence[Lane]) -> list[Measured]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seal.report.glance import terminal_text
-from seal.report.grids import COMPACT, drawn
+from seal.report.grids import InParts, is_text
 from seal.report.pages import asset, content_hash, render
 from seal.report.paper import PaperTable
 from seal.report.printable import printable
@@ -19,6 +19,8 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
+_PARAGRAPH = "p{6cm}"
+"""Column of texts."""
 
 
 def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
@@ -31,7 +33,7 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         format: As named above.
     """
     if format == "latex":
-        parts = (*(latex(each) for each in tables), "\n".join(f"% {line}" for line in lines))
+        parts = (*(latex(each) for each in tables), "\n".join(map(_comment, lines)))
         return "\n\n".join(parts) + "\n"
     if format == "html":
         style = asset("style.css")
@@ -44,7 +46,7 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
     """Yield tables and lines as a terminal shows them."""
     for each in tables:
         yield printable(each.title)
-        yield drawn(each.grid()._replace(title=""), **COMPACT)
+        yield InParts(each.grid()._replace(title=""))
         yield from map(printable, each.notes)
     yield from map(printable, lines)
 
@@ -52,11 +54,14 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
 def latex(table: PaperTable) -> str:
     """Return a table as LaTeX that needs no package; notes are comments."""
     grid = table.grid()
-    aligned = "l" * grid.names + "r" * (len(grid.columns) - grid.names)
+    aligned = "l" * grid.names + "".join(
+        _PARAGRAPH if is_text(grid, place) else "r"
+        for place in range(grid.names, len(grid.columns))
+    )
     head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.columns, *grid.rows))
     return "\n".join(
         (
-            *(f"% {note}" for note in table.notes),
+            *map(_comment, table.notes),
             r"\begin{table}",
             rf"\caption{{{_latex(grid.title)}}}",
             rf"\begin{{tabular}}{{{aligned}}}",
@@ -71,5 +76,14 @@ def latex(table: PaperTable) -> str:
     )
 
 
+def _comment(text: str) -> str:
+    return f"% {_line(text)}"
+
+
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
+    return "".join(_LATEX.get(sign, sign) for sign in _line(text))
+
+
+def _line(text: str) -> str:
+    """Return a stranger's text on one line, which ends neither a comment nor a row."""
+    return " ".join(printable(text).split())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from io import BytesIO
-
 from matplotlib.figure import Figure
 
-from seal.report.figure_layout import styled
+from seal.report.figures import picture_of
 
 
 class Picture(Figure):
@@ -14,7 +12,4 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         """Return the figure as a notebook shows it."""
-        out = BytesIO()
-        with styled():
-            self.savefig(out, format="png", dpi=150, metadata={"Software": None})
-        return out.getvalue()
+        return picture_of(self, "png")

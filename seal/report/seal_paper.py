@@ -91,6 +91,7 @@ def sweep_table(
             f"{of}, decline with pool size",
             "SEAL, Table 3",
             rows,
+            lacks="deviations over its three runs",
             name="table-3",
             figures=of_sweep,
             **shared,
@@ -101,7 +102,7 @@ def sweep_table(
             _without_queries(rows),
             name="figure-4",
             figures=_curves,
-            drawn="bars",
+            drawn="lines",
             **shared,
         ),
     )

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,46 @@ def test_runs_stand_below_the_published_rows(
     assert [row["whose"] for row in table["rows"]][-2:] == ["here", "less GPT-4-0125"]
 
 
+def test_patterns_have_examples_and_what_the_agent_was_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "slips"
+    settings: dict[str, Any] = {"model_options": {"slips": 0.5}, "baselines": False}
+    seal.run("toolscan-sample", limit=12, feedback="on", out=run, cache_dir=tmp_path, **settings)
+    found = json.loads(told(capsys, "toolscan", run, "--json"))
+    tables = {each["name"]: each["rows"] for each in found["tables"]}
+    patterns = {row["name"]: row["figures"] for row in tables["table-1"]}
+    assert list(patterns) == ["IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN"]
+    assert patterns["IFN"]["errors"] >= 1
+    assert "unknown_tool" in patterns["IFN"]["example"]
+    feedback = {row["name"]: row["figures"] for row in tables["table-2"]}
+    assert "There is no tool named" in feedback["IFN"]["what the agent is told"]
+    summary = json.loads((run / "summary.json").read_bytes())["metrics"]
+    ours = next(row["figures"] for row in tables["table-4"] if row["whose"] == "here")
+    assert ours["IFN"] == summary["toolscan_ifn"]["mean"]
+    assert ours["SR"] == summary["toolscan_success"]["mean"]
+    picture = tmp_path / "figure.svg"
+    told(capsys, "toolscan", run, "--table", "figure-similarity", "--out", picture)
+    assert picture.read_bytes().startswith(b"<?xml")
+
+
+def test_a_run_of_the_phone_stands_in_every_table_of_its_paper(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    seal.run("toolsandbox-sample", limit=4, baselines=False, out=run, cache_dir=tmp_path)
+    found = json.loads(told(capsys, "toolsandbox", run, "--json"))
+    tables = {each["name"]: each for each in found["tables"]}
+    assert list(tables) == [f"table-{n}" for n in (*range(1, 9), 11)]
+    (size,) = (row for row in tables["table-4"]["rows"] if row["whose"] == "here")
+    summary = json.loads((run / "summary.json").read_bytes())["metrics"]
+    assert size["figures"]["turns"] == pytest.approx(summary["turn_count"]["mean"])
+    assert size["figures"]["tool calls"] == pytest.approx(summary["calls"]["mean"])
+    assert size["figures"]["scenarios"] == 4
+    (asked,) = tables["table-1"]["rows"]
+    assert set(asked["figures"]) == {"state dependency", "conversational", "interactive"}
+
+
 def test_a_folder_that_is_given_twice_stands_once(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +152,10 @@ def test_names_that_there_are_not_are_refused_with_those_there_are(
     assert "declares no tables of a paper" in refused(capsys, "sample", runs / "sample")
     assert "Did you mean 'table-3'" in refused(capsys, "toolscan", run, "--table", "table-33")
     assert "Did you mean 'GPT-4o'" in refused(capsys, "toolscan", run, "--beside", "gpt4o")
-    assert "known: html, latex, text" in refused(capsys, "toolscan", run, "--format", "pdf")
+    assert "known: html, latex, png, svg, text" in refused(
+        capsys, "toolscan", run, "--format", "pdf"
+    )
+    assert "--table figure-4 --out FILE" in refused(capsys, "toolscan", run, "--format", "svg")
     assert "need a folder" in refused(capsys, "toolscan", "--table", "table-4")
 
 
@@ -137,6 +181,9 @@ def test_the_counts_of_the_real_scenarios_are_the_papers(
     found = json.loads(told(capsys, "toolsandbox", tmp_path / "pool", "--json"))
     (table,) = (each for each in found["tables"] if each["name"] == "table-6")
     assert set(table["rows"][-1]["figures"].values()) == {0}
+    (table,) = (each for each in found["tables"] if each["name"] == "table-8")
+    counts = table["rows"][0]["figures"]
+    assert counts["of all scenarios"] == 8 * counts["of bases"]
 
 
 def test_a_sweep_stands_below_the_published_pool_sizes(

@@ -1,17 +1,23 @@
 """Published tables with our runs beside them."""
 
 import re
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from report_runs import Writer, chat, metric, task, texts_of
+from rich.console import Console
 
 import seal
 from seal.core import DataError, UsageError
 from seal.pools.published import PublishedTable
+from seal.report.figures import picture_of
+from seal.report.grids import Grid, InParts, parts_of
 from seal.report.lanes import Lane, lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
+from seal.report.paper_figures import figure_of
 from seal.report.paper_forms import latex
 from seal.report.seal_paper import of_sweep
 from seal.runs.run_folder import RunFolder
@@ -48,7 +54,10 @@ def test_a_run_stands_below_the_published_rows_with_what_it_differs_by(run: RunF
         ["lexical", "here", "0.50", "0.200", "14"],
         ["", "less GPT-4o", "-0.20*", "-", "+2"],
     ]
-    assert shown(run).notes == ["* the published figure lies outside our 95 % interval over tasks"]
+    assert shown(run).notes == [
+        "no published figure of long is at hand",
+        "* the published figure lies outside our 95 % interval over tasks",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +96,61 @@ def test_what_is_missing_is_told_with_what_would_give_it(make_run: Writer) -> No
     assert found.notes == [
         "lexical lacks SR: seal run shop",
         "lexical lacks long: tasks that are long",
+        "no published figure of long is at hand",
     ]
+
+
+def test_what_was_published_and_is_not_at_hand_is_told(run: RunFolder) -> None:
+    table = replace(MAIN, lacks="models of others")
+    assert "published, and not at hand: models of others" in shown(run, table).notes
+
+
+def test_a_text_stands_in_a_cell_and_differs_by_nothing(run: RunFolder) -> None:
+    table = PublishedTable(
+        "T", "P", {"A": {"says": "yes", "n": 2}}, figures=lambda _: {"A": {"says": "no", "n": 3}}
+    )
+    assert cells(shown(run, table)) == [
+        ["A", "published", "yes", "2"],
+        ["A", "lexical", "no", "3"],
+        ["", "less published", "-", "+1"],
+    ]
+
+
+def test_a_text_of_several_lines_ends_neither_a_row_nor_a_comment_of_latex(
+    run: RunFolder,
+) -> None:
+    figures = {"a": {"says": "one\n\n\\end{table} two\x1b"}}
+    table = PublishedTable("T", "P", figures=lambda _: figures, needs={"": "x\n\\input{y}"})
+    text = latex(shown(run, table))
+    assert r"one \textbackslash{}end\{table\} two" in text
+    assert "\x1b" not in text
+    empty = latex(shown(run, replace(table, figures=lambda _: {})))
+    assert r"% lexical has nothing for : x \input{y}" in empty.splitlines()
+
+
+def test_a_terminal_gets_a_wide_table_in_parts_and_no_word_is_broken() -> None:
+    heads = [f"heading{n}" for n in range(9)]
+    grid = Grid("", ("row", "whose", *heads), [("a long name", "published", *["1.00"] * 9)], 2)
+    found = list(parts_of(grid, 80))
+    assert [len(part.columns) for part in found] == [7, 6]
+    assert [part.columns[2] for part in found] == ["heading0", "heading5"]
+    console = Console(width=80, file=StringIO())
+    console.print(InParts(grid))
+    text = console.file.getvalue()
+    assert all(head in text for head in heads)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("drawn", ["bars", "lines", "heat"])
+def test_a_figure_is_drawn_for_files_and_equal_figures_give_equal_bytes(
+    run: RunFolder, drawn: Any
+) -> None:
+    found = {"a": {"x": 0.0, "y": 40.0}, "b": {"x": 41.0, "y": None, "z": "text"}}
+    table = PublishedTable("T $x$", "P", {"a": {"x": 3.0}}, figures=lambda _: found, drawn=drawn)
+    first, again = (picture_of(figure_of(shown(run, table)), "svg") for _ in range(2))
+    assert first == again
+    assert first.startswith(b"<?xml")
+    assert picture_of(figure_of(shown(run, table)), "png").startswith(b"\x89PNG")
 
 
 def test_a_layout_without_published_figures_says_that_all_are_ours(run: RunFolder) -> None:
@@ -210,7 +273,7 @@ def test_what_a_table_is_not_made_of_is_left_out(run: RunFolder, tmp_path: Path)
     [
         (lambda lane: {}["x"], "the figures of , 'T', of lexical failed: KeyError"),
         (lambda lane: 3, "are 3; expected a map of rows"),
-        (lambda lane: {"": {"x": "many"}}, "expected a map of rows, each of headings to numbers"),
+        (lambda lane: {"": {"x": [3]}}, "expected a map of rows, each of headings to numbers, "),
     ],
 )
 def test_a_strangers_function_is_held_to_what_it_must_return(

@@ -9,6 +9,7 @@ _PAPER = f"{_HERE}.paper:TABLES"
 
 TOOLSCAN = Benchmark(
     "toolscan",
+    metrics=("toolscan",),
     published=_PAPER,
     importer=f"{_HERE}.importer:import_toolscan",
     generators={
@@ -18,6 +19,7 @@ TOOLSCAN = Benchmark(
 )
 SAMPLE = Benchmark(
     "toolscan-sample",
+    metrics=("toolscan",),
     published=_PAPER,
     folder=Path(__file__).parent / "sample",
     importer="seal.benchmarks.toolscan.sample.importer:import_sample",

@@ -1,18 +1,26 @@
 """The tables of ToolScan, of a run or of a pool.
 
-Source: Kokane et al., ToolScan (2024): Table 3 (queries, turns and APIs by environment), Table 4
-(success and the seven error patterns), and the ablation on the similarity of API names.
+Source: Kokane et al., ToolScan (2024): the patterns with examples and what an agent is told of each
+(here Tables 1 and 2), Table 3 (queries, turns and APIs by environment), Table 4 (success and the
+seven patterns), and the ablation on the similarity of API names. The figures of Table 4 are by the
+denominators of ToolScan's code, and ours beside them too (`AsPublished`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
+from seal.core import JSON, Score, Step
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.pools import StoredPool
 from seal.pools.counts import environments_of
 from seal.pools.published import PublishedTable
+from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.error_patterns import COLUMNS
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
+from seal.report.printable import one_line
 
 _ENVIRONMENTS = {
     "patent": (20, 6, 7.2),
@@ -34,8 +42,67 @@ _RESULTS = {
     "GPT-3.5": (0.67, 0.70, 0.94, 0.86, 0.95, 0.94, 0.93, 0.91),
     "Mixtral-8x7B": (0.10, 0.11, 0.12, 0.11, 0.10, 0.15, 0.12, 0.20),
 }
+_PUBLISHED = {
+    "SR": "toolscan_success",
+    **{name.upper(): f"toolscan_{name}" for name in PATTERNS},
+}
+"""Heading of Table 4 to our metric by the denominators of ToolScan's code."""
+_LONGEST = 160
+"""Characters of an example."""
 _MEASURED = ("SR", "IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 _TAG = "environment="
+
+
+def _patterns(lane: Lane) -> Figures:
+    """Return pattern to its errors, the goals that have one, and the first of them."""
+    errors: Counter[str] = Counter()
+    goals: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for score, finding in _errors(lane):
+        name = score.metric
+        errors[name] += score.details["errors"]
+        goals[name] += 1
+        examples.setdefault(name, _example(score, finding))
+    return {
+        name.upper(): {"errors": errors[name], "goals": goals[name], "example": examples.get(name)}
+        for name in PATTERNS
+        if (lane.metrics.get(name) or {}).get("n")
+    }
+
+
+def _errors(lane: Lane) -> Iterator[tuple[Score, dict[str, JSON]]]:
+    """Yield each score with errors and its first finding."""
+    for score in scores_so_far(lane.run, PATTERNS):
+        if score.details.get("errors"):
+            yield score, next(iter(score.details.get("findings") or ()), {})
+
+
+def _example(score: Score, finding: dict[str, JSON]) -> str:
+    """Return what is wrong, and where it stands."""
+    faults = finding.get("faults")
+    told = [
+        f"{fault['kind']} {fault['name']}: expected {fault['expected']}, got {fault['received']}"
+        for fault in (faults if isinstance(faults, list) else ())[:1]
+        if isinstance(fault, dict)
+    ]
+    what = [str(finding[key]) for key in ("name", "cause") if finding.get(key)] + told
+    return one_line(f"{score.task_id}: {', '.join(what) or 'words'}", _LONGEST)
+
+
+def _feedback(lane: Lane) -> Figures:
+    """Return pattern of a call to what the agent was answered after the first error of it."""
+    first: dict[tuple[str, int, str], str] = {}
+    for score, finding in _errors(lane):
+        key = (score.task_id, score.trial, str(finding.get("call")))
+        if finding.get("call") and score.metric.upper() not in first.values():
+            first.setdefault(key, score.metric.upper())
+    found: dict[str, dict[str, str]] = {}
+    for chat in trajectories_so_far(lane.run):
+        for step, answer in chat.calls():
+            name = first.get((chat.task_id, chat.trial, step.call.id if step.call else ""))
+            if name is not None and answer is not None:
+                found[name] = {"what the agent is told": one_line(_said(answer), _LONGEST)}
+    return {name.upper(): found[name.upper()] for name in PATTERNS if name.upper() in found}
 
 
 def _counted(pool: StoredPool) -> Figures:
@@ -60,7 +127,30 @@ def _by_similarity(lane: Lane) -> Figures:
     return found
 
 
+_OTHERS = "the paper's other models"
+
+
+def _said(answer: Step) -> str:
+    """Return the error that a result tells, else its text."""
+    error = answer.result.error if answer.result is not None else None
+    return str((error or {}).get("message") or answer.content)
+
+
 TABLES = (
+    PublishedTable(
+        "The error patterns: errors, goals with one, and the first",
+        "ToolScan, error patterns with examples",
+        name="table-1",
+        figures=_patterns,
+        needs={"": "seal run toolscan", "example": "an agent that errs: -M slips=0.5 offline"},
+    ),
+    PublishedTable(
+        "What an agent is told of its errors",
+        "ToolScan, feedback by error pattern",
+        name="table-2",
+        figures=_feedback,
+        needs={"": "an agent that errs, and is told: seal run toolscan --feedback on"},
+    ),
     PublishedTable(
         "Environments: queries, mean turns (here calls of the gold) and APIs of a query",
         "ToolScan, Table 3",
@@ -74,11 +164,24 @@ TABLES = (
         needs={"": "seal import toolscan FILE --out POOL, of queries; upstream released none"},
     ),
     PublishedTable(
-        "Success and freedom of error patterns",
+        "Success and freedom of error patterns, by the published denominators",
+        "ToolScan, Table 4",
+        {name: dict(zip(_MEASURED, row, strict=True)) for name, row in _RESULTS.items()},
+        _PUBLISHED,
+        lacks=_OTHERS,
+        name="table-4",
+        needs={
+            "": "seal score RUN --metric toolscan; runs of ablations can be given too: seal "
+            "ablate feedback|format|irrelevance toolscan --out DIR"
+        },
+    ),
+    PublishedTable(
+        "Success and freedom of error patterns, none where no call was made",
         "ToolScan, Table 4",
         {name: dict(zip(_MEASURED, row, strict=True)) for name, row in _RESULTS.items()},
         COLUMNS,
-        name="table-4",
+        lacks=f"IAC upstream, and {_OTHERS}",
+        name="table-4-by-calls",
         needs={
             "SR": "a judge that can decide: --judge llm --judge-model MODEL",
             "": "seal run toolscan; runs of ablations can be given too: seal ablate "

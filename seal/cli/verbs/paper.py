@@ -1,14 +1,21 @@
 """Print a paper's tables with your runs beside the published rows."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON, new_app
 from seal.cli.output import output
 from seal.core import UnknownNameError, UsageError
 
+if TYPE_CHECKING:
+    from seal.report.paper import PaperTable
+
 app = new_app()
-_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html"}
+_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html", "svg": ".svg", "png": ".png"}
+_PICTURES = ("svg", "png")
 
 
 @verb(app)
@@ -27,7 +34,10 @@ def command(
         metavar="ROW",
     ),
     format: str | None = option(
-        None, "text, latex or html.  [default: by the ending of --out, else text]", metavar="FORMAT"
+        None,
+        "text, latex or html; of --table alone svg or png.  [default: by the ending of --out, else "
+        "text]",
+        metavar="FORMAT",
     ),
     out: Path | None = option(None, "File to write instead of printing.", metavar="FILE"),
     json: bool = JSON,
@@ -53,18 +63,32 @@ def command(
             result.result({"paper": name, "tables": tables})
             result.show(table_list(name, listed))
             return 0
+        if chosen in _PICTURES and (table is None or out is None):
+            raise UsageError(f"{chosen} draws one table into a file: --table figure-4 --out FILE")
         shown, lines = paper_tables(name, folders, table, beside)
         tables = [each.to_json() for each in shown]
         result.result({"paper": name, "tables": tables, "lines": lines})
         if out is not None:
             with AtomicFile(out) as file:
-                file.write(document(name, shown, lines, chosen).encode())
+                file.write(_content(name, shown, lines, chosen))
             result.show(f"{chosen}: {out}")
         elif chosen == "text":
             result.show(*shown_parts(shown, lines))
         else:
             result.show(document(name, shown, lines, chosen).rstrip())
     return 0
+
+
+def _content(name: str, tables: list[PaperTable], lines: list[str], format: str) -> bytes:
+    """Return what a file of a format holds; a picture is of the tables' first."""
+    from seal.report.paper_forms import document
+
+    if format not in _PICTURES:
+        return document(name, tables, lines, format).encode()
+    from seal.report.figures import picture_of
+    from seal.report.paper_figures import figure_of
+
+    return picture_of(figure_of(tables[0]), format)
 
 
 def _format(given: str | None, out: Path | None) -> str:

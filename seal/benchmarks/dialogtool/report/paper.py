@@ -117,6 +117,7 @@ def _turn_table(task: str) -> PublishedTable:
         {"GPT-4o": dict(zip(headings, _BY_TURNS[task], strict=True))},
         {h: f"{task}|turns_bucket={n}" for h, n in zip(headings, BUCKETS, strict=True)},
         scale=100.0,
+        lacks="models other than GPT-4o",
         name=f"figure-turns-{task}",
         needs={"": "dialogues that are as long: seal run dialogtool, without --limit"},
         drawn="bars",
@@ -153,6 +154,7 @@ TABLES = (
             "human": "",
         },
         scale=100.0,
+        lacks="models that are the best of no task",
         name="table-3",
         figures=_life,
         needs={
