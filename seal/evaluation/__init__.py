@@ -15,6 +15,7 @@ REGISTRY = Registry(
         "milestones": "seal.evaluation.milestones.metrics:Milestones",
         "missions": "seal.evaluation.mission_metrics:Missions",
         "pass_rate": "seal.evaluation.judges.measures:PassRate",
+        "recorded_scores": "seal.evaluation.recorded_scores:RecordedScores",
         "relevant_calls": "seal.evaluation.calls:RelevantCalls",
         "repeated_anyhow": "seal.evaluation.error_patterns:RepeatedAnyhow",
         "retrieval": "seal.evaluation.retrieval:Retrieval",

@@ -73,7 +73,8 @@ class Notes:
     """Reason to the number of records, or parts of records, that were left out."""
     lacks: set[str] = field(default_factory=set)
     """What the source says of no task or tool at all, such as "gold_calls". Of a source of tools
-    alone: "tasks"; any other is refused where records were left out and no task remains."""
+    alone: "tasks"; any other is refused where records were left out and no task remains. Of chats
+    without tools: "tools"; any other is refused where it has none."""
     facts: dict[str, JSON] = field(default_factory=dict)
     """Further counts under a name of their own."""
     malformed: list[str] = field(default_factory=list)

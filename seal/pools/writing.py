@@ -98,7 +98,8 @@ def _write(
             raise DataError(f"{error}{point} Nothing was imported") from error
     tools, tasks = writer.counts[TOOLS], writer.counts[TASKS]
     needs_tasks = notes.dropped and not writer.recordings and "tasks" not in notes.lacks
-    if not tools or (needs_tasks and not tasks):
+    needs_tools = "tools" not in notes.lacks
+    if (needs_tools and not tools) or (needs_tasks and not tasks):
         what = "record" if not tools + tasks else "task" if tools else "tool"
         raise DataError(_nothing(what, name, source, notes))
     report = ImportReport(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from seal.core import JSON, UsageError
+from seal.evaluation.recorded_scores import RecordedScores
 from seal.evaluation.rule_judge import RuleJudge
 from seal.pools.importer import RECORDED, RECORDINGS
 from seal.pools.imports import ImportReport, check_options
@@ -14,6 +15,8 @@ from seal.pools.writing import write_pool
 from seal.runs.run_folder import RunFolder
 
 CUTOFFS = (1, 5, 10)
+_HEADLINE = 10
+"""Scores of others that a short table shows."""
 
 
 def import_run(
@@ -54,16 +57,27 @@ def import_run(
     (recording,) = report.recordings
     files[0].replace(folder.trajectories_path)
     shutil.rmtree(out / RECORDED)
-    measure = {
+    played = source.name.partition(".")[0] if recording == benchmark else recording
+    folder.write_json("run.json", _manifest(report, f"recorded:{played}"))
+    return report
+
+
+def _manifest(report: ImportReport, played: str) -> dict[str, JSON]:
+    """Return the run.json of chats, as far as their importer knows what was played and scored."""
+    facts = report.facts
+    pool = str(facts.get("pool") or report.benchmark)
+    scores = facts.get("scores")
+    measure: dict[str, JSON] = {
         "cutoffs": list(CUTOFFS),
         "judge": {"judge": RuleJudge().identity},
-        "metrics": [],
-        "pool": benchmark,
+        "metrics": [RecordedScores.name] if scores else [],
+        "pool": pool,
         "pool_digest": report.digest,
         "seed": 0,
-        "trials": 1,
+        "trials": facts.get("trials") or 1,
     }
-    played = source.name.partition(".")[0] if recording == benchmark else recording
-    system = {"model": {"model": f"recorded:{played}"}}
-    folder.write_json("run.json", {"measure": measure, "system": system, "warnings": []})
-    return report
+    system: dict[str, JSON] = {"model": {"model": str(facts.get("model") or played)}}
+    manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": []}
+    if isinstance(scores, list) and scores:
+        manifest["benchmark"] = {"name": pool, "headline": scores[:_HEADLINE], "success": scores[0]}
+    return manifest

@@ -56,7 +56,7 @@ def command(
                 f"seal import {name}: SOURCE is missing: name its upstream files, or of mcp a "
                 'server: --stdio "COMMAND", --url URL or --config FILE'
             )
-        if asked.trajectories and source is not None:
+        if (asked.trajectories or _has_chats_alone(name)) and source is not None:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:
@@ -70,6 +70,13 @@ def command(
         places += [f"note: {remark}" for remark in report.get("remarks", ())]
         result.show(*field_lines(told), *places, f"written to {out}; {next_step}")
     return 0
+
+
+def _has_chats_alone(name: str) -> bool:
+    """Tell whether there are recorded chats of that name, and no benchmark."""
+    from seal.pools.importer import RECORDINGS, REGISTRY
+
+    return name in RECORDINGS and name not in REGISTRY
 
 
 def _next(report: Mapping[str, Any], out: Path) -> str:

@@ -1,0 +1,251 @@
+"""Logs of inspect_ai as runs: each sample a task, each epoch of it a trial.
+
+Their scores stand in the run as `inspect/SCORER`; the first is what counts as success. Our metrics
+measure the chats beside them, as far as a log has gold: the target of a sample is its answer.
+
+Source: inspect_ai, src/inspect_ai/log; its own reader reads the file, of any version.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from seal.agents.teams import EXECUTOR, MANAGER, USER
+from seal.core import (
+    JSON,
+    DataError,
+    Execution,
+    Goal,
+    Step,
+    Stop,
+    StopReason,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+    UsageError,
+    shortened,
+)
+from seal.core.plain import exact_json
+from seal.evaluation.recorded_scores import GIVEN
+from seal.pools.importer import Notes, Recorded
+
+NAME = "inspect"
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_LIMITS: Mapping[str, StopReason] = {
+    "message": "max_messages",
+    "turn": "max_turns",
+    "token": "max_tokens",
+    "time": "max_seconds",
+    "working": "max_seconds",
+    "context": "context_overflow",
+}
+"""Their limit of a sample to ours; any other one ends it as `done`."""
+
+
+def import_log(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
+    """Yield the tools of a log, and each sample as a task and the trajectories that played it.
+
+    Args:
+        source: A log (.eval or .json).
+        notes: Gets what the run is of, and which scores it has.
+
+    Raises:
+        UsageError: inspect_ai is not installed.
+        DataError: It is no log, or none of its samples was kept.
+    """
+    log = _read(source)
+    samples: defaultdict[str, list[Any]] = defaultdict(list)
+    for sample in log.samples or ():
+        samples[str(sample.id)].append(sample)
+    if not samples:
+        raise DataError(f"{source} has no samples (status {log.status}); expected a log with some")
+    name = f"{NAME}/{log.eval.task}"
+    tools = {
+        tool.id: tool for many in samples.values() for one in many for tool in _tools(name, one)
+    }
+    notes.lacks |= {"gold_calls"} | (set() if tools else {"tools"})
+    given = dict.fromkeys(
+        metric for many in samples.values() for one in many for metric in _scores(one.scores or {})
+    )
+    epochs = max(sample.epoch for many in samples.values() for sample in many)
+    notes.facts |= {
+        "pool": name,
+        "model": str(log.eval.model),
+        "trials": epochs,
+        "scores": list(given),
+    }
+    yield from tools.values()
+    for key, trials in samples.items():
+        yield _task(name, key, trials)
+        for sample in sorted(trials, key=lambda one: int(one.epoch)):
+            yield Recorded(NAME, _Chat(name, key, sample).trajectory())
+
+
+def _read(source: Path) -> Any:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise UsageError(
+            "seal import inspect reads logs by inspect_ai itself: "
+            "pip install 'seal-api-llms[inspect]'"
+        ) from error
+    if source.is_dir():
+        logs = sorted(path.name for path in source.iterdir() if path.suffix in (".eval", ".json"))
+        told = f": {', '.join(logs[:5])}" if logs else ""
+        raise DataError(f"{source} is a folder; name one of its logs (.eval, .json){told}")
+    try:
+        return read_eval_log(str(source), resolve_attachments="full")
+    except Exception as error:  # whatever their reader raises of a file that is no log
+        raise DataError(f"{source} is no log of inspect_ai: {shortened(str(error))}") from error
+
+
+def _tools(name: str, sample: Any) -> Iterator[Tool]:
+    """Yield the tools that a sample's model was offered, and those that it called besides."""
+    offered: dict[str, Any] = {
+        info.name: info for event in sample.events if event.event == "model" for info in event.tools
+    }
+    for called, info in offered.items():
+        schema = exact_json(info.parameters.model_dump(exclude_none=True))
+        yield Tool(f"{name}/{called}", called, str(info.description or ""), schema)
+    made = {call.function for said in sample.messages for call in _calls(said)}
+    for called in sorted(made - offered.keys()):
+        yield Tool(f"{name}/{called}", called)
+
+
+def _calls(message: Any) -> Sequence[Any]:
+    return getattr(message, "tool_calls", None) or ()
+
+
+def _task(name: str, key: str, trials: Sequence[Any]) -> Task:
+    first = trials[0]
+    asked = first.input if isinstance(first.input, str) else _asked(first.input)
+    targets = [first.target] if isinstance(first.target, str) else first.target
+    offered = tuple(dict.fromkeys(tool.id for one in trials for tool in _tools(name, one)))
+    plain = {k: v for k, v in first.metadata.items() if isinstance(v, (str, int, float, bool))}
+    goal = Goal(
+        asked, answers=tuple(filter(None, targets)), offered=offered, any_answer=len(targets) > 1
+    )
+    return Task(key, name, (goal,), tags=exact_json(plain))
+
+
+def _asked(messages: Sequence[Any]) -> str:
+    return "\n\n".join(one.text for one in messages if one.role == "user")
+
+
+class _Chat:
+    """A sample in one epoch."""
+
+    def __init__(self, name: str, key: str, sample: Any) -> None:
+        self._name, self._key, self._sample = name, key, sample
+        self._known = {tool.name: tool.id for tool in _tools(name, sample)}
+        self._made: dict[str, ToolCall] = {}
+        """Their id of a call to the call."""
+        self._usage = {
+            choice.message.id: event.output.usage
+            for event in sample.events
+            if event.event == "model" and event.output.usage is not None
+            for choice in event.output.choices
+        }
+
+    def trajectory(self) -> Trajectory:
+        """Return the sample as a trajectory, with the scores that it was given."""
+        sample = self._sample
+        steps: list[Step] = []
+        for turn, message in enumerate(one for one in sample.messages if one.role != "system"):
+            steps += self._said(message, turn, len(steps))
+        answer = sample.output.completion or None
+        return Trajectory(
+            self._key,
+            int(sample.epoch) - 1,
+            tuple(steps),
+            offered=(tuple(self._known.values()),),
+            stops=(self._stop(),),
+            answers=(answer,),
+            provenance={GIVEN: _scores(sample.scores or {})},
+        )
+
+    def _stop(self) -> Stop:
+        sample = self._sample
+        if sample.error is not None:
+            return Stop("error", str(sample.error.message))
+        return Stop(_LIMITS.get(sample.limit.type, "done") if sample.limit else "done")
+
+    def _said(self, message: Any, turn: int, index: int) -> Iterator[Step]:
+        """Yield the steps of a message: one, or one for each of its calls."""
+        if message.role == "tool":
+            yield self._answered(message, turn, index)
+        elif message.role == "user":
+            yield Step(index, USER, MANAGER, message.text, turn=turn)
+        else:
+            used = self._usage.get(message.id)
+            told: dict[str, Any] = {"turn": turn, "reasoning": _thought(message)}
+            if used is not None:
+                told["usage"] = Usage(used.input_tokens, used.output_tokens)
+            if not _calls(message):
+                yield Step(index, MANAGER, USER, message.text, **told)
+            for number, call in enumerate(_calls(message)):
+                made = self._call(call)
+                text = "" if number else message.text
+                yield Step(index + number, MANAGER, EXECUTOR, text, made, **told)
+                told = {"turn": turn}
+
+    def _call(self, call: Any) -> ToolCall:
+        number, wrong = len(self._made), getattr(call, "parse_error", None)
+        arguments = None if wrong else exact_json(call.arguments)
+        tool = self._known.get(call.function)
+        raw = str(call.arguments) if wrong else ""
+        made = ToolCall(f"call_{number}", call.function, arguments, raw, tool)
+        self._made[call.id] = made
+        return made
+
+    def _answered(self, message: Any, turn: int, index: int) -> Step:
+        call, failed = self._made.get(message.tool_call_id), message.error
+        error: dict[str, JSON] | None = None
+        if failed is not None:
+            error = {"kind": str(failed.type), "message": str(failed.message)}
+        ran = call is not None and call.tool is not None and call.arguments is not None
+        executed = Execution(call.tool, call.arguments) if ran else None  # type: ignore[union-attr,arg-type]
+        text = message.text or (str(failed.message) if failed is not None else "")
+        answered = call.id if call is not None else str(message.tool_call_id)
+        result = ToolResult(answered, text, error, executed=executed)
+        return Step(index, EXECUTOR, MANAGER, text, result=result, turn=turn)
+
+
+def _thought(message: Any) -> str:
+    parts = message.content if isinstance(message.content, list) else []
+    return "\n\n".join(one.reasoning for one in parts if one.type == "reasoning" and one.reasoning)
+
+
+def _scores(given: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return each score as {value, reason}; of a score with parts each part."""
+    found: dict[str, JSON] = {}
+    for scorer, score in given.items():
+        several = score.value if isinstance(score.value, dict) else {"": score.value}
+        for part, value in several.items():
+            number = _number(value)
+            said = str(score.explanation or "")
+            why = said if number is not None else f"{shortened(value)} is no number"
+            named = f"{NAME}/{scorer}/{part}" if part else f"{NAME}/{scorer}"
+            found[named] = {"value": number, "reason": why}
+    return found
+
+
+def _number(value: Any) -> float | None:
+    """Return a score as a number; None: it is none, or the sample was not scored."""
+    if isinstance(value, str):
+        try:
+            return _GRADES[value] if value in _GRADES else _finite(float(value))
+        except ValueError:
+            return None
+    return _finite(float(value)) if isinstance(value, (int, float)) else None
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
