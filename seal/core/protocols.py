@@ -164,7 +164,8 @@ class Pool:
 
     tools: tuple[Tool, ...]
     tasks: tuple[Task, ...] = ()
-    """For `oracle` and `given` alone: a real retriever sees tools and query texts only."""
+    """For retrievers that say by `reads_gold` that they read them: others see tools and query texts
+    only."""
     seed: int = 0
     cache_dir: Path | None = None
     """Where indexes are kept; None: nowhere."""
@@ -173,6 +174,8 @@ class Pool:
     """Where the vectors of texts are kept; None: nowhere."""
     cache: CacheMode = "record"
     """How `answers` is used."""
+    models: Callable[[Any], ChatModel] | None = None
+    """Opens a language model by its name, its answers kept; None: only objects can be asked."""
 
 
 class Retriever(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,18 +34,28 @@ REGISTRY = Registry(
     "seal.retrievers",
     {
         "bm25": "seal.retrievers.bm25:Bm25",
+        "co_use": "seal.retrievers.co_use:CoUse",
         "dense": "seal.retrievers.dense:Dense",
+        "expand": "seal.retrievers.rewrites:expand",
         "given": "seal.retrievers.gold:Given",
+        "hierarchy": "seal.retrievers.hierarchy:Hierarchy",
         "hybrid": "seal.retrievers.hybrid:hybrid",
+        "listwise": "seal.retrievers.rerankers:Listwise",
         "oracle": "seal.retrievers.gold:Oracle",
         "random": "seal.retrievers.chance:Random",
+        "rerank": "seal.retrievers.rerankers:Rerank",
+        "rewrite": "seal.retrievers.rewrites:rewrite",
         "tfidf": "seal.retrievers.lexical:Tfidf",
     },
 )
 
+DEFAULT = "hybrid"
+"""The retriever of whoever names none."""
 
 SENTENCES, SIBLINGS = "sentences", "siblings"
 """Options of every retriever that reads texts."""
+OF = "of"
+"""Option that names the retriever that another one asks."""
 
 
 def build_retriever(what: Any, pool: Pool) -> Retriever:
@@ -100,11 +110,53 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     return retriever
 
 
+def inner_retriever(pool: Pool) -> Retriever:
+    """Return the retriever that an option `of` names, over the same pool.
+
+    Of the pool's options it gets `base_url` alone; its own stand in its text, in quotes:
+    `rerank,of="bm25,k1=1.2"`.
+
+    Raises:
+        OptionError: It asks itself, or is no retriever.
+        UnknownNameError: No retriever of that name, or an option that it does not know.
+    """
+    options = {name: value for name, value in pool.options.items() if name == "base_url"}
+    return build_retriever(pool.options.get(OF) or DEFAULT, replace(pool, options=options))
+
+
+def layers(what: Any) -> Iterator[RetrieverSpec]:
+    """Yield the spec of a retriever, and of the one that it asks, and so on."""
+    spec = spec_of(what)
+    yield spec
+    if OF in spec.options:
+        yield from layers(spec.options[OF])
+
+
+def reads_gold(what: Any) -> bool:
+    """Tell whether a retriever reads the pool's tasks, by its `reads_gold`."""
+    return any(getattr(REGISTRY.resolve(s.what), "reads_gold", False) for s in layers(what))
+
+
+def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
+    """Return the language models that a retriever asks, as its options `model` name them.
+
+    Args:
+        what: As `build_retriever` takes it; None: none.
+        options: Of the pool.
+    """
+    if what is None:
+        return []
+    asking = (s for s in layers(what) if hasattr(REGISTRY.resolve(s.what), "asks_chat_model"))
+    outer = (options or {}).get("model")
+    named = [s.options.get("model", outer if s == spec_of(what) else None) for s in asking]
+    return [model for model in named if model is not None]
+
+
 def known_options(what: Any) -> frozenset[str] | None:
     """Return the names of a retriever's options; None: it looks at them itself.
 
-    Those are its `OPTIONS`, and `sentences` and `siblings` unless it says by `reads_text` that a
-    query's text is nothing to it.
+    Those are its `OPTIONS`, and `sentences` and `siblings` unless it says by `reads_text` that its
+    scores tell nothing of a query's text.
     """
     plugin = REGISTRY.resolve(spec_of(what).what)
     known: frozenset[str] | None = getattr(plugin, "OPTIONS", None)

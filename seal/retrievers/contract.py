@@ -54,6 +54,24 @@ def number_option(options: Mapping[str, Any], name: str, default: float, most: f
     return float(value)
 
 
+def whole_option(options: Mapping[str, Any], name: str, default: int, least: int) -> int:
+    """Return an option that is a whole number of at least `least`, else its default.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    value = options.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name} = {value!r}: expected a whole number of at least {least}")
+    return value
+
+
+def by_place(tools: Iterable[str], count: int) -> Hits:
+    """Return tools as hits in their order, with scores that count down from `count`."""
+    return [(tool, float(count - place)) for place, tool in enumerate(tools)]
+
+
 def by_score(hits: Iterable[tuple[str, float]]) -> Hits:
     """Return the hits, best first, equal scores in the order of ids."""
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))

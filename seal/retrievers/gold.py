@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from seal.core import DataError, Goal, Pool, Query, UsageError
 from seal.core.conditions import Asked, Called, Replied
-from seal.retrievers.contract import Hits, check_k, in_order
+from seal.retrievers.contract import Hits, by_place, check_k, in_order
 
 
 class _Goals:
@@ -46,6 +46,7 @@ class Oracle:
 
     identity = "oracle"
     reads_text = False
+    reads_gold = True
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
@@ -65,7 +66,7 @@ class Oracle:
         return [self._hits(query, k) for query in queries]
 
     def _hits(self, query: Query, k: int) -> Hits:
-        relevant = _needed(self._goals.of(query))
+        relevant = needed(self._goals.of(query))
         _check_known(query, "needs", relevant, self._known)
         hits: Hits = [(tool, 1.0) for tool in sorted(relevant)][:k]
         others = (tool for tool in self._ids if tool not in relevant)
@@ -73,7 +74,8 @@ class Oracle:
         return hits
 
 
-def _needed(goal: Goal) -> set[str]:
+def needed(goal: Goal) -> set[str]:
+    """Return the tools that a goal needs: the relevant, else the called, else the offered ones."""
     plans = goal.plans or ()
     called = {call.tool for plan in plans for call in plan.calls()}
     asked = (milestone.condition for plan in plans for milestone in plan.milestones)
@@ -92,6 +94,7 @@ class Given:
     complete = True
     """Its rows are never cut at k."""
     reads_text = False
+    reads_gold = True
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
@@ -118,7 +121,7 @@ class Given:
             )
         _check_known(query, "offers", offered, self._known)
         unique = list(dict.fromkeys(offered))
-        return [(tool, float(len(unique) - position)) for position, tool in enumerate(unique)]
+        return by_place(unique, len(unique))
 
 
 def _check_known(

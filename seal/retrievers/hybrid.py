@@ -20,6 +20,7 @@ from seal.retrievers.contract import (
     in_order,
     number_option,
     refuse_unknown_options,
+    whole_option,
 )
 from seal.retrievers.index_kinds import INDEX_OPTIONS, index_kind
 from seal.retrievers.joint_space import JointSpace, VectorSpace
@@ -68,7 +69,7 @@ def hybrid(pool: Pool) -> Retriever:
     parts = list(_parts(names, replace(pool, options=options)))
     ids = [tool.id for tool in in_order(pool.tools)]
     if fusion == "rrf":
-        depth = _whole("depth", own.get("depth"), DEFAULT_DEPTH, 1)
+        depth = whole_option(own, "depth", DEFAULT_DEPTH, 1)
         return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth, ids)
     if len(parts) != 2:
         raise OptionError(
@@ -78,7 +79,7 @@ def hybrid(pool: Pool) -> Retriever:
         ids,
         (parts[0].space(), parts[1].space()),
         number_option(own, "weight", DEFAULT_WEIGHT, 1),
-        _whole("dimensions", own.get("dimensions"), DEFAULT_DIMENSIONS, 4),
+        whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4),
         index_kind(own),
         pool.cache_dir,
     )
@@ -189,13 +190,6 @@ def _sure_options(what: Any) -> frozenset[str]:
     plugin = REGISTRY.resolve(what)
     known = getattr(plugin, "OPTIONS", None) or getattr(plugin, "SURE_OPTIONS", None)
     return frozenset(known or ())
-
-
-def _whole(name: str, value: Any, default: int, least: int) -> int:
-    value = default if value is None else value
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name} = {value!r}: expected a whole number of at least {least}")
-    return value
 
 
 SMOOTHING = 60

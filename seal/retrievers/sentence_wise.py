@@ -1,30 +1,38 @@
-"""Retrieval by the sentences of a query."""
+"""Retrieval by the parts of a query: its sentences, or what a model makes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from seal.core import DataError, Query, Retriever
 from seal.core.text import sentences
 from seal.retrievers.contract import Around, Hits, by_score, check_k, finite
 
+Parts = Callable[[Sequence[str]], Sequence[Sequence[str]]]
+"""Texts to the parts of each."""
+
 
 class SentenceWise(Around):
-    """Retrieves by the sentences of a query: a tool's score is the highest that any of them gives.
+    """Retrieves by the parts of a query: a tool's score is the highest that any of them gives.
 
     It is exact: a tool among the k best of all is among the k best of the text that it suits best.
-    The whole query is asked too, for a sentence may lack the word that another one says; but not of
-    a retriever whose scores grow with the text (BM25 adds up words), where it would outbid every
-    sentence and nothing would change.
+    The whole query is asked too, for a part may lack the word that another one says; but not of a
+    retriever whose scores grow with the text (BM25 adds up words), where it would outbid every part
+    and nothing would change.
 
     Args:
         retriever: What answers each text; its scores are taken as comparable between short and long
             texts unless its attribute `normalised` is False.
+        way: What the parts are, for the name.
+        parts: Gives the parts of each text, any number.
     """
 
-    def __init__(self, retriever: Retriever) -> None:
-        super().__init__(retriever, "sentences")
+    def __init__(
+        self, retriever: Retriever, way: str = "sentences", parts: Parts | None = None
+    ) -> None:
+        super().__init__(retriever, way)
+        self._parts = parts or (lambda texts: [sentences(text) for text in texts])
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -34,8 +42,9 @@ class SentenceWise(Around):
             DataError: The retriever did not answer each text.
         """
         check_k(k)
-        parts = [self._texts(query) for query in queries]
-        asked = [text for part in parts for text in part]
+        split = self._parts([query.text for query in queries])
+        parts = [self._asked(*pair) for pair in zip(queries, split, strict=True)]
+        asked = [query for part in parts for query in part]
         rows = self._retriever.retrieve(asked, k) if asked else []
         if len(rows) != len(asked):
             raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
@@ -43,12 +52,12 @@ class SentenceWise(Around):
         limit = None if self.complete else k
         return [_merged((next(answers) for _ in part), self.identity)[:limit] for part in parts]
 
-    def _texts(self, query: Query) -> list[Query]:
-        """Return a query for each sentence, after the whole where that is to be asked too."""
-        parts = sentences(query.text)
-        if len(parts) < 2:
+    def _asked(self, query: Query, parts: Sequence[str]) -> list[Query]:
+        """Return a query for each part, after the whole where that is to be asked too."""
+        others = [part for part in dict.fromkeys(parts) if part != query.text.strip()]
+        if not others:
             return [query]
-        each = [replace(query, text=part) for part in parts]
+        each = [replace(query, text=part) for part in others]
         return [query, *each] if self.normalised else each
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,15 @@ from seal.models import Flagged, Model, is_offline, open_model, split_name
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
 from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
-from seal.runs.run_model import RunModel, find_recording, with_roles
+from seal.retrievers import chat_models
+from seal.runs.run_model import (
+    KeptModel,
+    RunModel,
+    able,
+    find_recording,
+    is_player,
+    with_roles,
+)
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Admitted, Meter, Metered
 
@@ -67,6 +75,8 @@ class Cast:
         self._own = {role: self._built(Flagged.of(spec)) for role, spec in own.items()}
         if self.judge_models:
             self._own["judge"] = self.judge_models[0]
+        named = chat_models(settings.retriever, settings.retriever_options)
+        self._of_retriever = [self._built(Flagged.of(spec)) for spec in named]
 
     def _built(self, flagged: Flagged) -> RunModel:
         """Return a model, one for all roles that ask for the same in the same words."""
@@ -113,6 +123,7 @@ class Cast:
     def _by_role(self) -> list[tuple[str, RunModel]]:
         """Return every model, the main one first, with the role that it is named for."""
         further = [("judge", model) for model in self.judge_models[1:]]
+        further += [("retriever", model) for model in self._of_retriever]
         return [("model", self._main), *self._own.items(), *further]
 
     def asked(self) -> list[str]:
@@ -194,6 +205,17 @@ class Cast:
         self.check_able(role, found)
         model: ChatModel = found.model
         return Metered(model, self.meter, role, found.account)
+
+    def of_retriever(self, what: Any) -> ChatModel:
+        """Return a model that a retriever asks, its answers kept and counted.
+
+        Raises:
+            UsageError: It plays tasks and answers no texts.
+        """
+        asked = self._built(Flagged.of(what))
+        inner = Admitted(able(asked, "retriever"), self.meter)
+        kept = KeptModel(asked, inner, self._store, self._settings.cache)
+        return Metered(kept, self.meter, "retriever", asked.account)
 
     def check_able(self, role: str, model: RunModel) -> None:
         """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
@@ -341,13 +363,3 @@ def judges_under(
         UsageError: One is named twice.
     """
     return tuple(Flagged(spec, base_url, options) for spec in judges_named(given))
-
-
-_PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
-
-
-def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
-    """Tell whether a model plays tasks alone: one of ours by rule, or what an own agent asks."""
-    if isinstance(spec, str):
-        return split_name(spec)[0] in players
-    return bool(getattr(spec, "plays_tasks", False))

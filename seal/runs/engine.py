@@ -43,8 +43,8 @@ from seal.core.folders import cache_folder
 from seal.core.specs import name_of
 from seal.core.store import Store
 from seal.pools.pool import StoredPool
-from seal.retrievers import build_retriever, rank
-from seal.runs.cast import Cast, is_player
+from seal.retrievers import build_retriever, rank, reads_gold
+from seal.runs.cast import Cast
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
@@ -53,6 +53,7 @@ from seal.runs.judges import Judges
 from seal.runs.play import team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
 from seal.runs.run_folder import LiveFile, RunFolder
+from seal.runs.run_model import is_player
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Ledger
@@ -364,17 +365,17 @@ class Engine:
     def _build_retriever(self) -> Retriever:
         s = self.settings
         named = s.retriever if s.retriever is not None else "tfidf"
-        knows_tasks = isinstance(named, str) and named in ("oracle", "given")
         options = dict(s.retriever_options)
         if s.base_url:
             options = {"base_url": s.base_url, **options}
         pool = search_pool(
             self._store,
             tuple(self.tools.values()),
-            tuple(self._tasks()) if knows_tasks else (),
+            tuple(self._tasks()) if reads_gold(named) else (),
             seed=s.seed,
             options=options,
             cache=s.cache,
+            models=self.cast.of_retriever,
         )
         return build_retriever(named, pool)
 

@@ -12,6 +12,7 @@ from typing import Any
 from seal.core import (
     CacheMissError,
     CacheMode,
+    ChatModel,
     InfrastructureError,
     ModelError,
     Pool,
@@ -24,6 +25,8 @@ from seal.core import (
     fault,
 )
 from seal.core.store import Store
+from seal.models import Flagged
+from seal.runs.run_model import KeptModel, RunModel, able, find_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ def search_pool(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     cache: CacheMode = "record",
+    models: Callable[[Any], ChatModel] | None = None,
 ) -> Pool:
     """Return the pool that a retriever is built over.
 
@@ -95,10 +99,18 @@ def search_pool(
         store: Where vectors are kept; indexes lie in the folder `indexes` beside it. It must stay
             open as long as the retriever is used.
         tools: To choose from.
-        tasks: For `oracle` and `given` alone.
+        tasks: For retrievers that read gold.
         seed: Of what is drawn by chance.
         options: `-R key=value`.
-        cache: How vectors are used; `off` keeps no index either.
+        cache: How vectors and answers are used; `off` keeps no index either.
+        models: Opens the language models that a retriever asks; None: as no run counts them.
     """
     indexes = None if cache == "off" else store.path.parent / "indexes"
-    return Pool(tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache)
+
+    def opened(what: Any) -> ChatModel:
+        asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
+        return KeptModel(asked, able(asked, "retriever"), store, cache)
+
+    return Pool(
+        tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened
+    )

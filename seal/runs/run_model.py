@@ -7,14 +7,25 @@ have answer what the benchmark says (`with_roles`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON, ChatModel, Completion, Lookup, Request, Task, Trajectory, UsageError
+from seal.core import (
+    JSON,
+    CacheMode,
+    ChatModel,
+    Completion,
+    Lookup,
+    Request,
+    Task,
+    Trajectory,
+    UsageError,
+)
 from seal.core.registry import load_dotted
+from seal.core.store import Store
 from seal.models import (
     Flagged,
     account_of,
@@ -66,6 +77,16 @@ class Recording:
         return self._table.get((task_id, trial)) or self._table.get((task_id, 0))
 
 
+_PLAYERS = ("lexical", "oracle", "gold_calls", "random", "recorded", "replay")
+
+
+def is_player(spec: Any, players: Collection[str] = _PLAYERS) -> bool:
+    """Tell whether a model plays tasks alone: one of ours by rule, or what an own agent asks."""
+    if isinstance(spec, str):
+        return split_name(spec)[0] in players
+    return bool(getattr(spec, "plays_tasks", False))
+
+
 class RunModel:
     """A model, built once a process.
 
@@ -115,6 +136,56 @@ class RunModel:
         served = own or (isinstance(self.spec, str) and not is_offline(self.spec))
         url = identity.get("base_url") if served else None
         return str(identity.get("model")), url if isinstance(url, str) else None
+
+
+def able(asked: RunModel, role: str) -> ChatModel:
+    """Return a model that is asked beside all chats.
+
+    Raises:
+        UsageError: It plays tasks and cannot be asked anything else.
+    """
+    if is_player(asked.spec) or hasattr(asked.model, "open"):
+        raise UsageError(
+            f"the model {asked.spec} plays tasks and cannot be asked by the {role}; name one that "
+            "answers texts, such as openai/NAME"
+        )
+    model: ChatModel = asked.model
+    return model
+
+
+class KeptModel:
+    """A model beside all chats, its answers kept: equal requests have one answer.
+
+    Args:
+        asked: The model.
+        inner: What is asked where no answer is kept.
+        store: Where answers are kept.
+        mode: How they are used.
+    """
+
+    def __init__(self, asked: RunModel, inner: ChatModel, store: Store, mode: CacheMode) -> None:
+        self.identity = asked.account
+        self._inner = inner
+        self._kept = asked.identity if asked.is_cached else None
+        self._store = store
+        self._mode = mode
+
+    def complete(self, request: Request) -> Completion:
+        """Return the kept answer, or the model's.
+
+        Raises:
+            CacheMissError: Nothing is kept, under replay.
+            ModelError: The model failed.
+        """
+        if self._kept is None:
+            return self._inner.complete(request)
+        from seal.models.kept_answers import CachedModel
+
+        # One a request: the store counts equal requests of one chat apart, and this is no chat.
+        context = {"role": request.role}
+        return CachedModel(self._inner, self._store, self._kept, self._mode, context).complete(
+            request
+        )
 
 
 Answer = Callable[[Request, Task], Completion | None]

@@ -108,9 +108,13 @@ class Folder:
         self._names = dict(zip(pairs, names, strict=True))
 
     def finished(self) -> dict[str, Any] | None:
-        """Return the content of results.json; None where something is still to be done."""
+        """Return the content of results.json; None where something is still to be done.
+
+        Who was unavailable is asked again.
+        """
         held = RETRIEVAL.read(self._out / RESULTS)
-        return held if held["results"] else None
+        is_whole = not any("unavailable" in entry for entry in held["results"])
+        return held if held["results"] and is_whole else None
 
     def kept(self, ranked: Ranked, retriever: str) -> Measured | None:
         """Return what a retriever measured before the experiment was interrupted."""
@@ -222,7 +226,8 @@ def _opened(
             if not resumed:
                 folder.discard()
             raise
-        journal.path.unlink()
+        if folder.finished() is not None:
+            journal.path.unlink()
 
 
 def lists_tools(parts: Sequence[Ranked]) -> bool:

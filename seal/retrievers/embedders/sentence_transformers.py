@@ -23,12 +23,12 @@ _BATCHES = 16
 kept after each call."""
 
 
-class SentenceEmbedder:
-    """Embeds texts on this machine, on all its cores or its GPU. Safe in threads, one at a time.
+class LibraryModel:
+    """A model of the library on this machine, on all its cores or its GPU. Safe in threads.
 
-    The model is loaded, without a word on stderr, when the first text is embedded. Its identity is
-    that of its files: a folder's digest, or the commit of a model that was downloaded from the hub
-    before, which then is loaded as it is here. Only before the download is it the revision's name.
+    It is loaded, without a word on stderr, when it is asked first. Its identity is that of its
+    files: a folder's digest, or the commit of a model that was downloaded from the hub before,
+    which then is loaded as it is here. Only before the download is it the revision's name.
 
     Args:
         options: `model`: a name on the Hugging Face hub or a folder; optional `device`,
@@ -39,6 +39,8 @@ class SentenceEmbedder:
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"device", "batch_size", "revision"})
+    kind: ClassVar[str] = "SentenceTransformer"
+    """Class of the library that loads it."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._name = str(options.get("model") or "")
@@ -61,6 +63,21 @@ class SentenceEmbedder:
         self._lock = threading.Lock()
         self._model: Any = None
 
+    @contextmanager
+    def _alone(self) -> Iterator[Any]:
+        """Give the model to one thread at a time: the library's tokenizers are no tool for two."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._loaded()
+            yield self._model
+
+    def _loaded(self) -> Any:
+        return load_model(self._name, self._device, self._revision, self.kind)
+
+
+class SentenceEmbedder(LibraryModel):
+    """Embeds texts by a model of the library."""
+
     def embed(self, texts: Sequence[str]) -> Any:
         """Return one row for each document, float32, (n, dimension).
 
@@ -78,27 +95,28 @@ class SentenceEmbedder:
         return self._encoded(texts, "query")
 
     def _encoded(self, texts: Sequence[str], kind: str) -> Any:
-        with self._lock:  # the library's tokenizers are no tool for two threads
-            if self._model is None:
-                self._model = self._loaded()
-            return self._model.encode(
+        with self._alone() as model:
+            return model.encode(
                 list(texts),
-                prompt_name=kind if self._model.prompts.get(kind) else None,
+                prompt_name=kind if model.prompts.get(kind) else None,
                 batch_size=self._size,
                 show_progress_bar=False,
             )
 
-    def _loaded(self) -> Any:
-        return load_model(self._name, self._device, self._revision)
 
-
-def load_model(name: str, device: str | None = None, revision: str | None = None) -> Any:
+def load_model(
+    name: str,
+    device: str | None = None,
+    revision: str | None = None,
+    kind: str = "SentenceTransformer",
+) -> Any:
     """Return a model of the library, loaded without a word on stderr.
 
     Args:
         name: On the Hugging Face hub, of a packaged model, or a folder.
         device: Such as "cpu" or "cuda"; None: a GPU where there is one.
         revision: Of a model on the hub (default main), as it was downloaded if it is here.
+        kind: Class of the library that loads it.
 
     Raises:
         MissingExtraError: sentence-transformers is not installed.
@@ -114,7 +132,7 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
     here = None if is_folder else downloaded_commit(source, revision or "main")
     try:
         with without_progress():
-            return library.SentenceTransformer(
+            return getattr(library, kind)(
                 source,
                 device=device,
                 revision=here or revision,
@@ -127,7 +145,7 @@ def load_model(name: str, device: str | None = None, revision: str | None = None
 def _no_model(name: str, reason: str) -> UsageError:
     return UsageError(
         f"no sentence-transformers model {name!r}: give a name on the Hugging Face hub, a folder, "
-        f"or openai/MODEL for a server ({reason})"
+        f"or, of an embedder, openai/MODEL for a server ({reason})"
     )
 
 

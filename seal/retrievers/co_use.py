@@ -1,0 +1,127 @@
+"""Co-use: tools that gold wants together find each other."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import ClassVar
+
+from seal.core import DataError, Pool, Query, Task
+from seal.core.canonical import derive_seed
+from seal.core.records import read_records
+from seal.retrievers import inner_retriever
+from seal.retrievers.contract import Around, Hits, by_score, check_k, finite, number_option
+from seal.retrievers.gold import needed
+
+FOLDS = 5
+"""Parts of the tasks; a query is answered without what its own part says."""
+DEPTH = 100
+"""First places of each ranking whose scores change."""
+LEADERS = 10
+"""First tools of a ranking that lift those that are used with them."""
+
+
+class CoUse(Around):
+    """Adds to the score of each tool by those of tools that gold wants together with it.
+
+    A tool that is wanted together with one that was found is lifted by share x that one's score x
+    P(tool | found), the greatest of the first 10 counting. P is the share of training goals with
+    the one that want the other too, of n goals n / (n + 1). Scores are divided by the best of
+    their query before.
+
+    Nothing is learnt of a query from itself: tasks fall into 5 parts by their ids, and a query of
+    one part is answered by what the other four say.
+
+    Args:
+        pool: Options: `of`, the retriever (default the general one); `share` (default 0.5, at
+            least 0); `train`, a pool's folder, whose tasks are learnt from. None: the tasks of the
+            pool itself.
+
+    Raises:
+        DataError: There are no training tasks, or the folder's cannot be read.
+        UsageError: An option is out of range.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"of", "share", "train"})
+    reads_text: ClassVar[bool] = False
+    reads_gold: ClassVar[bool] = True
+
+    def __init__(self, pool: Pool) -> None:
+        self._share = number_option(pool.options, "share", 0.5, math.inf)
+        super().__init__(inner_retriever(pool), f"co-use={self._share:g}")
+        folder = pool.options.get("train")
+        tasks = pool.tasks if folder is None else tuple(_tasks(Path(str(folder))))
+        if not tasks:
+            raise DataError(
+                "co_use learns from tasks, and the pool has none: give train=FOLDER, a pool's"
+            )
+        known = {tool.id for tool in pool.tools}
+        self._folds = [_Counts(known) for _ in range(FOLDS)]
+        for task in tasks:
+            self._folds[_fold(task.id)].add(task)
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest scores, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            DataError: The retriever gave a score that is not finite.
+        """
+        check_k(k)
+        rows = self._retriever.retrieve(queries, max(k, DEPTH))
+        return [self._lifted(*pair)[:k] for pair in zip(queries, rows, strict=True)]
+
+    def _lifted(self, query: Query, row: Sequence[tuple[str, float]]) -> Hits:
+        found = by_score((tool, finite(score, self.identity)) for tool, score in row)
+        best = max((score for _, score in found), default=0.0)
+        if best <= 0:
+            return found
+        scores = {tool: score / best for tool, score in found}
+        own = _fold(query.task_id) if query.task_id else None
+        others = [fold for place, fold in enumerate(self._folds) if place != own]
+        lifts: dict[str, float] = {}
+        for leader, _ in found[:LEADERS]:
+            score = max(scores[leader], 0.0)
+            goals = sum(fold.goals[leader] for fold in others)
+            for tool in set().union(*(fold.joined.get(leader, ()) for fold in others)):
+                times = sum(fold.joined[leader][tool] for fold in others if leader in fold.joined)
+                lifts[tool] = max(lifts.get(tool, 0.0), score * times / (goals + 1))
+        for tool, lift in lifts.items():
+            scores[tool] = scores.get(tool, 0.0) + self._share * lift
+        return by_score((tool, finite(score, self.identity)) for tool, score in scores.items())
+
+
+class _Counts:
+    """How many goals of some tasks want each tool, and each two together."""
+
+    def __init__(self, known: set[str]) -> None:
+        self._known = known
+        self.goals: Counter[str] = Counter()
+        self.joined: dict[str, Counter[str]] = {}
+
+    def add(self, task: Task) -> None:
+        """Count the goals of a task, by the tools that the pool has."""
+        for goal in task.goals:
+            tools = sorted(needed(goal) & self._known)
+            self.goals.update(tools)
+            for one, other in permutations(tools, 2):
+                self.joined.setdefault(one, Counter())[other] += 1
+
+
+def _fold(task_id: str) -> int:
+    return derive_seed("co-use", task_id) % FOLDS
+
+
+def _tasks(folder: Path) -> Iterable[Task]:
+    """Yield the tasks of a pool's folder.
+
+    Raises:
+        DataError: There are none, or they cannot be read.
+    """
+    path = folder / "tasks.jsonl"
+    if not path.is_file():
+        raise DataError(f"train={folder}: no tasks.jsonl there; name a folder of seal import")
+    return read_records(path, Task)

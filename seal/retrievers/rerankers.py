@@ -1,0 +1,251 @@
+"""Rerankers: the first tools that another retriever finds, in a better order."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import Stemmer
+
+from seal.core import DataError, Pool, Query, UsageError
+from seal.core.plain import one_line
+from seal.core.registry import load_dotted
+from seal.core.specs import label_of
+from seal.core.text import words
+from seal.retrievers import inner_retriever
+from seal.retrievers.chat_models import asked, at_once
+from seal.retrievers.contract import Hits, by_place, by_score, check_k, finite, whole_option
+from seal.retrievers.documents import DEFAULT, DOCUMENT_LIMIT, documents, shortened, template_name
+from seal.retrievers.lexical import english_stop_words
+
+Pairs = Sequence[tuple[str, str]]
+"""Texts of a query and of a tool."""
+
+
+class Scorer(Protocol):
+    """Says how well tools suit queries."""
+
+    identity: str
+
+    def scores(self, pairs: Pairs) -> Sequence[float]:
+        """Return a number for each pair; the higher, the better."""
+        ...
+
+
+class _Reordering:
+    """Puts the first tools of a retriever in another order; the others follow as they were.
+
+    Scores count down from the number of tools: they hold the order, no measure.
+
+    Args:
+        pool: Options: `of`, the retriever (default the general one); `depth`, how many of its
+            tools change places; `template`, the document of a tool.
+        way: Of ordering, for the name.
+        depth: The default.
+    """
+
+    reads_text: ClassVar[bool] = False
+
+    def __init__(self, pool: Pool, way: str, depth: int) -> None:
+        self._inner = inner_retriever(pool)
+        self._depth = whole_option(pool.options, "depth", depth, 1)
+        template = pool.options.get("template") or DEFAULT
+        ids = [tool.id for tool in pool.tools]
+        self._texts = dict(zip(ids, documents(pool.tools, template), strict=True))
+        name = f"{way}/{template_name(template)}"
+        self.identity = f"{label_of(self._inner)}/{name}@{self._depth}"
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools that stand first.
+
+        Raises:
+            UsageError: k is less than 1.
+            DataError: A score is no finite number.
+            ModelError: A model or its server failed.
+        """
+        check_k(k)
+        rows = self._inner.retrieve(queries, max(k, self._depth))
+        found = [[tool for tool, _ in by_score(row)] for row in rows]
+        heads = self._ordered([query.text for query in queries], [f[: self._depth] for f in found])
+        return [
+            by_place([*head, *tools[self._depth :]], len(self._texts))[:k]
+            for head, tools in zip(heads, found, strict=True)
+        ]
+
+    def _ordered(
+        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
+    ) -> Sequence[Sequence[str]]:
+        """Return the ids of each query's first tools, best first."""
+        raise NotImplementedError
+
+
+class Rerank(_Reordering):
+    """Orders the first tools by a score of query and tool together.
+
+    Source: Nogueira and Cho (2019), Passage Re-ranking with BERT.
+
+    Args:
+        pool: Options: those of every reranker (depth 50), and `model`: a cross-encoder of
+            sentence-transformers by name or folder, a dotted path, or a function of pairs of texts.
+            None: `WordOverlap`, the floor. `device`, `batch_size` and `revision` are the
+            cross-encoder's.
+
+    Raises:
+        MissingExtraError: A cross-encoder needs the extra `embeddings`.
+        UsageError: There is no such model, or an option is out of range.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset(
+        {"of", "depth", "template", "model", "device", "batch_size", "revision"}
+    )
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, "rerank", 50)
+        self._scorer = _scorer(pool.options, list(self._texts.values()))
+        self.identity += f"({self._scorer.identity})"
+
+    def _ordered(
+        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
+    ) -> Sequence[Sequence[str]]:
+        pairs = [
+            (shortened(query, DOCUMENT_LIMIT), self._texts[tool])
+            for query, head in zip(queries, heads, strict=True)
+            for tool in head
+        ]
+        scores = list(self._scorer.scores(pairs)) if pairs else []
+        if len(scores) != len(pairs):
+            raise DataError(f"{self._scorer.identity}: {len(scores)} scores for {len(pairs)} pairs")
+        rest = iter(scores)
+        return [self._best(head, [next(rest) for _ in head]) for head in heads]
+
+    def _best(self, head: Sequence[str], scores: Sequence[Any]) -> Sequence[str]:
+        try:
+            exact = [finite(score, self._scorer.identity) for score in scores]
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{self._scorer.identity}: a score is no number: {error}") from error
+        places = sorted(range(len(head)), key=lambda place: -exact[place])  # equal: as they were
+        return [head[place] for place in places]
+
+
+def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> Scorer:
+    what = options.get("model")
+    if what is None:
+        return WordOverlap(texts)
+    if isinstance(what, str) and ":" in what and not Path(what).exists():
+        what = load_dotted(what)
+    if isinstance(what, (str, Path)):
+        from seal.retrievers.cross_encoder import CrossEncoder
+
+        return CrossEncoder({**options, "model": str(what)})
+    if not callable(what):
+        raise UsageError(f"the reranker's model {label_of(what)} is no function of pairs of texts")
+    return _Function(what)
+
+
+class _Function:
+    """A scorer made of a function of pairs."""
+
+    def __init__(self, function: Callable[[Pairs], Sequence[float]]) -> None:
+        self.identity = label_of(function)
+        self.scores = function
+
+
+class WordOverlap:
+    """Scores by the words that query and tool share: 2 x shared / all, rare words counting most.
+
+    A word counts once, however often it stands in a text, and by ln((1 + n) / (1 + df)) + 1.
+    English words are stemmed, stop words left out. A score is in [0, 1].
+
+    Args:
+        texts: Of the n tools.
+    """
+
+    identity = "word-overlap"
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._stem = Stemmer.Stemmer("english").stemWord
+        self._texts = {text: self._words(text) for text in texts}
+        frequency = Counter(word for text in texts for word in self._texts[text])
+        self._weight = {
+            word: math.log((1 + len(texts)) / (1 + n)) + 1 for word, n in frequency.items()
+        }
+        self._unknown = math.log(1 + len(texts)) + 1
+
+    def scores(self, pairs: Pairs) -> Sequence[float]:
+        """Return the share of each pair."""
+        queries = {query: self._words(query) for query, _ in pairs}
+        return [self._share(queries[query], self._texts[text]) for query, text in pairs]
+
+    def _share(self, query: frozenset[str], tool: frozenset[str]) -> float:
+        both = self._sum(query) + self._sum(tool)
+        return 2 * self._sum(query & tool) / both if both else 0.0
+
+    def _sum(self, found: frozenset[str]) -> float:
+        return math.fsum(self._weight.get(word, self._unknown) for word in found)
+
+    def _words(self, text: str) -> frozenset[str]:
+        return frozenset(self._stem(word) for word in words(text)) - english_stop_words()
+
+
+_WINDOW, _STEP = 20, 10
+"""Tools that a model orders at once, and by how many the window moves on."""
+_TOOL_LIMIT = 400
+"""Characters of a tool that a model is shown."""
+_NUMBER = re.compile(r"\[(\d+)\]")
+
+
+class Listwise(_Reordering):
+    """Orders the first tools as a language model does that is shown them together.
+
+    Beyond 20 tools a window moves from the last to the first by 10. What the model does not name
+    keeps its order behind what it names. Source: Sun et al. (2023), Is ChatGPT Good at Search?
+    (RankGPT).
+
+    Args:
+        pool: Options: those of every reranker (depth 20), and `model`, a language model as
+            `seal run --model` takes it. None: `WordOverlap`, the floor.
+
+    Raises:
+        UsageError: There is no such model, or an option is out of range.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"of", "depth", "template", "model"})
+    asks_chat_model: ClassVar[bool] = True
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, "listwise", _WINDOW)
+        self._ranker = asked(pool, "listwise") or WordOverlap(list(self._texts.values()))
+        self.identity += f"({self._ranker.identity})"
+
+    def _ordered(
+        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
+    ) -> Sequence[Sequence[str]]:
+        return at_once(lambda each: self._by_windows(*each), zip(queries, heads, strict=True))
+
+    def _by_windows(self, query: str, head: Sequence[str]) -> Sequence[str]:
+        order = list(head)
+        for start in range(max(0, len(order) - _WINDOW), -_STEP, -_STEP):
+            window = slice(max(0, start), max(0, start) + _WINDOW)
+            part = order[window]
+            texts = [self._texts[tool] for tool in part]
+            order[window] = [part[n] for n in self._places(shortened(query, DOCUMENT_LIMIT), texts)]
+        return order
+
+    def _places(self, query: str, texts: Sequence[str]) -> Sequence[int]:
+        """Return the places of texts, best first."""
+        if isinstance(self._ranker, WordOverlap):
+            scores = self._ranker.scores([(query, text) for text in texts])
+            return sorted(range(len(texts)), key=lambda place: -scores[place])
+        if len(texts) < 2:
+            return range(len(texts))
+        shown = (
+            f"[{n}] {shortened(one_line(text), _TOOL_LIMIT)}" for n, text in enumerate(texts, 1)
+        )
+        said = self._ranker.answer("\n".join(["Request:", query, "", "Tools:", *shown]))
+        named = (int(number) - 1 for number in _NUMBER.findall(said))
+        known = (place for place in named if 0 <= place < len(texts))
+        return list(dict.fromkeys([*known, *range(len(texts))]))

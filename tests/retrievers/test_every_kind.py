@@ -1,0 +1,115 @@
+"""What holds of every kind of retriever, whatever it is asked."""
+
+import numpy as np
+import pytest
+
+from seal.core import Completion, Goal, Pool, Query, Task, Tool, UsageError
+from seal.retrievers import RetrieverSpec, build_retriever, parse_spec, rank
+
+
+class Letters:
+    """A real if small embedder: how often each letter stands in a text."""
+
+    identity = "letters"
+
+    def embed(self, texts):
+        counts = [[text.lower().count(letter) for letter in "abcdefghijklmnop"] for text in texts]
+        return np.array(counts, dtype=np.float32) + 0.01
+
+
+class Parrot:
+    """A model that repeats what it is told."""
+
+    identity = "parrot"
+
+    def complete(self, request):
+        return Completion(request.messages[-1].content)
+
+
+TOOLS = (
+    *(Tool(f"toy/s{n % 3}/a{n}", f"a{n}", f"Rain and wind in the city {n}.") for n in range(9)),
+    Tool("toy/twin/one", "one", "Send money."),
+    Tool("toy/twin/two", "one", "Send money."),
+)
+TASKS = tuple(
+    Task(f"t{n}", "toy", (Goal("x", relevant=(TOOLS[0].id, TOOLS[n % 9].id)),)) for n in range(9)
+)
+SPECS = (
+    ("bm25", {}),
+    ("tfidf", {}),
+    ("dense", {"model": Letters()}),
+    ("hybrid", {"model": Letters()}),
+    ("hybrid,parts=bm25+tfidf,fusion=rrf", {}),
+    ("bm25,sentences=true,siblings=0.5", {}),
+    ("random", {}),
+    ("rerank,of=bm25,depth=3", {}),
+    ("rerank,of=bm25", {"model": lambda pairs: [len(tool) for _, tool in pairs]}),
+    ("listwise,of=tfidf", {}),
+    ("listwise,of=tfidf,depth=4", {"model": Parrot()}),
+    ("rewrite,of=tfidf", {}),
+    ("rewrite,of=bm25", {"model": Parrot()}),
+    ("expand,of=tfidf", {}),
+    ("expand,of=bm25", {"model": Parrot()}),
+    ("co_use,of=tfidf", {}),
+    ("hierarchy,of=tfidf,groups=1", {}),
+    ('rerank,of="rewrite,of=tfidf"', {}),
+)
+
+
+@pytest.fixture(params=SPECS, ids=lambda given: given[0] + "+" * len(given[1]))
+def retriever(request):
+    text, objects = request.param
+    spec = parse_spec(text)
+    return build_retriever(
+        RetrieverSpec(spec.what, {**spec.options, **objects}), Pool(TOOLS, TASKS)
+    )
+
+
+ODD = ["", " \n\t", "?!", "\u200b", "漢字", "\x00\ufffd", "rain " * 20_000, "r" * 100_000]
+"""Queries without a word, of another script, and of 100 KB."""
+
+
+def test_any_text_has_a_ranking(retriever):
+    rankings = rank(retriever, [Query(text) for text in ODD], 5, {tool.id for tool in TOOLS})
+
+    assert [len(ranking.hits) for ranking in rankings] == [5] * len(ODD)
+
+
+@pytest.mark.parametrize("k", [11, 12, 1_000])
+def test_beyond_the_pool_there_is_nothing(k, retriever):
+    [ranking] = rank(retriever, [Query("rain in the city; send money")], k)
+
+    assert len({tool for tool, _ in ranking.hits}) == len(ranking.hits) == len(TOOLS)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_a_cut_off_below_1_is_refused(k, retriever):
+    with pytest.raises(UsageError, match="at least 1"):
+        retriever.retrieve([Query("rain")], k)
+
+
+def test_a_shorter_answer_is_the_head_of_a_longer_one(retriever):
+    queries = [Query("Rain in the city 3. Send money to Ann."), Query("wind")]
+
+    long, short = rank(retriever, queries, 9), rank(retriever, queries, 4)
+
+    assert [row.hits for row in short] == [row.hits[:4] for row in long]
+
+
+def test_of_two_tools_with_one_text_the_first_id_stands_first(retriever):
+    [ranking] = rank(retriever, [Query("send money")], len(TOOLS))
+    found = [tool for tool, _ in ranking.hits if tool.startswith("toy/twin")]
+
+    assert found == ["toy/twin/one", "toy/twin/two"] or retriever.identity == "random"
+
+
+def test_no_query_has_no_ranking(retriever):
+    assert rank(retriever, [], 3) == []
+
+
+def test_the_order_of_queries_does_not_matter(retriever):
+    queries = [Query("rain in the city 2"), Query("send money"), Query("wind")]
+
+    back = rank(retriever, queries[::-1], 5)[::-1]
+
+    assert [row.hits for row in back] == [row.hits for row in rank(retriever, queries, 5)]
