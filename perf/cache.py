@@ -1,12 +1,14 @@
-"""Reads and writes of the answer store as multiples of bare SQLite, and how many a second.
+"""Reads and writes of the answer store beside the bare clients of its databases.
 
     python perf/cache.py [--short]
 
 One process, entries of about 1 KB, 64-digit keys in random order. The reference is the same
-select, and the same insert with its commit, through the `sqlite3` module alone: WAL, synchronous
-NORMAL, the same folder. Then eight processes write at once, half of their keys shared, and nothing
-may be lost.
-Budget: 20,000 gets/s and 4,000 puts/s a process.
+select, and the same insert with its commit, through the client alone: `sqlite3` (WAL, synchronous
+NORMAL, the same folder), and psycopg with one connection to a server that this program starts,
+where PostgreSQL is installed. Slices of the store and of the client take turns, so that both have
+the same neighbours. Then eight processes write at once, half of their keys shared, and nothing may
+be lost.
+Budget: 20,000 gets/s and 4,000 puts/s a process in a file; at least 0.5 of the client's rates.
 """
 
 from __future__ import annotations
@@ -19,9 +21,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+from postgres_server import postgres_server, programs
 
 from seal.core import Tool
 from seal.core.canonical import digest
@@ -52,28 +58,61 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     count = 2_000 if options.short else 20_000
     keys = [digest(number) for number in range(count)]
+    print(f"{count} entries{'':14}{'per second':>12}{'bare client':>14}{'ratio':>8}{'budget':>10}")
     with tempfile.TemporaryDirectory(dir=options.dir) as folder:
-        bare_puts, bare_gets = measure_sqlite(Path(folder, "bare.sqlite"), keys)
-        puts, gets = measure_store(Path(folder, "answers.sqlite"), keys)
+        lost = measured(Path(folder, "answers.sqlite"), bare_sqlite(Path(folder, "bare")), keys)
         simulated = measure_cached(Path(folder, "cached.sqlite"), min(count, 5_000))
-        lost, together = measure_writers(Path(folder, "shared.sqlite"), count // WRITERS)
-    print(f"{count} entries{'':14}{'per second':>12}{'bare sqlite3':>14}{'ratio':>8}{'budget':>10}")
-    for name, rate, bare, budget in (
-        ("gets", gets, bare_gets, GETS),
-        ("puts", puts, bare_puts, PUTS),
-    ):
-        print(f"{name:26}{rate:12,.0f}{bare:14,.0f}{bare / rate:8.2f}{budget:10,}")
     print(f"{'simulated and kept':26}{simulated[0]:12,.0f}")
     print(f"{'replayed':26}{simulated[1]:12,.0f}")
-    print(f"{f'puts of {WRITERS} processes':26}{together:12,.0f}{'':14}{'':8}{lost:7} lost")
+    if programs() is None:
+        print("PostgreSQL is not installed")
+    else:
+        with postgres_server(quick=False) as server:
+            print("PostgreSQL")
+            lost += measured(server.url(), bare_postgres(server.url()), keys[: count // 4])
     return int(lost > 0)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A database without the store: one row written, one read."""
+
+    put: Callable[[str], object]
+    get: Callable[[str], object]
+    close: Callable[[], None]
+
+
+def measured(place: Path | str, bare: Client, keys: Sequence[str]) -> int:
+    """Print how quick the store and the client are; return how many entries were lost."""
+    budgets = (PUTS, GETS) if isinstance(place, Path) else (None, None)
+    with Store(place) as store:
+        puts = rates(keys, lambda key: store.put(key, ENTRY, "simulator"), bare.put)
+        gets = rates(keys, store.get, bare.get)
+    bare.close()
+    for name, (ours, theirs), budget in zip(("puts", "gets"), (puts, gets), budgets, strict=True):
+        asked = f"{budget:10,}" if budget else ""
+        print(f"{name:26}{ours:12,.0f}{theirs:14,.0f}{ours / theirs:8.2f}{asked}")
+    lost, together = measure_writers(place, len(keys) // WRITERS)
+    print(f"{f'puts of {WRITERS} processes':26}{together:12,.0f}{'':22}{lost:5} lost")
+    return lost
+
+
+def rates(
+    items: Sequence[Any], work: Callable[[Any], object], other: Callable[[Any], object]
+) -> tuple[float, float]:
+    """Return how many a second two ways do in the best of five slices each, by turns."""
+    size = len(items) // SLICES
+    slices = [items[start : start + size] for start in range(0, size * SLICES, size)]
+    best = [0.0, 0.0]
+    for part in slices:
+        for which, way in enumerate((work, other)):
+            best[which] = max(best[which], size / seconds_of(partial(through, way, part)))
+    return best[0], best[1]
 
 
 def best_rate(items: Sequence[Any], work: Callable[[Any], object]) -> float:
     """Return how many a second in the best of five slices: neighbours on the machine slow some."""
-    size = len(items) // SLICES
-    slices = (items[start : start + size] for start in range(0, size * SLICES, size))
-    return max(size / seconds_of(partial(through, work, part)) for part in slices)
+    return rates(items, work, lambda item: None)[0]
 
 
 def through(work: Callable[[Any], object], items: Sequence[Any]) -> None:
@@ -88,8 +127,8 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def measure_sqlite(path: Path, keys: Sequence[str]) -> tuple[float, float]:
-    """Return inserts and selects a second of the `sqlite3` module."""
+def bare_sqlite(path: Path) -> Client:
+    """Return the `sqlite3` module alone."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -102,16 +141,24 @@ def measure_sqlite(path: Path, keys: Sequence[str]) -> tuple[float, float]:
     def get(key: str) -> None:
         connection.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
 
-    rates = best_rate(keys, put), best_rate(keys, get)
-    connection.close()
-    return rates
+    return Client(put, get, connection.close)
 
 
-def measure_store(path: Path, keys: Sequence[str]) -> tuple[float, float]:
-    """Return puts and gets a second of the store."""
-    with Store(path) as store:
-        puts = best_rate(keys, lambda key: store.put(key, ENTRY, "simulator"))
-        return puts, best_rate(keys, store.get)
+def bare_postgres(url: str) -> Client:
+    """Return psycopg alone, with one connection that commits each statement."""
+    import psycopg
+
+    connection = psycopg.connect(url, autocommit=True)
+    connection.execute("CREATE TABLE bare (key text PRIMARY KEY, value text NOT NULL)")
+    text = json.dumps(ENTRY)
+
+    def put(key: str) -> None:
+        connection.execute("INSERT INTO bare VALUES (%s, %s)", (key, text))
+
+    def get(key: str) -> None:
+        connection.execute("SELECT value FROM bare WHERE key = %s", (key,)).fetchone()
+
+    return Client(put, get, connection.close)
 
 
 def measure_cached(path: Path, count: int) -> tuple[float, float]:
@@ -126,7 +173,7 @@ def measure_cached(path: Path, count: int) -> tuple[float, float]:
         return best_rate(calls, play), best_rate(calls, play)
 
 
-def write(path: Path, worker: int, count: int) -> None:
+def write(path: Path | str, worker: int, count: int) -> None:
     """Put as many shared as own keys."""
     with Store(path) as store:
         for number in range(count // 2):
@@ -134,7 +181,7 @@ def write(path: Path, worker: int, count: int) -> None:
             store.put(f"{worker}/{number}", ENTRY)
 
 
-def measure_writers(path: Path, count: int) -> tuple[int, float]:
+def measure_writers(path: Path | str, count: int) -> tuple[int, float]:
     """Return how many entries eight writers lost, and their puts a second, start included."""
     context = multiprocessing.get_context("spawn")
     crew = [context.Process(target=write, args=(path, n, count)) for n in range(WRITERS)]
@@ -147,7 +194,7 @@ def measure_writers(path: Path, count: int) -> tuple[int, float]:
 
     speed = WRITERS * 2 * (count // 2) / seconds_of(run)
     with Store(path) as store:
-        kept = sum(store.stats().entries.values())
+        kept = sum("/" in entry.key for entry in store.entries())
     return (WRITERS + 1) * (count // 2) - kept, speed
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from once import Once
+from postgres_server import PostgresServer, postgres_server, programs
 
 from seal.pools import ImportReport, import_benchmark
 
@@ -79,3 +80,12 @@ def toolbench_pool(seal_data: Path, once: Once) -> tuple[Path, ImportReport]:
     """Folder and report of the pool of ToolBench's real files; nothing may be written there."""
     source = seal_data / "toolbench"
     return once.made("toolbench", lambda folder: import_benchmark("toolbench", source, folder))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[PostgresServer, None, None]:
+    """A PostgreSQL server of this process; the test is skipped where none is installed."""
+    if programs() is None:
+        pytest.skip("no PostgreSQL server is installed (Debian: apt-get install postgresql)")
+    with postgres_server() as server:
+        yield server

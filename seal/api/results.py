@@ -31,6 +31,7 @@ class ScoreOptions(TypedDict, total=False):
     metrics: Sequence[Any]
     workers: int
     cache_dir: str | Path | None
+    cache_url: str | None
     match: str | None
     votes: int | None
     verdicts: str | Path | None
@@ -186,6 +187,7 @@ class CompareOptions(TypedDict, total=False):
     base_url: str | None
     """Address of their server."""
     cache_dir: str | Path | None
+    cache_url: str | None
     """Where their answers are kept. None: the usual place."""
     preferences: str | Path | None
     """File of recorded preferences between the runs, which replace the judge. It is
@@ -206,7 +208,7 @@ def compare(
             base.
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
-            judge_model, votes, model_options, base_url, cache_dir, preferences
+            judge_model, votes, model_options, base_url, cache_dir, cache_url, preferences
             (`seal.api.results.CompareOptions` says what each is).
 
     Returns:

@@ -32,6 +32,7 @@ class RetrievalOptions(DrawingOptions, total=False):
     held_out: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
+    cache_url: str | None
 
 
 class TrainOptions(TypedDict, total=False):
@@ -56,6 +57,7 @@ class TrainOptions(TypedDict, total=False):
     limit: int | None
     cache: CacheMode
     cache_dir: str | Path | None
+    cache_url: str | None
 
 
 @checked
@@ -90,7 +92,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
-            first, held_out, cache, cache_dir.
+            first, held_out, cache, cache_dir, cache_url.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from seal.core.secrets import without_password
+
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
@@ -81,4 +83,5 @@ def resuming(out: Path) -> str:
     words = sys.argv[1:]
     named = any(word == "--out" or word.startswith("--out=") for word in words)
     further = [*([] if named else ["--out", str(out)]), "--resume"]
-    return f"seal {shlex.join([*(word for word in words if word != '--resume'), *further])}"
+    again = (without_password(word) for word in words if word != "--resume")
+    return f"seal {shlex.join([*again, *further])}"

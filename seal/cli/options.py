@@ -121,7 +121,12 @@ BASE_URL = option(
     "Server of the model and of roles that follow it; a role with a model of its own "
     "has its own: MODEL,base_url=URL.",
 )
-CACHE_DIR = option(None, "Folder of the answer store.  [default: SEAL_CACHE_DIR or the user's]")
+CACHE_DIR = option(
+    None, "Folder of kept answers and indexes.  [default: SEAL_CACHE_DIR or the user's]"
+)
+CACHE_URL = option(
+    None, "Database of kept answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"
+)
 JUDGE = option(
     "auto",
     "rule, llm, or auto: llm where a judge's model is named; or published judges by "

@@ -15,6 +15,7 @@ from seal.cli.options import (
     ALLOW_CODE,
     BASE_URL,
     CACHE_DIR,
+    CACHE_URL,
     JSON,
     JUDGE,
     METRICS,
@@ -110,6 +111,7 @@ class Model:
         DEFAULT.cache, "Answers of simulator and models: keep, only reuse, or neither."
     )
     cache_dir: Path | None = CACHE_DIR
+    cache_url: str | None = CACHE_URL
 
     def tried(self) -> Any:
         """Return the agent that is named; None where there is none.

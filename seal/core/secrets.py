@@ -29,6 +29,8 @@ _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
 _WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
 _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
+# As libpq reads an address; postgresql://me:a?b@host/answers has one, and so has ...?password=ab.
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)|(?<=[?&])(?:ssl)?password=[^&]*")
 
 
 _KEY_VARIABLES = {
@@ -236,6 +238,11 @@ def public_url(url: str) -> str:
     except ValueError:
         return "(malformed address)"
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def without_password(url: str) -> str:
+    """Return an address without the password that it may hold, and all else as it is."""
+    return _PASSWORD.sub(lambda found: found[1] or "", url)
 
 
 def read_key(variable: str) -> str | None:

@@ -268,7 +268,7 @@ class McpChat(Stateless):
             if not self._world.asks:
                 missing = (
                     f"no kept answer to {call.tool.name}({json_text(call.whole)[:500]}) of "
-                    f"{call.tool.id} after the calls before it, in {store.path}: play it once "
+                    f"{call.tool.id} after the calls before it, in {store.location}: play it once "
                     "with --cache record"
                 )
                 if self._world.unrecorded == "error":

@@ -41,12 +41,11 @@ from seal.core import (
     UsageError,
 )
 from seal.core.environment import EnvironmentFactory
-from seal.core.folders import cache_folder
 from seal.core.plain import exact_json, leaves, literal_value
 from seal.core.records import write_records
 from seal.core.stated import states
 from seal.core.stated_facts import Knowledge, StatedFact
-from seal.core.store import FILE_NAME, Store
+from seal.core.store import Store, open_store
 from seal.evaluation.goals import answer_of
 from seal.evaluation.statistics import bootstrap_interval, rounded
 from seal.experiments.comparison.pairs import Side, compare
@@ -92,7 +91,8 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
         raise UsageError("a record stands twice; give each run or pool once")
     calls: dict[str, Any] = {}
     sides: dict[str, tuple[Side, Side]] = {}
-    with TemporaryDirectory() as scratch, Store(cache_folder(settings.cache_dir) / FILE_NAME) as s:
+    store = open_store(settings.cache_dir, settings.cache_url)
+    with TemporaryDirectory() as scratch, store as s:
         for number, record in enumerate(records):
             pool = open_pool(record)
             known = {tool.id: tool for tool in pool.tools()}
@@ -307,6 +307,7 @@ def _scored(
         judge="rule" if judge is None else "llm",
         judge_model=judge,
         cache_dir=settings.cache_dir,
+        cache_url=settings.cache_url,
         allow_code=settings.allow_code,
     )
     rescore(place, how)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, Task, Trajectory
-from seal.core.folders import cache_folder
-from seal.core.store import Store
+from seal.core.store import open_store
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges.recorded import Place
 from seal.evaluation.llm_judge import LLMJudge
@@ -51,6 +50,8 @@ class PreferenceSettings:
     base_url: str | None = None
     cache_dir: Path | None = None
     """Where answers are kept; None: the usual place."""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database of the answers, instead of a file there."""
     recorded: Path | None = None
     """File of recorded preferences, which are taken instead of asking anybody."""
 
@@ -86,7 +87,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         else {"judge": judges_under(model, settings.base_url, settings.model_options)},
         seed=seed,
     )
-    with Store(cache_folder(settings.cache_dir) / "answers.sqlite") as store:
+    with open_store(settings.cache_dir, settings.cache_url) as store:
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
             cast.check_able("judge", judge)

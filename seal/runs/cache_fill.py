@@ -21,8 +21,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.canonical import canonical_json
-from seal.core.folders import cache_folder
-from seal.core.store import FILE_NAME, Store
+from seal.core.store import Store, open_store
 from seal.core.validation import CallValidator
 from seal.pools.benchmark import loaded
 from seal.pools.lookup import answer_formats, open_pool
@@ -52,7 +51,7 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
         planned = gold_calls(pool.chosen(settings))
     else:
         planned = made_calls(RunFolder.open(Path(calls)).trajectories())
-    with Store(cache_folder(settings.cache_dir) / FILE_NAME) as store:
+    with open_store(settings.cache_dir, settings.cache_url) as store:
         cast = Cast(settings, store, pool)
         source = SimulatorSource(settings=settings, tools=tools, pool=pool, store=store, cast=cast)
         return fill(source.simulator(), tools, planned)

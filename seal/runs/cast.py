@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.teams import USER
@@ -98,8 +99,9 @@ class Cast:
 
     @property
     def outage(self) -> str:
-        """Why a server of a model counts as down; empty while none does."""
-        told = (getattr(model.model, "outage", "") for _, model in self._models)
+        """Why a model's server, or that of kept answers, counts as down; empty while none does."""
+        of_models = (getattr(model.model, "outage", "") for _, model in self._models)
+        told = chain([self._store.outage], of_models)
         return next((outage for outage in told if isinstance(outage, str) and outage), "")
 
     @property

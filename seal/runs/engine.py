@@ -39,9 +39,8 @@ from seal.core import (
     fault,
 )
 from seal.core.environment import Held
-from seal.core.folders import cache_folder
 from seal.core.specs import name_of
-from seal.core.store import Store
+from seal.core.store import open_store
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank, reads_gold
 from seal.runs.cast import Cast
@@ -91,7 +90,7 @@ class Engine:
         )
         self.settings = settings
         _check_roles(settings, self.team)
-        self._store = Store(cache_folder(settings.cache_dir).absolute() / "answers.sqlite")
+        self._store = open_store(settings.cache_dir, settings.cache_url)
         self.cast = Cast(settings, self._store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""

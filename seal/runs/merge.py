@@ -55,7 +55,9 @@ def merge(runs: Sequence[Path], out: Path) -> RunFolder:
     return RunFolder(out)
 
 
-def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, Any]:
+def score_merged(
+    folder: RunFolder, cache_dir: Path | None = None, cache_url: str | None = None
+) -> dict[str, Any]:
     """Score a merged run and its baselines as they were; return the run's summary.
 
     Raises:
@@ -67,7 +69,8 @@ def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, 
         if (run.path / "run.json").is_file():
             told = run.manifest()["measure"]
             alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
-            summaries.append(rescore(run.path, ScoreSettings(cache_dir=cache_dir, **alike)))
+            how = ScoreSettings(cache_dir=cache_dir, cache_url=cache_url, **alike)
+            summaries.append(rescore(run.path, how))
     return summaries[0]
 
 

@@ -96,7 +96,7 @@ def search_pool(
     """Return the pool that a retriever is built over.
 
     Args:
-        store: Where vectors are kept; indexes lie in the folder `indexes` beside it. It must stay
+        store: Where vectors are kept; indexes lie in `indexes` of its folder. It must stay
             open as long as the retriever is used.
         tools: To choose from.
         tasks: For retrievers that read gold.
@@ -105,7 +105,7 @@ def search_pool(
         cache: How vectors and answers are used; `off` keeps no index either.
         models: Opens the language models that a retriever asks; None: as no run counts them.
     """
-    indexes = None if cache == "off" else store.path.parent / "indexes"
+    indexes = None if cache == "off" else store.folder / "indexes"
 
     def opened(what: Any) -> ChatModel:
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))

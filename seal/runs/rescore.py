@@ -10,15 +10,15 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, Metric, OutageError, UsageError, shortened
-from seal.core.folders import Lock, cache_folder
+from seal.core.folders import Lock
 from seal.core.records import from_plain, write_records
 from seal.core.specs import name_of
-from seal.core.store import Store
+from seal.core.store import open_store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import answer_of
 from seal.evaluation.guarded import LeftOut
@@ -60,6 +60,8 @@ class ScoreSettings:
     """Trajectories that a model judges at once."""
     cache_dir: str | Path | None = None
     """Where answers are kept; None: the usual place."""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database of the answers, instead of a file there."""
     match: str | None = None
     """Rules (`seal.evaluation.scoring`); None: each task's own."""
     votes: int | None = None
@@ -117,7 +119,7 @@ def rescore(
     rules_of(how.match, played)
     if played is None:
         _warn_of_declared(folder)
-    with Store(cache_folder(how.cache_dir) / "answers.sqlite") as store:
+    with open_store(how.cache_dir, how.cache_url) as store:
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
         cast = Cast(settings, store, None)
         judges = Judges(cast, how.judge, how.votes, recorded)

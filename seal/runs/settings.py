@@ -166,6 +166,9 @@ class RunSettings:
     cache: CacheMode = "record"
     cache_dir: str | Path | None = None
     """None: SEAL_CACHE_DIR, else the user's cache folder."""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database of the answers (`seal.core.store`); None: SEAL_CACHE_URL, else a file in
+    `cache_dir`."""
     judge: str = "auto"
     """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule; and published judges
     (`seal.evaluation.judges.PUBLISHED`), by commas."""

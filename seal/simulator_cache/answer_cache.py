@@ -158,7 +158,7 @@ class Cached:
         call = f"{tool.name}({json_text(arguments)[:500]})"
         return (
             f"no stored answer to {call} of {tool.id} by {self.identity} with seed {self.seed} in"
-            f" {self.store.path}: play it once with --cache record, or `seal cache import` one"
+            f" {self.store.location}: play it once with --cache record, or `seal cache import` one"
         )
 
 

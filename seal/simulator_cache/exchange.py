@@ -20,7 +20,7 @@ from seal.core import JSON, DataError, Tool
 from seal.core.plain import literal_value
 from seal.core.records import AtomicFile
 from seal.core.schemas import schema_validator
-from seal.core.store import Store
+from seal.core.store import FILE_NAME, Store, is_url
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,
@@ -70,23 +70,33 @@ def export_entries(store: Store, out: Path) -> ExportReport:
     return ExportReport(exported, damaged)
 
 
-def merge(store: Store, others: Iterable[Path]) -> ImportReport:
+def merge(store: Store, others: Iterable[str | Path]) -> ImportReport:
     """Copy all entries of other stores, those of models too; what is stored already stays.
+
+    Args:
+        store: Takes the entries.
+        others: Files, their folders, or URLs.
 
     Raises:
         DataError: A path is no store.
     """
     report = ImportReport()
-    for path in others:
-        if not path.is_file():
-            raise DataError(f"no store {path}; give the .sqlite file of a cache folder")
-        with Store(path) as other:
+    for place in others:
+        with Store(place if is_url(place) else _file(Path(place))) as other:
             for entry in other.entries():
                 if entry.value is None:
-                    report.reject("damaged", f"{path}, {entry.key}")
+                    report.reject("damaged", f"{other.location}, {entry.key}")
                     continue
                 report.keep(store, entry.key, entry.value, entry.kind, entry.created)
     return report
+
+
+def _file(path: Path) -> Path:
+    """Return the file of a store that is given by itself or by its folder."""
+    file = path / FILE_NAME if path.is_dir() else path
+    if not file.is_file():
+        raise DataError(f"no store {file}; give the .sqlite file of a cache folder")
+    return file
 
 
 def wrong_field(value: Mapping[str, Any]) -> str:

@@ -45,7 +45,7 @@ def test_stores_are_merged_by_folder(called, exported: Path, tmp_path: Path) -> 
     assert json.loads(merged.stdout)["imported"] == 1
     stats = json.loads(called("cache", "stats", "--json").stdout)
     assert sum(stats["entries"].values()) == 1
-    assert stats["path"] == str(tmp_path / "cache" / FILE_NAME)
+    assert stats["place"] == str(tmp_path / "cache" / FILE_NAME)
 
 
 def test_gold_calls_are_simulated_ahead_once(called) -> None:

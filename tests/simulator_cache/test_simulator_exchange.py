@@ -144,7 +144,7 @@ def test_when_an_entry_was_made_survives_but_is_not_part_of_it(store, tmp_path):
 def test_damaged_entries_are_not_exported(store, tmp_path):
     (tmp_path / "in.jsonl").write_text(line() + "\n" + line(key="b" * 64))
     import_entries(store, tmp_path / "in.jsonl")
-    connection = sqlite3.connect(store.path)
+    connection = sqlite3.connect(store.location)
     connection.execute("UPDATE entries SET value = '{}' WHERE key = ?", (KEY,))
     connection.commit()
     connection.close()

@@ -52,7 +52,7 @@ def test_damaged_entries_are_found_and_removed_on_demand(store):
     key = Cached(Say({"temperature": 1}), store).key(TOOL, {})
     Cached(Say({"temperature": 1}), store).respond(TOOL, {})
     store.put("m", {"content": "hello"}, "model")
-    connection = sqlite3.connect(store.path)
+    connection = sqlite3.connect(store.location)
     connection.execute("UPDATE entries SET value = replace(value, '1', '2')")
     connection.execute("UPDATE entries SET created = 'never' WHERE key = 'm'")
     connection.commit()

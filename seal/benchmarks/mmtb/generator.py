@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from seal.benchmarks.mmtb.dialogues import MissionType
 from seal.benchmarks.mmtb.generation.scenes import Relation, Speakers
 from seal.core import CacheMode
-from seal.core.folders import cache_folder
 from seal.core.signatures import checked
-from seal.core.store import FILE_NAME, Store
+from seal.core.store import open_store
 from seal.pools.lookup import Bench, open_pool
 from seal.runs.settings import ModelChoice, SimulatorChoice
 
@@ -46,6 +45,7 @@ def generate_missions(
     *,
     review: str | Path | None = None,
     cache_dir: str | Path | None = None,
+    cache_url: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[MissionOptions],
 ) -> Generated:
@@ -56,6 +56,7 @@ def generate_missions(
         out: Folder to make. A folder that was begun under the same settings is continued.
         review: File that gets the candidates of every mission; its edited choices are taken.
         cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
+        cache_url: Database of these answers; None: as `seal.run` has it.
         progress: Called with how many dialogues are done, and how many there are.
         **options: Fields of `seal.benchmarks.mmtb.generation.settings.MissionSettings`. The model
             may also be an object of `seal.benchmarks.mmtb.generation.scenes.Speakers`.
@@ -68,7 +69,7 @@ def generate_missions(
     from seal.benchmarks.mmtb.generation.generate import generate_missions as make
     from seal.benchmarks.mmtb.generation.settings import MissionSettings
 
-    with Store(cache_folder(cache_dir) / FILE_NAME) as store:
+    with open_store(cache_dir, cache_url) as store:
         return make(
             open_pool(bench),
             Path(out),

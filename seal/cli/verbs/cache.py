@@ -8,6 +8,7 @@ from seal.cli.groups import argument, flag, like, option, repeated, settings_of,
 from seal.cli.options import (
     BASE_URL,
     CACHE_DIR,
+    CACHE_URL,
     JSON,
     MODEL_OPTIONS,
     SEED,
@@ -18,7 +19,6 @@ from seal.cli.options import (
 from seal.cli.output import output
 
 if TYPE_CHECKING:
-    from seal.core.store import Store
     from seal.runs.settings import RunSettings
 
 app = new_app("Look at, fill, carry and check the store of simulated answers.")
@@ -39,14 +39,21 @@ class Simulated:
     base_url: str | None = BASE_URL
     seed: int = like(SEED, 0, help="Of the run that is to come.")
     cache_dir: Path | None = CACHE_DIR
+    cache_url: str | None = CACHE_URL
     json: bool = JSON
 
 
 @verb(app)
-def stats(cache_dir: Path | None = CACHE_DIR, json: bool = JSON) -> int:
+def stats(
+    cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
+    json: bool = JSON,
+) -> int:
     """Print how many answers are stored, by kind, and their size."""
-    with output(json) as result, _store(cache_dir) as store:
-        result.fields({"path": str(store.path), **asdict(store.stats())})
+    from seal.core.store import open_store
+
+    with output(json) as result, open_store(cache_dir, cache_url) as store:
+        result.fields({"place": store.location, **asdict(store.stats())})
     return 0
 
 
@@ -97,12 +104,14 @@ def fidelity(
 def export_(
     out: Path = argument("JSON Lines file to write.", metavar="FILE"),
     cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Write all simulated answers as JSON Lines, sorted by key."""
+    from seal.core.store import open_store
     from seal.simulator_cache.exchange import export_entries
 
-    with output(json) as result, _store(cache_dir) as store:
+    with output(json) as result, open_store(cache_dir, cache_url) as store:
         result.fields(asdict(export_entries(store, out)))
     return 0
 
@@ -117,6 +126,7 @@ def import_(
     ),
     pool: str | None = option(None, "Tools that an upstream format speaks of.", metavar="NAME|DIR"),
     cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Read answers into the store; what is stored already stays as it is."""
@@ -124,7 +134,9 @@ def import_(
     from seal.runs.cache_fill import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
-    with output(json) as result, _store(cache_dir) as store:
+    from seal.core.store import open_store
+
+    with output(json) as result, open_store(cache_dir, cache_url) as store:
         report = import_answers(store, source, format, tools)
         report.require_some(source)
         result.fields(report.to_plain())
@@ -133,17 +145,17 @@ def import_(
 
 @verb(app)
 def merge(
-    others: list[Path] = argument("Other stores, or their folders.", metavar="STORE..."),
+    others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
     cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Copy all answers of other stores; what is stored already stays as it is."""
-    from seal.core.store import FILE_NAME
+    from seal.core.store import open_store
     from seal.simulator_cache.exchange import merge as merge_stores
 
-    files = [other / FILE_NAME if other.is_dir() else other for other in others]
-    with output(json) as result, _store(cache_dir) as store:
-        result.fields(merge_stores(store, files).to_plain())
+    with output(json) as result, open_store(cache_dir, cache_url) as store:
+        result.fields(merge_stores(store, others).to_plain())
     return 0
 
 
@@ -152,6 +164,7 @@ def verify(
     pool: str = argument("Tools that answers must fit.", metavar="NAME|DIR"),
     repair: bool = flag("Remove damaged entries."),
     cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Find damaged entries and answers that break their tool's response shape; then exit with 1."""
@@ -159,7 +172,9 @@ def verify(
     from seal.simulator_cache.exchange import verify as check
 
     tools = {tool.id: tool for tool in open_pool(pool).tools()}
-    with output(json) as result, _store(cache_dir) as store:
+    from seal.core.store import open_store
+
+    with output(json) as result, open_store(cache_dir, cache_url) as store:
         report = check(store, tools, repair)
         result.fields(asdict(report), sound=report.sound)
     return 0 if report.sound else 1
@@ -174,10 +189,3 @@ def _settings(simulated: Simulated) -> tuple["RunSettings", bool]:
     # The one model here, so that --base-url and -M hold for it.
     model = told["role_models"].pop("simulator", "lexical")
     return RunSettings(model=model, **told), json
-
-
-def _store(cache_dir: Path | None) -> "Store":
-    from seal.core.folders import cache_folder
-    from seal.core.store import FILE_NAME, Store
-
-    return Store(cache_folder(cache_dir) / FILE_NAME)

@@ -7,7 +7,16 @@ from typing import Any, Literal
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
-from seal.cli.options import BASE_URL, CACHE_DIR, JSON, MODEL_OPTIONS, VOTES, judges, new_app
+from seal.cli.options import (
+    BASE_URL,
+    CACHE_DIR,
+    CACHE_URL,
+    JSON,
+    MODEL_OPTIONS,
+    VOTES,
+    judges,
+    new_app,
+)
 from seal.cli.output import output
 
 app = new_app()
@@ -59,6 +68,7 @@ class Preferred:
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
     cache_dir: Path | None = CACHE_DIR
+    cache_url: str | None = CACHE_URL
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from seal.cli.options import (
     ALLOW_CODE,
     BASE_URL,
     CACHE_DIR,
+    CACHE_URL,
     JSON,
     MODEL_OPTIONS,
     NEW_FOLDER,
@@ -90,6 +91,7 @@ class Speakers:
     workers: int = option(1, "Dialogues at once.")
     cache: CacheMode = option("record", "Answers of models and simulators.")
     cache_dir: Path | None = CACHE_DIR
+    cache_url: str | None = CACHE_URL
 
 
 @dataclass(frozen=True, kw_only=True)

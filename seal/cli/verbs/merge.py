@@ -4,7 +4,7 @@ from pathlib import Path
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import CACHE_DIR, JSON, new_app
+from seal.cli.options import CACHE_DIR, CACHE_URL, JSON, new_app
 from seal.cli.output import output
 from seal.core import UsageError
 
@@ -16,6 +16,7 @@ def command(
     runs: list[Path] = argument("All parts of a run, of `seal run --shard I/N`.", metavar="RUN..."),
     out: Path = option(..., "Run folder to make."),
     cache_dir: Path | None = CACHE_DIR,
+    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Put the parts of a run together, with the bytes of a run that was played in one piece.
@@ -31,7 +32,7 @@ def command(
         folder = merge(runs, out)
         result.result({"run": str(out)})
         try:
-            summary = score_merged(folder, cache_dir)
+            summary = score_merged(folder, cache_dir, cache_url)
         except UsageError as error:
             tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
             return 0

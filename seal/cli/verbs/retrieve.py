@@ -6,6 +6,7 @@ from typing import Any
 
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.options import (
+    CACHE_URL,
     CUTOFFS,
     JSON,
     RETRIEVER_OPTIONS,
@@ -68,6 +69,7 @@ class Results:
     resume: bool = flag("Go on with the experiment in --out.")
     cache: CacheMode = option("record", "Embeddings: keep them, use kept ones only, or neither.")
     cache_dir: Path | None = option(None, "Folder of kept embeddings and indexes.")
+    cache_url: str | None = CACHE_URL
     json: bool = JSON
 
 

@@ -9,6 +9,7 @@ from seal.cli.options import (
     ALLOW_CODE,
     BASE_URL,
     CACHE_DIR,
+    CACHE_URL,
     JSON,
     JUDGE,
     METRICS,
@@ -74,6 +75,7 @@ class Model:
     base_url: str | None = BASE_URL
     workers: int = option(4, "Answers judged at once.")
     cache_dir: Path | None = CACHE_DIR
+    cache_url: str | None = CACHE_URL
 
 
 @verb(app)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from seal.cli.groups import flag, like, option, repeated, settings_of, verb
 from seal.cli.interruption import resumable
-from seal.cli.options import CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
+from seal.cli.options import CACHE_URL, CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
 from seal.cli.output import output, progress
 from seal.experiments.training.settings import TrainSettings
 
@@ -68,6 +68,7 @@ class Model:
         _DEFAULT.cache, "Embeddings of the base model: keep them, use kept ones only, or none."
     )
     cache_dir: Path | None = option(None, "Folder of kept embeddings.")
+    cache_url: str | None = CACHE_URL
     json: bool = JSON
 
 

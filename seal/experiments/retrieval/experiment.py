@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Pool, UsageError
-from seal.core.folders import cache_folder
-from seal.core.store import FILE_NAME, Store
+from seal.core.store import Store, open_store
 from seal.experiments.retrieval.contenders import (
     Contender,
     Measured,
@@ -97,7 +96,7 @@ def retrieve(
             folder = opened.enter_context(open_folder(out, begun, with_draws, resume))
             if (finished := folder.finished()) is not None:
                 return finished
-        store = opened.enter_context(closing(Store(cache_folder(settings.cache_dir) / FILE_NAME)))
+        store = opened.enter_context(closing(open_store(settings.cache_dir, settings.cache_url)))
         experiment = _Experiment(settings, entered, store, folder, progress, on_result)
         result = {**told, **experiment.measured(parts), "notes": notes}
         if folder is not None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import InfrastructureError, Task
-from seal.core.folders import cache_folder
-from seal.core.store import FILE_NAME, Store
+from seal.core.store import Store, open_store
 from seal.experiments.retrieval.contenders import Contender, Measured, Unavailable, measure
 from seal.experiments.retrieval.draws import Draw, Ranked, Source
 from seal.experiments.retrieval.summary import (
@@ -72,7 +71,7 @@ def evaluate(
     """
     results: list[dict[str, Any]] = []
     comparisons: list[dict[str, Any]] = []
-    store = Store(cache_folder(settings.cache_dir) / FILE_NAME)
+    store = open_store(settings.cache_dir, settings.cache_url)
     try:
         for done, part in enumerate(tested, 1):
             cell = cell_of([(_ranked(part), _outcomes(part, trained, settings, store))])

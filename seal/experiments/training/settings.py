@@ -63,6 +63,8 @@ class TrainSettings:
     """Of the base model's embeddings."""
     cache_dir: str | Path | None = None
     """Folder of kept embeddings; None: SEAL_CACHE_DIR, else the user's cache folder."""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database of the embeddings, instead of a file there; None: SEAL_CACHE_URL."""
 
     def __post_init__(self) -> None:
         """Reject values that no training can have.

@@ -19,6 +19,7 @@ from typing import Any
 from seal.core import ChatModel, Completion, NotRecordedError, Request, SealError, Task, UsageError
 from seal.core.secrets import public_url
 from seal.core.specs import name_of
+from seal.core.store import FILE_NAME
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory
 from seal.models import REGISTRY as MODELS
@@ -330,6 +331,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         model_options={},
         cache="record",
         cache_dir=cache,
+        cache_url=f"sqlite:///{Path(cache, FILE_NAME).absolute()}",  # whatever SEAL_CACHE_URL says
         metrics=(),
         max_seconds=None,
     )

@@ -1,0 +1,204 @@
+"""Rows of the answer store in one SQLite file, in WAL mode.
+
+A commit is a single write to the log, so a killed process loses at most the answer it was about to
+write; after a power cut the last answers may be gone, the file is sound.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from seal.core.answer_table import PAGE, VERSION, Row, check_version, foreign
+from seal.core.errors import InfrastructureError, UsageError
+
+_APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
+_CREATE = """
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created TEXT NOT NULL,
+    checksum TEXT NOT NULL
+)
+"""
+_INSERT = (
+    "INSERT INTO entries VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
+    " CAST(? AS TEXT), CAST(? AS TEXT)) ON CONFLICT (key) DO NOTHING"
+)
+_SELECT = "SELECT key, kind, value, created, checksum FROM entries "
+_NEXT = (
+    f"{_SELECT}WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT {PAGE}"
+)
+
+
+class SqliteAnswers:
+    """An `AnswerTable` in a file.
+
+    Args:
+        path: The file; it and its folder are made where they do not exist.
+        timeout: Seconds to wait for other writers.
+
+    Raises:
+        UsageError: The file or its folder cannot be made or opened.
+        DataError: The file is no store, or of another version.
+        InfrastructureError: The file cannot be read now, as others hold it.
+    """
+
+    outage = ""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.location = str(path)
+        self._path = path
+        self._timeout = timeout
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._inherited: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._closed = False
+        self._prepare()
+
+    def select(self, keys: Sequence[str]) -> list[Row]:
+        """See `AnswerTable`."""
+        marks = ",".join("?" * len(keys))
+        with self._connection() as connection:
+            return connection.execute(f"{_SELECT}WHERE key IN ({marks})", keys).fetchall()
+
+    def page(self, after: bytes, kind: str | None) -> list[Row]:
+        """See `AnswerTable`; no transaction stays open between two pages."""
+        with self._connection() as connection:
+            return connection.execute(_NEXT, (after, kind)).fetchall()
+
+    def insert(self, rows: Sequence[Row]) -> int:
+        """See `AnswerTable`."""
+        with self._connection() as connection:
+            if len(rows) == 1:  # commits by itself
+                return connection.execute(_INSERT, rows[0]).rowcount
+            with connection:  # commits all of it, or nothing
+                connection.execute("BEGIN IMMEDIATE")
+                return connection.executemany(_INSERT, rows).rowcount
+
+    def delete(self, keys: Sequence[bytes]) -> None:
+        """See `AnswerTable`."""
+        with self._connection() as connection:
+            connection.executemany(
+                "DELETE FROM entries WHERE key = CAST(? AS TEXT)", [(key,) for key in keys]
+            )
+
+    def counts(self) -> list[tuple[bytes, int]]:
+        """See `AnswerTable`."""
+        with self._connection() as connection:
+            return connection.execute("SELECT kind, count(*) FROM entries GROUP BY kind").fetchall()
+
+    def size(self) -> int:
+        """Return the bytes of the file and its log."""
+        files = [self._path, self._path.with_name(self._path.name + "-wal")]
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+    def close(self) -> None:
+        """See `AnswerTable`."""
+        self._closed = True
+        self._drop_inherited()
+        self._close_idle()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that no other thread uses meanwhile."""
+        if self._closed:
+            raise InfrastructureError(f"{self.location}: the store is closed")
+        self._drop_inherited()
+        connection = None
+        try:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # all are lent
+                connection = self._connect()
+            yield connection
+        except sqlite3.Error as error:
+            raise InfrastructureError(f"{self.location}: {error}") from error
+        finally:
+            if connection is not None:
+                self._idle.append(connection)
+            if self._closed:  # while it was lent: `close` did not see it
+                self._close_idle()
+
+    def _close_idle(self) -> None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # empty: several threads may do this at once
+                return
+            connection.close()
+
+    def _drop_inherited(self) -> None:
+        # A forked child must not even close its parent's connections: that would drop the locks.
+        if self._process != os.getpid():
+            self._inherited.extend(self._idle)
+            self._idle.clear()
+            self._process = os.getpid()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, self._timeout, isolation_level=None, check_same_thread=False
+        )
+        connection.text_factory = bytes
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._connect()) as connection:
+                if not self._is_ours(connection):
+                    _create(connection, self._timeout)
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                raise self._unusable(str(error)) from error
+            raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise foreign(self.location, str(error)) from error
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return False for an empty file, and raise for one that we cannot use."""
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application == _APPLICATION:
+            check_version(self.location, version)
+            return True
+        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            raise foreign(self.location, "it holds other tables")
+        return False
+
+    def _unusable(self, reason: str) -> UsageError:
+        return UsageError(
+            f"{self.location} cannot be opened: {reason}; give another --cache-dir or"
+            " SEAL_CACHE_DIR, a folder that can be made and written"
+        )
+
+
+def _create(connection: sqlite3.Connection, timeout: float) -> None:
+    """Make the tables in a file in WAL mode; several processes may do so at once."""
+    end = time.monotonic() + timeout
+    while True:  # SQLite's own busy timeout does not cover every step of the change to WAL mode
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_CREATE)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")

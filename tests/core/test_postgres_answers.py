@@ -1,0 +1,91 @@
+"""What a shared store does when its server, its address or its database is not as it should be."""
+
+import traceback
+
+import psycopg
+import pytest
+from postgres_server import PASSWORD, postgres_server, programs
+
+from seal.core import DataError, InfrastructureError, UsageError
+from seal.core.store import Store, open_store
+
+pytestmark = pytest.mark.slow
+NOBODY = "postgresql://me:hidden-word@127.0.0.1:9/answers"
+
+
+def test_a_server_that_is_not_there_is_named_without_the_password():
+    with pytest.raises(InfrastructureError) as caught:
+        Store(NOBODY)
+    told = "".join(traceback.format_exception(caught.value))
+    assert "postgresql://me@127.0.0.1:9/answers cannot be opened" in told
+    assert "refused" in told
+    assert "hidden-word" not in told
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:hidden-word%zz@h/a", "mysql://me:hidden-word@h/a"]
+)
+def test_an_address_that_cannot_be_is_a_usage_error_without_the_password(url):
+    with pytest.raises(
+        UsageError, match=r"expected\s+postgresql://USER@HOST:PORT/DATABASE"
+    ) as caught:
+        Store(url)
+    assert "hidden-word" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_url_may_name_a_file_and_goes_before_the_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_CACHE_URL", NOBODY)
+    with open_store(tmp_path, f"sqlite:///{tmp_path / 'mine.sqlite'}") as store:
+        store.put("k", {"n": 1})
+    assert (tmp_path / "mine.sqlite").is_file()
+    with pytest.raises(InfrastructureError, match="cannot be opened"):
+        open_store(tmp_path)
+
+
+def test_a_wrong_password_is_told_and_not_shown(postgres):
+    with pytest.raises(InfrastructureError, match="password authentication failed") as caught:
+        Store(postgres.url(password="hidden-word"))
+    assert "hidden-word" not in str(caught.value)
+
+
+def test_a_table_of_something_else_is_left_alone(postgres):
+    with psycopg.connect(postgres.url()) as connection:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS songs")
+        connection.execute("CREATE TABLE IF NOT EXISTS songs.seal_answers (title text)")
+    with pytest.raises(DataError, match="its table seal_answers is of something else"):
+        Store(postgres.url("songs"))
+
+
+def test_a_user_who_may_make_no_table_is_told_so(postgres):
+    with psycopg.connect(postgres.url()) as connection:
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'guest-word'")
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    url = postgres.url(password="guest-word").replace("//seal:", "//guest:")
+    with pytest.raises(UsageError, match="let the user make a table there"):
+        Store(url)
+
+
+def until_it_answers(store, key):
+    for _ in range(20):
+        try:
+            return store.get(key)
+        except InfrastructureError:
+            continue
+    return store.get(key)
+
+
+@pytest.mark.skipif(programs() is None, reason="no PostgreSQL server is installed")
+def test_a_store_waits_for_a_server_that_comes_back_and_tells_of_one_that_does_not():
+    with postgres_server() as server:  # noqa: SIM117 - what holds of it ends first
+        with Store(server.url(), 20) as patient, Store(server.url(), 1) as impatient:
+            patient.put("k", {"n": 1})
+            assert impatient.get("k") == {"n": 1}
+            server.stop()
+            with pytest.raises(InfrastructureError, match=r"no connection .* for 1 s") as caught:
+                impatient.get("k")
+            assert PASSWORD not in str(caught.value)
+            assert impatient.outage == str(caught.value)
+            server.start()
+            assert patient.get("k") == {"n": 1}
+            assert until_it_answers(impatient, "k") == {"n": 1}
+            assert impatient.outage == ""
