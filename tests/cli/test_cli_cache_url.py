@@ -81,7 +81,7 @@ def test_a_server_that_is_down_ends_a_run_without_a_score(seal, tmp_path):
 def test_a_server_that_goes_away_ends_the_run_which_is_resumed_when_it_is_back(
     seal, script, environment, tmp_path
 ):
-    words = [*PLAYED, "--trials", "40"]
+    words = [*PLAYED, "--trials", "12"]
     seal(*words, "--out", "calm")
     with postgres_server() as server:
         variables = {**environment, "SEAL_CACHE_URL": server.url()}
@@ -90,11 +90,12 @@ def test_a_server_that_goes_away_ends_the_run_which_is_resumed_when_it_is_back(
             [script, *words, "--workers", "2", "--out", "broken"],
             cwd=tmp_path, env=variables, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        while not out.is_file() or out.stat().st_size < 50_000:
+        while not out.is_file() or out.stat().st_size < 20_000:
             time.sleep(0.02)
         server.stop()
         told = run.communicate(timeout=300)[1]
-        assert run.returncode == 3, told
+        assert run.returncode in (1, 3), told  # between chats, or in one
+        assert "--out broken --resume" in told
         assert "no connection to the server for 60 s; start it" in told
         assert PASSWORD not in told
         server.start()
