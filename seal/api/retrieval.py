@@ -10,6 +10,7 @@ from seal.api.settings import DrawingOptions
 from seal.core import CacheMode, Task
 from seal.core.signatures import checked
 from seal.experiments.pool_draws import Size
+from seal.experiments.retrieval.settings import Perturbation
 from seal.experiments.training.settings import Device, SplitKind
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, bench_of
@@ -30,6 +31,7 @@ class RetrievalOptions(DrawingOptions, total=False):
     limit: int | None
     first: int | None
     held_out: str | Path | None
+    perturb: tuple[Perturbation, ...]
     cache: CacheMode
     cache_dir: str | Path | None
     cache_url: str | None

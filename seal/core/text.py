@@ -92,3 +92,13 @@ def normalised(text: str) -> str:
     """Return a text as joins compare it: NFC, blanks collapsed."""
     composed = text if text.isascii() else unicodedata.normalize("NFC", text)
     return " ".join(composed.split())
+
+
+BYTES_PER_TOKEN = 4
+"""The rule of thumb for English prose; JSON, code and other scripts can be off by half."""
+
+
+def count_by_bytes(text: str) -> int:
+    """Return about how many tokens a text has: a quarter of its UTF-8 bytes, rounded up."""
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return -(-size // BYTES_PER_TOKEN)

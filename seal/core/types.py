@@ -285,6 +285,11 @@ class Goal:
     any_answer: bool = False
     """True: the answers are alternatives, and stating any one of them is right."""
 
+    @property
+    def needs_no_tool(self) -> bool:
+        """True where gold says that no tool is called; False where there is no gold."""
+        return self.plans is not None and not any(plan.calls() for plan in self.plans)
+
 
 @checked_fields
 @dataclass(frozen=True, slots=True)

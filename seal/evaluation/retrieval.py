@@ -1,13 +1,16 @@
-"""Ranking metrics: recall@K, mrr@K, ndcg@K, all_found@K.
+"""Ranking metrics: recall@K, mrr@K, ndcg@K, all_found@K; of rankings alone precision@K, tokens@K.
 
 Source: the SEAL paper, "Retrieval"; formulas: trec_eval, whose values these are to the last bit.
-All are in [0, 1]. Relevance is binary but in ndcg, where a goal's label `grades` weighs its tools
-(tool id to a number above 0): the gain of a tool is its grade, as trec_eval has it.
+All others are in [0, 1]. Relevance is binary but in ndcg, where a goal's label `grades` weighs its
+tools (tool id to a number above 0): the gain of a tool is its grade, as trec_eval has it.
 
 - recall@K: share of the relevant tools among the first K.
 - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
 - ndcg@K: with log2 discounts, against the best order of the relevant tools.
 - all_found@K: 1 where every relevant tool is among the first K.
+- precision@K: share of the first K tools that are relevant. Unlike trec_eval it divides by the
+  tools that there are where a ranking is shorter than K, as under a token budget.
+- tokens@K: what the schemas of the first K tools take of a model's context; no share.
 
 Relevant tools of which any one is enough (`Alternatives`) count as one tool: in the ranking it
 stands where the best of them does, under the id of the first, and the others are taken out.
@@ -18,7 +21,7 @@ Micro means weigh a goal by the number of its relevant tools.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -33,6 +36,8 @@ Key = tuple[str, int]
 Qrels = Mapping[Key, Collection[str]]
 """Goal to the ids of its relevant tools: all are wanted, or one of `Alternatives`."""
 MEASURES = ("recall", "mrr", "ndcg", "all_found")
+RANKED = (*MEASURES, "precision", "tokens")
+"""What is measured of rankings without a chat."""
 
 
 class Alternatives(tuple[str, ...]):
@@ -50,9 +55,9 @@ def grade_of(relevant: Collection[str], tool: str) -> float:
     return relevant.get(tool, 1) if isinstance(relevant, Graded) else 1
 
 
-def metric_names(ks: Sequence[int]) -> list[str]:
+def metric_names(ks: Sequence[int], measures: Sequence[str] = MEASURES) -> list[str]:
     """Return recall@K..., mrr@K..., ndcg@K..., all_found@K... for every cut-off."""
-    return [f"{measure}@{k}" for measure in MEASURES for k in ks]
+    return [f"{measure}@{k}" for measure in measures for k in ks]
 
 
 def merge(rankings: Iterable[Ranking]) -> list[str]:
@@ -153,7 +158,10 @@ class Retrieval(GoalMetric):
 
 
 def measure_rankings(
-    rankings: Iterable[Ranking], qrels: Qrels, ks: Sequence[int] = (1, 5, 10)
+    rankings: Iterable[Ranking],
+    qrels: Qrels,
+    ks: Sequence[int] = (1, 5, 10),
+    tokens: Mapping[str, int] | None = None,
 ) -> dict[Key, tuple[float, ...]]:
     """Return the metrics of every goal that has relevant tools and a ranking, without a chat.
 
@@ -161,16 +169,32 @@ def measure_rankings(
         rankings: Several of one goal are merged (`merge`). One without hits has 0.
         qrels: Relevant tools.
         ks: Cut-offs, each at least 1.
+        tokens: Of each tool's schema; None: neither precision nor tokens are measured.
 
     Returns:
-        Goal to its metrics in the order of `metric_names`; goals stand in the order of `qrels`.
+        Goal to its metrics in the order of `metric_names`, with `tokens` in that of `RANKED`; goals
+        stand in the order of `qrels`.
     """
     by_goal = by_goal_of(rankings)
-    return {
-        key: tuple(_measured(_outcome(merge(by_goal[key]), relevant, max(ks)), tuple(ks)).values())
-        for key, relevant in qrels.items()
-        if not _why_undefined(by_goal.get(key, ()), relevant)
-    }
+    measured = {}
+    for key, relevant in qrels.items():
+        if not _why_undefined(by_goal.get(key, ()), relevant):
+            tools = merge(by_goal[key])
+            outcome = _outcome(tools, relevant, max(ks))
+            row = tuple(_measured(outcome, tuple(ks)).values())
+            measured[key] = row if tokens is None else (*row, *_costs(tools, outcome, ks, tokens))
+    return measured
+
+
+def _costs(
+    tools: Sequence[str], outcome: _Outcome, ks: Sequence[int], tokens: Mapping[str, int]
+) -> Iterator[float]:
+    """Yield the precision at every cut-off, then the tokens."""
+    for k in ks:
+        found = sum(rank < k for rank in outcome.found)
+        yield found / min(k, len(tools)) if tools else 0.0
+    for k in ks:
+        yield float(sum(tokens[tool] for tool in tools[:k]))
 
 
 def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:

@@ -168,7 +168,7 @@ def judge_answer(goal: Goal, answer: str | None) -> Verdict:
     for values in expected_values(goal):
         if values and all(statement(answer, value) == "stated" for value in values):
             return Verdict("solved", f"the answer states {_listed(values)}")
-    if _only_refuses(answer) and not _needs_no_tool(goal):
+    if _only_refuses(answer) and not goal.needs_no_tool:
         return Verdict("unsolved", "the answer only refuses or apologises")
     return Verdict("unsure", "the answer alone does not prove it")
 
@@ -231,10 +231,6 @@ def expected_values(goal: Goal) -> list[tuple[str, ...]]:
         )
         for plan in goal.plans or ()
     ]
-
-
-def _needs_no_tool(goal: Goal) -> bool:
-    return goal.plans is not None and not any(plan.calls() for plan in goal.plans)
 
 
 def _only_refuses(answer: str) -> bool:

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from seal.core import Completion, Request, ToolCall, Usage
 from seal.core.plain import json_text
+from seal.core.text import count_by_bytes as count_by_bytes
 
 Counter = Callable[[str], int]
-BYTES_PER_TOKEN = 4
-"""The rule of thumb for English prose; JSON, code and other scripts can be off by half."""
 PER_MESSAGE = 4
 """Tokens that a chat template adds to a message."""
 
@@ -30,12 +29,6 @@ _TABLES = {
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
 """Encoding to the SHA-256 of its table. Source: tiktoken_ext/openai_public.py."""
-
-
-def count_by_bytes(text: str) -> int:
-    """Return the estimate: a quarter of the UTF-8 bytes, rounded up."""
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return -(-size // BYTES_PER_TOKEN)
 
 
 def token_counter(model: str) -> Counter:

@@ -121,6 +121,31 @@ def _pool_parts(
         for entry in entries
     ]
     yield Grid("", ("retriever", *(() if whole else ("tools", "queries")), *metrics), rows)
+    yield from _calibrations(entries, names)
+
+
+def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
+    """Yield how well the first score tells who needs a tool, where some queries need none."""
+    told = [(names[e["retriever"]], e["calibration"]) for e in entries if "calibration" in e]
+    if told:
+        first = told[0][1]
+        columns = ("first score", "AUROC", "95 % interval", "threshold", "turned away")
+        rows = [
+            (
+                name,
+                f"{it['auroc']:.3f}",
+                f"[{it['low']:.3f}, {it['high']:.3f}]",
+                f"{it['threshold']:.3f}",
+                f"{it['turned_away']:.3f}",
+            )
+            for name, it in told
+        ]
+        yield Grid("", columns, rows)
+        yield (
+            f"AUROC: {first['needing']} queries that need a tool against {first['without']} that "
+            "need none; turned away: of the latter, below the threshold that keeps 95 % of the "
+            "former"
+        )
 
 
 def _counted(count: float, noun: str, nouns: str = "") -> str:

@@ -16,7 +16,7 @@ from seal.experiments.sweep.settings import RECALL_AT
 from seal.report.columns import spread
 from seal.report.figure_layout import styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure
-from seal.report.grids import COMPACT, Grid, told
+from seal.report.grids import COMPACT, Grid, interval, number, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def _parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
             yield _by_k(entries)
             yield (
                 f"recall@{RECALL_AT}: of the first {RECALL_AT} ranked tools, at every K; recall@K: "
-                "of the K that the chat was offered"
+                "of the K that the chat was offered; in brackets 95 % over tasks"
             )
         yield "mean ± deviation over samples (n - 1), NA of one sample"
     yield from _lacking(entries)
@@ -89,9 +89,15 @@ def _by_k(entries: Entries) -> Grid:
         names = (f"recall@{entry['top_k']}", "call_recall", PASS_RATE)
         tokens = _figure_of(entry, "tokens")["mean"]
         told = "n/a" if tokens is None else f"{tokens:,.0f}"
-        cells = (spread(_figure_of(entry, metric)) for metric in names)
+        cells = (_with_ends(_figure_of(entry, metric)) for metric in names)
         rows.append((str(entry["size"]), str(entry["top_k"]), *cells, told))
     return _grid(rows, "pool size", "K", "recall@K", "call_recall", PASS_RATE, "tokens a goal")
+
+
+def _with_ends(found: Mapping[str, Any]) -> str:
+    """Return a mean with its interval over tasks below it."""
+    ends = f"\n{interval(found)}" if found.get("low") is not None else ""
+    return f"{number(found['mean'])}{ends}"
 
 
 def _grid(rows: Sequence[tuple[str, ...]], *columns: str) -> Grid:

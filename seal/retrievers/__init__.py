@@ -52,7 +52,7 @@ REGISTRY = Registry(
 DEFAULT = "hybrid"
 """The retriever of whoever names none."""
 
-SENTENCES, SIBLINGS = "sentences", "siblings"
+SENTENCES, SIBLINGS, TOKENS = "sentences", "siblings", "tokens"
 """Options of every retriever that reads texts."""
 OF = "of"
 """Option that names the retriever that another one asks."""
@@ -63,8 +63,9 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
 
     Options of the text or spec go before those of the pool, and these before the plain ones of the
     retriever, its `defaults(options)`. `sentences=true` asks any retriever that reads texts by each
-    sentence of a query (`sentence_wise`), and `siblings=SHARE` adds a share of the best score among
-    the APIs of the same tool (`sibling_wise`).
+    sentence of a query (`sentence_wise`), `siblings=SHARE` adds a share of the best score among the
+    APIs of the same tool (`sibling_wise`), and `tokens=N` keeps the first tools whose schemas take
+    at most N tokens (`token_budget`).
 
     Args:
         what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a
@@ -89,9 +90,14 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         options = {**plugin.defaults(options), **options}
     by_sentence = _taken_sentences(options)
     siblings = number_option({SIBLINGS: options.pop(SIBLINGS, None)}, SIBLINGS, 0, math.inf)
+    tokens = options.pop(TOKENS, None)
+    if tokens is not None and (
+        isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1
+    ):
+        raise OptionError(f"{TOKENS} = {tokens!r}: expected a whole number of at least 1")
     if isinstance(plugin, type) or not hasattr(plugin, "retrieve"):
         plugin = _built(plugin, replace(pool, options=options))
-    elif set(spec.options) - {SENTENCES, SIBLINGS}:
+    elif set(spec.options) - {SENTENCES, SIBLINGS, TOKENS}:
         raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
     if not callable(getattr(plugin, "retrieve", None)):
         raise OptionError(
@@ -107,6 +113,10 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         from seal.retrievers.sibling_wise import SiblingWise
 
         retriever = SiblingWise(retriever, pool.tools, siblings)
+    if tokens is not None:
+        from seal.retrievers.token_budget import TokenBudget
+
+        retriever = TokenBudget(retriever, pool.tools, tokens)
     return retriever
 
 
@@ -155,14 +165,15 @@ def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any
 def known_options(what: Any) -> frozenset[str] | None:
     """Return the names of a retriever's options; None: it looks at them itself.
 
-    Those are its `OPTIONS`, and `sentences` and `siblings` unless it says by `reads_text` that its
-    scores tell nothing of a query's text.
+    Those are its `OPTIONS`, `tokens`, and `sentences` and `siblings` unless it says by `reads_text`
+    that its scores tell nothing of a query's text.
     """
     plugin = REGISTRY.resolve(spec_of(what).what)
     known: frozenset[str] | None = getattr(plugin, "OPTIONS", None)
-    if known is None or not getattr(plugin, "reads_text", True):
-        return known
-    return known | {SENTENCES, SIBLINGS}
+    if known is None:
+        return None
+    reading = {SENTENCES, SIBLINGS} if getattr(plugin, "reads_text", True) else set()
+    return known | reading | {TOKENS}
 
 
 def _taken_sentences(options: dict[str, Any]) -> bool:

@@ -22,6 +22,7 @@ def test_the_sample_is_ranked_and_scored(seal, tmp_path: Path) -> None:
         "results.parquet",
         "sample-oracle",
         "sample-tfidf",
+        "timings.jsonl",
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seal.evaluation.comparison import weighted_intervals
-from seal.evaluation.retrieval import metric_names
+from seal.evaluation.retrieval import RANKED, metric_names
 from seal.experiments.retrieval.draws import Source
 from seal.experiments.retrieval.summary import (
     Cell,
@@ -27,7 +27,9 @@ def unequal() -> Cell:
         205,
         (Sample(0, 8, "a", 5), Sample(1, 8, "b", 200)),
         {
-            label: np.repeat((chance.random(205) < share).astype(float)[:, None], 4, axis=1)
+            label: np.repeat(
+                (chance.random(205) < share).astype(float)[:, None], len(RANKED), axis=1
+            )
             for label, share in chances.items()
         },
         sample_of,
@@ -39,7 +41,7 @@ def unequal() -> Cell:
 
 def test_the_interval_of_a_difference_is_that_of_the_weighted_mean() -> None:
     cell = unequal()
-    column = metric_names((3,)).index("recall@3")
+    column = metric_names((3,), RANKED).index("recall@3")
     differences = (cell.values["good"] - cell.values["bad"])[:, column : column + 1]
     weights = sample_weights(cell.sample_of)
     low, high = weighted_intervals(differences, weights, np.arange(205), seed=1)

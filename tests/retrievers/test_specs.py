@@ -95,8 +95,10 @@ def test_a_retriever_that_is_built_takes_no_options(pool):
 
 
 def test_known_options_are_those_of_the_name():
-    assert known_options("bm25,k1=2") == {"b", "k1", "sentences", "siblings", "template"}
-    assert known_options("oracle") == frozenset()
+    assert known_options("bm25,k1=2") == {
+        *("b", "k1", "sentences", "siblings", "template", "tokens")
+    }
+    assert known_options("oracle") == {"tokens"}
     assert known_options(RetrieverSpec(Deep)) is None
 
 

@@ -46,6 +46,11 @@ class Tasks:
         "Of this model's training pool, ask only what was held out of its training.",
         metavar="MODEL_DIR",
     )
+    perturb: tuple[str, ...] = repeated(
+        "Measure each pool in other words too: typos, paraphrase, german, spanish, renamed, "
+        "undescribed.",
+        metavar="RULE",
+    )
     seed: int = SEED
 
 

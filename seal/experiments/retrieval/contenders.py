@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core import (
     InfrastructureError,
@@ -23,12 +24,14 @@ from seal.core import (
 )
 from seal.core.canonical import normalise
 from seal.core.specs import name_of
-from seal.evaluation.retrieval import measure_rankings, metric_names, qrels_of
+from seal.evaluation.calibration import Calibration, calibration
+from seal.evaluation.retrieval import RANKED, measure_rankings, metric_names, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
 from seal.retrievers import build_retriever, known_options, rank
 from seal.retrievers.contract import refuse_unknown_options, spec_of
 from seal.retrievers.documents import DEFAULT
+from seal.retrievers.token_budget import schema_tokens
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,6 +197,15 @@ _AT_ONCE = 256
 """Queries in one batch."""
 
 
+class Seconds(NamedTuple):
+    """What one measurement took, wall-clock; kept vectors and indexes are not made again."""
+
+    building: float
+    ranking: float
+    """Of all queries."""
+    queries: int
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One retriever's rankings of one set of tools."""
@@ -207,6 +219,10 @@ class Measured:
     """(queries with relevant tools, metrics), in the order of the rankings and `metric_names`."""
     rows: dict[tuple[str, int], int]
     """(task id, goal) to its row."""
+    calibration: Calibration | None = None
+    """None: fewer than two of the goals need no tool."""
+    seconds: Seconds | None = None
+    """None: it was measured before an interruption."""
 
     @classmethod
     def of(
@@ -215,13 +231,16 @@ class Measured:
         rankings: tuple[Ranking, ...],
         measured: Mapping[tuple[str, int], Sequence[float]],
         ks: Sequence[int],
+        calibration: Calibration | None = None,
+        seconds: Seconds | None = None,
     ) -> Measured:
         """Return it, of the values of each (task id, goal) at these cut-offs."""
         import numpy as np
 
         values = np.array(list(measured.values()), dtype=np.float64)
         rows = {key: row for row, key in enumerate(measured)}
-        return cls(identity, rankings, values.reshape(len(rows), len(metric_names(ks))), rows)
+        values = values.reshape(len(rows), len(metric_names(ks, RANKED)))
+        return cls(identity, rankings, values, rows, calibration, seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +269,10 @@ def measure(
         UnknownNameError: The retriever knows no such model's provider, template or option.
         OptionError: An option has a value that it cannot have.
     """
+    begun = perf_counter()
     try:
         retriever = build_retriever(contender.what, pool)
+        built = perf_counter()
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
         identity = str(getattr(retriever, "identity", "") or contender.label)
     except (UnknownNameError, OptionError):
@@ -261,8 +282,21 @@ def measure(
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
         return Unavailable(_one_line(fault(error)))
-    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks)
-    return Measured.of(identity, rankings, measured, ks)
+    tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
+    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
+    seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
+    return Measured.of(identity, rankings, measured, ks, _calibration(ranked, rankings), seconds)
+
+
+def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:
+    """Return how well first scores tell goals that need a tool from those that need none."""
+    goals = {(task.id, position): task.goals[position] for task, position in ranked.goals}
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for ranking in rankings:
+        goal = goals[ranking.task_id, ranking.goal]
+        if ranking.hits and (goal.relevant or goal.needs_no_tool):
+            scores[bool(goal.relevant)].append(ranking.hits[0][1])
+    return calibration(scores[True], scores[False])
 
 
 def _reason(error: SealError) -> str:

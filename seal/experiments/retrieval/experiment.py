@@ -22,6 +22,7 @@ from seal.experiments.retrieval.contenders import (
 )
 from seal.experiments.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
 from seal.experiments.retrieval.files import TREC_LINES, Figures, Folder, lists_tools, open_folder
+from seal.experiments.retrieval.robustness import perturbed
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.lookup import Bench
@@ -71,6 +72,11 @@ def retrieve(
     sources = open_sources(pools, settings)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
+    sources = [
+        each
+        for source in sources
+        for each in (source, *(perturbed(source, it, settings.seed) for it in settings.perturb))
+    ]
     parts = [part for source in sources for part in draw(source, settings)]
     notes = [
         *repeated(entered),

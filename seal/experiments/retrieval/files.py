@@ -7,6 +7,7 @@ POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small e
 draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by the
                          query ids of the TREC files; of drawn pools {distractors, tools} too:
                          how many tools no seed query needs, and the ids of all
+timings.jsonl            what each measurement took; the one file that is another in every run
 
 qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
 figures/ of `seal.report`. Until all of them are written, results.json has no results, and
@@ -27,11 +28,12 @@ from seal.core import Ranking, SealError
 from seal.core.folders import LOCK, Lock, is_held
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain, write_records
+from seal.evaluation.calibration import Calibration
 from seal.evaluation.retrieval import qrels_of
 from seal.evaluation.trec import query_id, write_trec_qrels, write_trec_run
 from seal.experiments.generation.journal import Journal
 from seal.experiments.result_files import ExperimentFile, write_json, write_table
-from seal.experiments.retrieval.contenders import Measured
+from seal.experiments.retrieval.contenders import Measured, Seconds
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 
 Figures = Callable[[Mapping[str, Any], Path], list[str]]
@@ -46,6 +48,7 @@ RETRIEVAL = ExperimentFile(
     telling=("protocol", "pools", "retrievers"),
 )
 DRAWS = "draws.jsonl"
+TIMINGS = "timings.jsonl"
 TABLE = "results.csv"
 COLUMNS = (
     "pool",
@@ -83,6 +86,7 @@ class Kept:
     identity: str
     values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
     """Of each (task id, goal), in the order of `metric_names`."""
+    calibration: Calibration | None = None
 
 
 class Folder:
@@ -121,13 +125,17 @@ class Folder:
         made = self._journal.made.get(self._key(ranked, retriever))
         if made is None:
             return None
-        return Measured.of(made.identity, (), dict(made.values), self._k)
+        return Measured.of(made.identity, (), dict(made.values), self._k, made.calibration)
 
     def keep(self, ranked: Ranked, retriever: str, measured: Measured) -> None:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, measured.rankings)
-        rows = zip(measured.rows, measured.values.tolist(), strict=True)
-        self._journal.add(Kept(self._key(ranked, retriever), measured.identity, tuple(rows)))
+        rows = tuple(zip(measured.rows, measured.values.tolist(), strict=True))
+        key = self._key(ranked, retriever)
+        self._journal.add(Kept(key, measured.identity, rows, measured.calibration))
+        if measured.seconds is not None:
+            with (self._out / TIMINGS).open("ab") as file:
+                file.write(json_bytes(_timing(ranked, retriever, measured.seconds)) + b"\n")
 
     def _key(self, ranked: Ranked, retriever: str) -> str:
         return f"{self._place(ranked, retriever)} {ranked.digest}"
@@ -171,7 +179,7 @@ class Folder:
         """Remove what an experiment wrote that cannot be."""
         for name in {Path(name).parts[0] for name in self._names.values()}:
             shutil.rmtree(self._out / name, ignore_errors=True)
-        for name in (RESULTS, MEASURED, DRAWS, TABLE):
+        for name in (RESULTS, MEASURED, DRAWS, TABLE, TIMINGS):
             (self._out / name).unlink(missing_ok=True)
 
 
@@ -248,6 +256,19 @@ def _draw_json(ranked: Ranked, draw: Draw, with_tools: bool) -> dict[str, Any]:
         if with_tools:
             found["tools"] = [tool.id for tool in ranked.tools]
     return found
+
+
+def _timing(ranked: Ranked, retriever: str, seconds: Seconds) -> dict[str, Any]:
+    return {
+        "pool": ranked.source.label,
+        "size": ranked.size,
+        "sample": ranked.draws[0].sample,
+        "retriever": retriever,
+        "tools": len(ranked.tools),
+        "queries": seconds.queries,
+        "building_s": round(seconds.building, 4),
+        "query_ms": round(1000 * seconds.ranking / max(1, seconds.queries), 4),
+    }
 
 
 def _folder_name(pool: str, retriever: str) -> str:

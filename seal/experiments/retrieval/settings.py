@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from seal.core import CacheMode
 from seal.core.secrets import refuse_secret
@@ -13,6 +13,11 @@ from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
 from seal.pools.order import told_of
 from seal.runs.settings import check_seed
+
+Perturbation: TypeAlias = Literal[
+    "typos", "paraphrase", "german", "spanish", "renamed", "undescribed"
+]
+"""A rule of `seal.experiments.retrieval.robustness`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,8 @@ class RetrievalSettings(Drawing):
     held_out: str | Path | None = None
     """Folder of a trained model: of the pool that it was trained on, only the tasks held out of
     its training are asked, of every retriever; None: all tasks."""
+    perturb: tuple[Perturbation, ...] = ()
+    """Rules by which each pool is measured in other words too, as a pool of its own."""
     cache: CacheMode = "record"
     """Of embeddings."""
     cache_dir: str | Path | None = None

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
+from seal.evaluation.calibration import Calibration
 from seal.evaluation.comparison import (
     holm,
     mean_and_deviation,
     paired_differences,
     weighted_intervals,
 )
-from seal.evaluation.retrieval import metric_names
+from seal.evaluation.retrieval import RANKED, metric_names
 from seal.evaluation.statistics import groups_of
 from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.contenders import Measured, Unavailable
@@ -65,6 +66,8 @@ class Cell:
     identities: Mapping[str, str]
     unavailable: Mapping[str, str]
     """Retriever's label to the reason."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    """Of whole pools: retriever's label to how well its scores tell who needs a tool."""
 
 
 def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]) -> Cell:
@@ -97,6 +100,11 @@ def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]
         tuple(task for _, _, draw in draws for task, _ in draw.queries),
         {label: it.identity for label, it in outcomes if isinstance(it, Measured)},
         failed,
+        {
+            label: it.calibration
+            for label, it in outcomes
+            if first.whole and isinstance(it, Measured) and it.calibration is not None
+        },
     )
 
 
@@ -126,7 +134,7 @@ def results_of(
         "queries": _number(queries.mean),
         "queries_deviation": rounded(queries.deviation),
     }
-    estimates = _estimates(cell, metric_names(ks), seed)
+    estimates = _estimates(cell, metric_names(ks, RANKED), seed)
     return [
         {**base, "retriever": label, "unavailable": cell.unavailable[label], "metrics": {}}
         if label in cell.unavailable
@@ -135,10 +143,18 @@ def results_of(
             "retriever": label,
             "identity": cell.identities[label],
             "metrics": estimates[label],
-            "by_sample": _by_sample(cell, label, metric_names(ks)),
+            "by_sample": _by_sample(cell, label, metric_names(ks, RANKED)),
+            **_calibration(cell, label),
         }
         for label in labels
     ]
+
+
+def _calibration(cell: Cell, label: str) -> dict[str, Any]:
+    found = cell.calibrations.get(label)
+    if found is None:
+        return {}
+    return {"calibration": {name: rounded(value) for name, value in asdict(found).items()}}
 
 
 def _number(mean: float | None) -> float | int | None:
@@ -284,7 +300,7 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
     ]
     if not cell.task_of or not compared:
         return []
-    names = metric_names(ks)
+    names = metric_names(ks, RANKED)
     values = {
         (metric, label): rows[:, names.index(metric)]
         for metric, _, _ in compared
