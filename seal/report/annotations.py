@@ -43,8 +43,8 @@ class Mark:
     """Something that happened at a step."""
 
     kind: str
-    """reached, partly, hit, event, printed, ended, flag, fault (of the agent) or service (a dead
-    one)."""
+    """reached, partly, hit, event, printed, thought, ended, flag, fault (of the agent) or service
+    (a dead one)."""
     text: str
 
 
@@ -132,7 +132,7 @@ def _answered(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:
     """Yield what a model thought before its answer, and where the answer was broken off."""
     for step in trajectory.steps:
         if step.reasoning:
-            yield step.index, Mark("printed", f"{step.author} thought:\n{step.reasoning}")
+            yield step.index, Mark("thought", f"{step.author} thought:\n{step.reasoning}")
         if step.finish_reason not in ("", "stop", "tool_calls"):
             yield step.index, Mark("fault", f"the answer was broken off: {step.finish_reason}")
         if step.left_out:

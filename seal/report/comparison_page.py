@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from seal.core import UsageError
 from seal.core.records import AtomicFile
+from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report.chat_records import decisive_of
 from seal.report.comparison_results import (
@@ -30,7 +31,7 @@ from seal.report.comparison_results import (
 )
 from seal.report.grids import Grid
 from seal.report.lanes import Lane, measure_differences
-from seal.report.pages import Listing, asset, content_hash, link, render, table, task_link
+from seal.report.pages import Bar, BarGroup, Listing, forest, inline, link, render, table, task_link
 from seal.report.partings import Chat, Parting, partings
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -92,7 +93,6 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
         report = reports[name]
         return None if report is None else report + task_link(task, lanes[name], trial, step)
 
-    style = asset("style.css")
     page = render(
         "comparison_page.html",
         title=title_of(content),
@@ -101,8 +101,7 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
         notes=notes_of(content),
         protocol=content["protocol"],
         body=_body(content, runs, address),
-        style=style,
-        style_hash=content_hash(style),
+        **inline(scripted=False),
     )
     with AtomicFile(path) as file:
         file.write(page.encode())
@@ -160,6 +159,7 @@ class _Pair:
             "pair": pair,
             "matched": matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
+            "forest": _forest(pair, told),
             "told": _tables(difference_grids(content, pair, told, counted)),
             "others": _tables(difference_grids(content, pair, others, counted)),
             "count": len(others),
@@ -265,6 +265,25 @@ def _listed(task: str, links: Sequence[Markup], counts: str = "", note: str = ""
     first = Markup('<span dir="auto">{}</span>').format(printable(task))
     before, behind = ([small.format(printable(text))] if text else [] for text in (counts, note))
     return Markup(" ").join((first, *before, *links, *behind))
+
+
+def _forest(pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Markup:
+    """Draw the differences of the metrics that are shares; nothing where there is none."""
+    drawn = [entry for entry in entries if entry["metric"] not in UNBOUNDED]
+    ends = (entry[end] for entry in drawn for end in ("low", "high", "difference"))
+    most = max((abs(end) for end in ends if end is not None), default=0.0)
+    if not most:
+        return Markup()
+    wide = next(end for end in (0.1, 0.2, 0.5, 1.0) if most <= end or end == 1.0)
+    groups = [
+        BarGroup(
+            entry["metric"],
+            (Bar(pair["run"], "run-0", entry["difference"], entry["low"], entry["high"]),),
+        )
+        for entry in drawn
+    ]
+    title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
+    return forest(title, groups, (-wide, wide))
 
 
 def _tables(grids: Iterable[Grid]) -> list[Markup]:

@@ -11,28 +11,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
-from seal.core import Score, Task, UsageError
+from seal.core import UsageError
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
-from seal.report.annotations import annotate
-from seal.report.chat_records import decisive_of, outcome, trajectories_so_far
 from seal.report.gold import json_text
-from seal.report.lanes import Lane, lanes_of, measure_differences, model_name
-from seal.report.pages import asset, content_hash, stream
-from seal.report.pieces import chat_pieces, task_pieces
-from seal.report.printable import escaped_json, one_line, printable
-from seal.report.run_results import missing_notes, outcome_notes
-from seal.report.sections import Section, default_sections
-from seal.runs.lines import RecordLookup
-from seal.runs.run_folder import REFUSED, RunFolder
+from seal.report.pages import inline
+from seal.report.printable import escaped_json
+from seal.report.run_pages import RunPages
+from seal.report.sections import Section
+from seal.runs.run_folder import RunFolder
 from seal.runs.wholeness import check_whole
 
 MAX_BYTES = 64_000_000
@@ -43,8 +36,6 @@ _SHORT = 500
 """Characters of a piece that is known by itself; a longer one is known by its digest."""
 _ENDING = re.compile("<(?=!--|/?script)", re.IGNORECASE)
 """What may end a data block, or begin another script."""
-_ORDER = ("run", "ceiling", "floor")
-"""In which chats are written, as long as there is room."""
 
 
 def write_report(
@@ -76,41 +67,11 @@ def write_report(
     _refuse_other(out)
     for run in runs:
         check_whole(run)
-    lanes = lanes_of(runs)
-    rendered = [
-        (section.title, body)
-        for section in (default_sections(runs) if sections is None else sections)
-        if (body := section.render(lanes)) is not None
-    ]
-    script, style = asset("app.js"), asset("style.css")
-    embedded = _Embedded(lanes, max_bytes)
-    pieces = stream(
-        "page.html",
-        title=" · ".join(lane.label for lane in lanes if lane.kind == "run"),
-        lanes=lanes,
-        sections=rendered,
-        differences=measure_differences(runs),
-        varied=varied,
-        manifests=[(model_name(run), _manifest_parts(run)) for run in runs],
-        warnings=[
-            *(text for run in runs for text in run.manifest().get("warnings") or ()),
-            *(
-                f"{model} refused a request: {what}"
-                for run in runs
-                for model, what in (run.manifest().get(REFUSED) or {}).items()
-            ),
-            *missing_notes(lanes),
-            *(f"{lane.label}: {note}" for lane in lanes for note in outcome_notes(lane.summary)),
-        ],
-        script=script,
-        style=style,
-        script_hash=content_hash(script),
-        style_hash=content_hash(style),
-        blocks=embedded.blocks(),
-        index=embedded.index,
-    )
+    pages = RunPages(runs, sections, varied)
+    bodies = [pages.section(place) for place in range(len(pages.sections))]
+    embedded = _Embedded(pages, max_bytes)
     with AtomicFile(out) as file:
-        for piece in pieces:
+        for piece in pages.page(bodies, **inline(), blocks=embedded.blocks()):
             file.write(piece.encode())
     return out
 
@@ -130,93 +91,30 @@ def _refuse_other(out: Path) -> None:
             raise UsageError(f"{out} holds something else than a report; give --out a new file")
 
 
-def _manifest_parts(run: RunFolder) -> list[tuple[str, str]]:
-    manifest = run.manifest()
-    return [(name, json_text(manifest[name], indent=2)) for name in sorted(manifest)]
-
-
-@dataclass(slots=True)
-class _Row:
-    """What the page's table shows of a task."""
-
-    task_id: str
-    place: int
-    text: str = ""
-    tags: dict[str, str] = field(default_factory=dict)
-    chats: dict[tuple[int, int], tuple[str, str, int]] = field(default_factory=dict)
-    """(lane, trial) to label, stop reason and number of calls."""
-
-
 class _Embedded:
-    """The data blocks of a page, and the index of its table once they are all out."""
+    """The data blocks of a page that is one file."""
 
-    def __init__(self, lanes: Sequence[Lane], max_bytes: int) -> None:
-        self._lanes = lanes
-        self._decisive = decisive_of([lane.run for lane in lanes])
+    def __init__(self, pages: RunPages, max_bytes: int) -> None:
+        self._pages = pages
         self._bytes_left = max_bytes
-        self._pieces = Pieces()
-        self._rows: dict[str, _Row] = {}
-        self._left_out = 0
+        self._written = Pieces()
 
     def blocks(self) -> Iterator[Markup]:
-        """Yield tasks, then each lane's chats."""
-        for lane in self._lanes:
-            for task in lane.run.tasks() if lane.kind == "run" else ():
-                if task.id not in self._rows:
-                    place = self._described(task).place
-                    yield self._pieces.block("task", str(place), task_pieces(task)) or Markup()
-        positions = range(len(self._lanes))
-        for position in sorted(positions, key=lambda n: _ORDER.index(self._lanes[n].kind)):
-            yield from self._chats(position)
-
-    def index(self) -> Markup:
-        """Return the block from which the page builds its table."""
-        value = {
-            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self._lanes],
-            "rows": [self._index_row(row) for row in self._rows.values()],
-            "left_out": self._left_out,
-        }
-        return data_block("index", "0", json_text(value))
-
-    def _described(self, task: Task) -> _Row:
-        row = self._row(task.id)
-        row.text = one_line(task.goals[0].text, 240) if task.goals else ""
-        row.tags = {
-            one_line(name, 40): one_line(_tag_text(value), 60) for name, value in task.tags.items()
-        }
-        return row
-
-    def _row(self, task_id: str) -> _Row:
-        return self._rows.setdefault(task_id, _Row(task_id, len(self._rows)))
-
-    def _chats(self, lane: int) -> Iterator[Markup]:
-        run = self._lanes[lane].run
-        tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id)
-        scores = RecordLookup(run.scores_path, Score, lambda score: (score.task_id, score.trial))
-        for chat in trajectories_so_far(run):
-            task = next(iter(tasks.get(chat.task_id)), None)
-            scored = scores.get((chat.task_id, chat.trial))
-            row, short = self._row(chat.task_id), outcome(chat, scored, self._decisive)
-            row.chats[lane, chat.trial] = (short.label, short.stop, short.calls)
-            notes = annotate(task, chat, scored)
-            pieces = chat_pieces(chat, notes, scored, self._decisive)
-            key = f"{lane}/{row.place}/{chat.trial}"
-            block = self._pieces.block("chat", key, pieces, self._bytes_left)
+        """Yield tasks and chats as long as there is room, then the table and its index."""
+        left_out = 0
+        for kind, numbers in self._pages.parts():
+            made = self._pages.task if kind == "task" else self._pages.chat
+            room = inf if kind == "task" else self._bytes_left
+            key = "/".join(map(str, numbers))
+            block = self._written.block(kind, key, made(*numbers), room)
             if block is None:
-                self._left_out += 1
+                left_out += 1
             else:
-                self._bytes_left -= len(block.encode())
+                self._bytes_left -= len(block.encode()) if kind == "chat" else 0
                 yield block
-
-    def _index_row(self, row: _Row) -> list[Any]:
-        chats: list[list[list[Any]]] = [[] for _ in self._lanes]
-        for (lane, trial), (label, stop, calls) in sorted(row.chats.items()):
-            chats[lane].append([trial, label, printable(stop), calls])
-        return [printable(row.task_id), row.text, row.tags, chats]
-
-
-def _tag_text(value: Any) -> str:
-    return value if isinstance(value, str) else json_text(value)
+        for number in self._pages.portions:
+            yield data_block("rows", str(number), json_text(self._pages.portion(number)))
+        yield data_block("index", "0", json_text(self._pages.index(left_out)))
 
 
 def data_block(kind: str, key: str, value: str) -> Markup:

@@ -147,9 +147,35 @@ def macros(template: str, **known: Any) -> Any:
     return _environment().get_template(template, globals=known).module
 
 
+FILES = ("style.css", "blocks.js", "app.js")
+"""What a page that is no single file needs beside it."""
+
+
 def asset(name: str) -> Markup:
     """Return the text of a style sheet or script of `templates/`."""
     return Markup(files("seal.report").joinpath("templates", name).read_text("utf-8"))
+
+
+def inline(*, scripted: bool = True) -> dict[str, Any]:
+    """Return style and script for a page that is one file, and how its policy allows them.
+
+    Args:
+        scripted: Whether the page has a script.
+    """
+    style, script = asset("style.css"), asset("app.js") if scripted else ""
+    allowed = {"style": content_hash(style)}
+    allowed |= {"script": content_hash(script)} if scripted else {}
+    return {"style": style, "script": script, "allowed": allowed, "assets": ""}
+
+
+def linked(assets: str) -> dict[str, Any]:
+    """Return the same for a page whose style and script are files beside others.
+
+    Args:
+        assets: Address of their folder, with its last `/`; empty: that of the page.
+    """
+    allowed = {"style": "self", "script": "self", "connect": "self"}
+    return {"style": "", "script": "", "allowed": allowed, "assets": assets}
 
 
 def content_hash(text: str) -> str:
@@ -188,6 +214,8 @@ class Bar:
     value: float | None
     low: float | None = None
     high: float | None = None
+    band: tuple[float, float] | None = None
+    """What it stands before: from floor to ceiling; None: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,25 +226,46 @@ class BarGroup:
     bars: tuple[Bar, ...]
 
 
-def bar_chart(title: str, groups: Sequence[BarGroup], maximum: float = 1.0) -> Markup:
+def forest(title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1)) -> Markup:
+    """Return a figure with a point for each value, between the ends of its interval.
+
+    Args:
+        title: Caption of the figure.
+        groups: Blocks from top to bottom.
+        ends: Values at the left and the right end.
+    """
+    return bar_chart(title, groups, ends[1], ends[0], points=True)
+
+
+def bar_chart(
+    title: str,
+    groups: Sequence[BarGroup],
+    maximum: float = 1.0,
+    minimum: float = 0.0,
+    *,
+    points: bool = False,
+) -> Markup:
     """Return a figure with one block of bars for each group.
 
     Args:
         title: Caption of the figure.
         groups: Blocks from top to bottom.
         maximum: Value at the right end; larger ones are cut there, their number stays.
+        minimum: Value at the left end.
+        points: Whether a value is a point, as in a forest plot, and no bar.
     """
     y = 0
     drawn = []
     for group in groups:
         bars = [
-            _draw(bar, y + HEADING + position * (BAR + GAP), maximum)
+            _draw(bar, y + HEADING + position * (BAR + GAP), minimum, maximum)
             for position, bar in enumerate(group.bars)
         ]
         drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
         y += HEADING + len(bars) * (BAR + GAP) + SPACE
-    ticks = [(TRACK * part / 4, f"{maximum * part / 4:g}") for part in range(5)]
-    return draw_bars(title, drawn, y + AXIS, ticks)
+    width = maximum - minimum
+    ticks = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
+    return draw_bars(title, drawn, y + AXIS, ticks, points=points)
 
 
 def draw_bars(
@@ -225,6 +274,8 @@ def draw_bars(
     height: int,
     ticks: Sequence[tuple[float, str]] = (),
     label: str = "",
+    *,
+    points: bool = False,
 ) -> Markup:
     """Return a figure of bars that have their places.
 
@@ -234,14 +285,17 @@ def draw_bars(
         height: Of the drawing.
         ticks: Places and texts of the axis.
         label: What the figure is called for those who do not see it; empty: its title.
+        points: Whether the ends of the bars are drawn, and no bars.
     """
-    places = {"width": WIDTH, "height": height, "track": TRACK, "bar": BAR, "ticks": ticks}
+    places: dict[str, Any] = {"width": WIDTH, "height": height, "track": TRACK, "bar": BAR}
+    places |= {"ticks": ticks, "points": points}
     return render("bars.html", title=title, groups=groups, label=label, **places)
 
 
-def _draw(bar: Bar, y: int, maximum: float) -> dict[str, Any]:
+def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
     def x(value: float) -> float:
-        return round(TRACK * min(max(value / maximum, 0.0), 1.0), 1) if maximum > 0 else 0.0
+        share = (value - minimum) / (maximum - minimum) if maximum > minimum else 0.0
+        return round(TRACK * min(max(share, 0.0), 1.0), 1)
 
     return {
         "label": bar.label,
@@ -250,5 +304,73 @@ def _draw(bar: Bar, y: int, maximum: float) -> dict[str, Any]:
         "x": 0,
         "y": y,
         "width": 0.0 if bar.value is None else x(bar.value),
+        "missing": bar.value is None,
+        "band": bar.band and tuple(map(x, bar.band)),
         "whisker": None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high)),
     }
+
+
+class Point(NamedTuple):
+    """One point of a curve."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Curve(NamedTuple):
+    """Points that belong together."""
+
+    label: str
+    points: Sequence[Point]
+    joined: bool = True
+    """Whether a line goes through them."""
+
+
+_TICKS = 6
+"""Values of x that are named each; of more, quarters are."""
+COLOURS = 6
+"""Colours of the style sheet: run-0 ... run-5."""
+
+
+def curves(title: str, found: Sequence[Curve], axes: tuple[str, str]) -> Markup:
+    """Return a figure of curves whose values are in [0, 1].
+
+    Args:
+        title: Caption of the figure.
+        found: The curves, each with a point; x at least 0.
+        axes: What x and y are.
+    """
+    most = max((point.x for curve in found for point in curve.points), default=0) or 1
+    left, bottom = 36, 200
+
+    def place(point: Point) -> tuple[float, float]:
+        return round(left + 400 * point.x / most, 1), height(point.y)
+
+    def height(value: float) -> float:
+        return round(bottom - 180 * min(max(value, 0.0), 1.0), 1)
+
+    drawn = [
+        {
+            "label": curve.label,
+            "colour": f"run-{position % COLOURS}",
+            "joined": curve.joined,
+            "points": [
+                {
+                    "place": place(point),
+                    "text": f"{point.x:g}: {number(point.y)}",
+                    "whisker": None
+                    if point.low is None or point.high is None
+                    else (height(point.low), height(point.high)),
+                }
+                for point in curve.points
+            ],
+        }
+        for position, curve in enumerate(found)
+    ]
+    places = sorted({point.x for curve in found for point in curve.points})
+    marked = places if len(places) <= _TICKS else [most * part / 4 for part in range(5)]
+    ticks = [(round(left + 400 * x / most, 1), f"{x:,g}") for x in marked]
+    scale = [(height(part / 4), f"{part / 4:g}") for part in range(5)]
+    return render("curves.html", title=title, curves=drawn, axes=axes, ticks=ticks, scale=scale)

@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.report.glance import terminal_text
 from seal.report.grids import InParts, is_text
-from seal.report.pages import asset, content_hash, render
+from seal.report.pages import inline, render
 from seal.report.paper import PaperTable
 from seal.report.printable import printable
 
@@ -36,9 +36,8 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         parts = (*(latex(each) for each in tables), "\n".join(map(_comment, lines)))
         return "\n\n".join(parts) + "\n"
     if format == "html":
-        style = asset("style.css")
-        shown = {"title": name, "tables": tables, "lines": lines, "style": style}
-        return str(render("paper.html", **shown, style_hash=content_hash(style)))
+        shown = {"title": name, "tables": tables, "lines": lines}
+        return str(render("paper.html", **shown, **inline(scripted=False)))
     return terminal_text(shown_parts(tables, lines)) + "\n"
 
 

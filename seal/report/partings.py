@@ -61,7 +61,7 @@ def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
     offered = one.offered != other.offered
     for place in range(max(len(one.steps), len(other.steps))):
         mine, theirs = (next(iter(it.steps[place : place + 1]), None) for it in (one, other))
-        if mine is None or theirs is None or _said(mine) != _said(theirs):
+        if mine is None or theirs is None or said(mine) != said(theirs):
             return Parting(
                 None if mine is None else mine.index,
                 None if theirs is None else theirs.index,
@@ -70,7 +70,8 @@ def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
     return Parting(None, None, offered) if offered else None
 
 
-def _said(step: Step) -> tuple[Any, ...]:
+def said(step: Step) -> tuple[Any, ...]:
+    """Return what a step says and does, by which steps are the same."""
     call, result = step.call, step.result
     return (
         (step.author, step.recipient, step.content),

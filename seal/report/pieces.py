@@ -1,19 +1,19 @@
-"""Tasks and chats as pieces of HTML, of which a page has each once.
-
-`seal.report.html` writes them; its script puts the pieces of a chat together when it is opened.
-"""
+"""Tasks and chats as pieces of HTML, of which a page that is one file has each once."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from hashlib import blake2b
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from markupsafe import Markup
 
-from seal.core import Score, Task, Trajectory
+from seal.core import Score, Step, Task, Trajectory
 from seal.core.formats import repairs_of
 from seal.core.plain import json_bytes
 from seal.evaluation.goals import asks_of_world
@@ -21,11 +21,12 @@ from seal.report.annotations import Annotations
 from seal.report.chat_records import outcome_label, reason_of
 from seal.report.gold import gold_lines, json_text
 from seal.report.pages import macros
+from seal.report.partings import said
 from seal.report.printable import folded, tables_text
 
 if TYPE_CHECKING:
     from seal.evaluation.milestones.faults import TableChange
-    from seal.report.milestones import ChangedRow
+    from seal.report.milestones import ChangedRow, NodeOutcome
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""
@@ -42,6 +43,19 @@ _SCORES, _TABLES = 2_000, 64
 """Scores and tables, most of which many chats share, that are not drawn anew."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChatFacts:
+    """What a run's files tell of a chat beside what was said."""
+
+    sight: Mapping[str, str] = field(default_factory=dict)
+    """Role to what it sees: `all`, or `own` (what it said, and what was said to it)."""
+    seconds: float | None = None
+    """How long it took."""
+
+
+NO_FACTS = ChatFacts()
+
+
 def task_pieces(task: Task) -> Iterator[str]:
     """Yield what a page shows of a task: its goals, and the brief of its user."""
     for place, goal in enumerate(task.goals):
@@ -56,6 +70,7 @@ def chat_pieces(
     notes: Annotations,
     scores: Sequence[Score] = (),
     decisive: Sequence[str] = (),
+    facts: ChatFacts = NO_FACTS,
 ) -> Iterator[str]:
     """Yield what a page shows of a chat; together they are its HTML.
 
@@ -64,18 +79,35 @@ def chat_pieces(
         notes: What stands beside the steps.
         scores: Of the chat.
         decisive: Metrics that say whether a goal is solved.
+        facts: What else is known of it.
     """
     made = _made()
+    authors = dict.fromkeys(step.author for step in trajectory.steps)
+    roles = {role: place for place, role in enumerate(authors)}
+    yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
     yield made.offered(trajectory.offered)
-    yield from (made.milestones(outcome, len(notes.goals)) for outcome in notes.goals)
+    for outcome in notes.goals:
+        yield made.milestones(outcome, len(notes.goals), graph(outcome.nodes))
     if notes.beginning:
         yield made.world_head(len(notes.beginning), sum(map(len, notes.beginning.values())))
         yield from (_table(name, json_bytes(rows)) for name, rows in notes.beginning.items())
         yield made.world_end()
     yield made.steps_head()
-    yield from (made.step(step, notes) for step in trajectory.steps)
+    tables = dict(notes.beginning)
+    before: Step | None = None
+    for step in trajectory.steps:
+        yield made.step(step, notes, roles[step.author], _relayed(step, before), _same(step))
+        tables |= step.state or {}
+        if step.index in notes.changes:
+            changed = [name for name, _ in notes.changes[step.index].changed]
+            yield made.world_after(changed)
+            yield from (_table(name, json_bytes(tables[name])) for name in changed)
+            yield made.world_end()
+        yield made.step_end()
+        before = step
     told = [s for s in scores if s.metric in decisive and s.value is not None and reason_of(s)]
-    yield made.ending(trajectory, outcome_label(trajectory.failed, scores, decisive), told)
+    label = outcome_label(trajectory.failed, scores, decisive)
+    yield made.ending(trajectory, label, told, facts.seconds)
     if scores:
         several = len({score.goal for score in scores}) > 1
         yield made.scores_head(len(scores), several)
@@ -83,6 +115,70 @@ def chat_pieces(
         yield made.scores_end()
     else:
         yield made.no_scores()
+
+
+def _relayed(step: Step, before: Step | None) -> bool:
+    """Tell whether a role only passes on what it was told."""
+    return (
+        before is not None
+        and step.call is None
+        and before.call is None
+        and step.author == before.recipient
+        and bool(step.content)
+        and step.content == before.content
+    )
+
+
+def _same(step: Step) -> str:
+    """Return a short text that two steps share where they say and do the same."""
+    return blake2b(json_bytes(said(step)), digest_size=6).hexdigest()
+
+
+class GraphNode(NamedTuple):
+    """A milestone or minefield in the drawing of a plan."""
+
+    node: NodeOutcome
+    x: int
+    y: int
+    ends: tuple[tuple[int, int], ...]
+    """Centres of the nodes that it comes after."""
+
+
+def graph(nodes: Sequence[NodeOutcome]) -> list[GraphNode]:
+    """Return where the nodes of a plan stand: each right of all that it comes after.
+
+    Minefields stand in a row of their own below the milestones.
+    """
+    depth: dict[int, int] = {}
+    milestones = {node.node: node for node in nodes if node.kind == "milestone"}
+
+    def deep(number: int) -> int:
+        if number not in depth:
+            earlier = [one for one in milestones[number].after if one in milestones]
+            depth[number] = 0  # a plan that goes in circles ends here
+            depth[number] = 1 + max(map(deep, earlier), default=-1)
+        return depth[number]
+
+    rows: Counter[int] = Counter()
+    places: dict[tuple[str, int], tuple[int, int]] = {}
+    for number in milestones:
+        column = deep(number)
+        places["milestone", number] = (column, rows[column])
+        rows[column] += 1
+    below = max(rows.values(), default=0)
+    mines = [node for node in nodes if node.kind == "minefield"]
+    places |= {("minefield", node.node): (place, below) for place, node in enumerate(mines)}
+    centres = {key: (20 + 56 * x, 20 + 40 * y) for key, (x, y) in places.items()}
+    return [
+        GraphNode(
+            node,
+            *centres[node.kind, node.node],
+            tuple(centres["milestone", one] for one in node.after if one in milestones)
+            if node.kind == "milestone"
+            else (),
+        )
+        for node in nodes
+    ]
 
 
 def _score(score: Score, several: bool) -> str:
@@ -95,9 +191,18 @@ def _score_row(
     metric: str, goal: int | None, value: float | None, reason: str, details: bytes
 ) -> str:
     told = orjson.loads(details)
+    listed = told.pop("votes", None)
+    votes = [_vote(vote) for vote in listed or () if isinstance(vote, dict)]
     shown = json_text(told, indent=2) if told else ""
-    row: str = _made().score(metric, goal, value, reason, shown)
+    row: str = _made().score(metric, goal, value, reason, shown, votes)
     return row
+
+
+def _vote(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who voted, which of its votes it is (from 1), and what it says."""
+    number = told.get("vote")
+    named = {name: told.get(name) or "" for name in ("judge", "label", "reason")}
+    return named | {"number": number + 1 if type(number) is int else ""}
 
 
 @lru_cache(_TABLES)
@@ -135,8 +240,14 @@ def _value(value: Any) -> str:
     return _cell(json_text(value))
 
 
-def _cell(text: str) -> str:
-    start, left_out = folded(text, CUT_CELL)
+def _badge(label: Any) -> str:
+    """Return how a vote is coloured; a label of no judge of ours has no colour."""
+    known = {"solved": "solved", "unsolved": "unsolved", "unsure": "undecided"}
+    return known.get(label, "") if isinstance(label, str) else ""
+
+
+def _cell(text: Any) -> str:
+    start, left_out = folded(str(text), CUT_CELL)
     return f"{start}… ({left_out:,} more)" if left_out else start
 
 
@@ -154,6 +265,7 @@ def _made() -> Any:
         left_out=_left_out,
         cut=folded,
         cell=_cell,
+        badge=_badge,
         json=json_text,
         repairs=repairs_of,
         counted=tables_text,

@@ -59,10 +59,11 @@ def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         found: Of results.json.
     """
-    return told(_parts(found), **COMPACT)
+    return told(retrieval_parts(found), **COMPACT)
 
 
-def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
+def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the same tables and lines before they are drawn."""
     entries = found["results"]
     deepest = found["protocol"]["k"][-1]
     labels = _values(entries, "retriever")

@@ -10,7 +10,7 @@ security policy allows its own alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import Any, Protocol
 
@@ -41,12 +41,14 @@ from seal.report.pages import (
     BarGroup,
     bar_chart,
     estimate_cell,
+    forest,
     lane_head,
     render,
     table,
     task_link,
 )
 from seal.report.printable import one_line
+from seal.report.run_facts import cost_chart, facts_of
 from seal.runs.run_folder import RunFolder
 
 GROUPED = 3
@@ -251,6 +253,7 @@ def chart_section(lanes: Sequence[Lane]) -> Markup | None:
     drawn = [
         _means(lanes, names),
         *(_by_group(lanes, name) for name in names[:GROUPED]),
+        _costs(lanes, names),
         _stops(lanes),
     ]
     charts = [chart for chart in drawn if chart is not None]
@@ -263,8 +266,33 @@ def chart_section(lanes: Sequence[Lane]) -> Markup | None:
 def _means(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
     if not names:
         return None
-    groups = [BarGroup(name, tuple(_bar(lane, name) for lane in lanes)) for name in names]
-    return bar_chart("Main metrics, mean with 95 % interval", groups)
+    ends = [lane for lane in lanes if lane.kind != "run"]
+    runs = [lane for lane in lanes if lane.kind == "run"]
+    band = len(ends) == 2
+    groups = [
+        BarGroup(
+            name,
+            tuple(
+                replace(_bar(lane, name), band=_band(ends, name) if band else None)
+                for lane in (runs if band else lanes)
+            ),
+        )
+        for name in names
+    ]
+    behind = "; behind it from floor to ceiling" if band else ""
+    return forest(f"Main metrics, mean with 95 % interval{behind}", groups)
+
+
+def _band(ends: Sequence[Lane], metric: str) -> tuple[float, float] | None:
+    """Return floor and ceiling of a metric; None where either has no value."""
+    floor, ceiling = (_entry(lane, metric).get("mean") for lane in ends)
+    return None if floor is None or ceiling is None else (floor, ceiling)
+
+
+def _costs(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
+    """Draw what runs cost against what they score; None where fewer than two can be drawn."""
+    facts = [(lane, facts_of(lane.run)) for lane in lanes if lane.kind == "run"]
+    return cost_chart([told for _, told in facts]) if len(facts) > 1 and names else None
 
 
 def _by_group(lanes: Sequence[Lane], metric: str) -> Markup | None:
@@ -300,7 +328,7 @@ def _grouped(
         for name, heading in islice(headings.items(), GROUPS)
     ]
     more = len(headings) - GROUPS
-    return bar_chart(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
+    return forest(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
 
 
 def _stops(lanes: Sequence[Lane]) -> Markup | None:

@@ -44,6 +44,7 @@ _MARKS = {
     "avoided": "green",
     "event": "bold magenta",
     "printed": "",
+    "thought": "",
     "ended": "bold",
     "flag": "bold yellow",
     "fault": "bold red",

@@ -118,12 +118,17 @@ def live_line(task_id: str, step: dict[str, Any], trial: int = 0) -> str:
 
 
 def blocks(page: str, kind: str) -> dict[str, Any]:
-    """Return the data blocks of a kind by their keys: the index, of others the HTML they show."""
+    """Return the data blocks of a kind by their keys: index and rows, of others their HTML."""
     pieces = [piece for _, found in _blocks(page, "parts") for piece in found]
     read = dict(_blocks(page, kind))
-    if kind == "index":
+    if kind in ("index", "rows"):
         return read
     return {key: "".join(pieces[number] for number in found) for key, found in read.items()}
+
+
+def rows_of(page: str) -> list[Any]:
+    """Return the rows of the page's table of tasks."""
+    return [row for portion in blocks(page, "rows").values() for row in portion]
 
 
 def texts_of(html: str, tag: str, kind: str = "") -> list[str]:

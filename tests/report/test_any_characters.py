@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_runs import Writer, blocks, metric, texts_of
+from report_runs import Writer, blocks, metric, rows_of, texts_of
 from rich.console import Console
 
 import seal
@@ -185,8 +185,7 @@ def check_report(said: Said, root: Path) -> None:
     assert not CONTROL.search(page)
     assert scripts(page) == [None]
     assert not any(tag == "img" for tag, _ in Tags(page).found)
-    index = blocks(page, "index")["0"]
-    assert [row[0] for row in index["rows"]] == [printable(id) for id in said.ids]
+    assert [row[0] for row in rows_of(page)] == [printable(id) for id in said.ids]
     shown = blocks(page, "chat")
     for place in range(2):
         mine = [score for score in said.scores(0.0) if score.task_id == said.ids[place]]

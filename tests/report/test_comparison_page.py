@@ -39,11 +39,13 @@ class Links(HTMLParser):
         self.links: list[str] = []
         self.ids: set[str] = set()
         self.tags: set[str] = set()
+        self.attributes: set[str] = set()
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         found = dict(attributes)
         self.tags.add(tag)
+        self.attributes |= found.keys()
         self.links += [found["href"]] if "href" in found else []
         self.ids |= {found["id"]} if "id" in found else set()
 
@@ -125,7 +127,8 @@ def test_hostile_ids_and_names_are_texts_everywhere(runs, tmp_path: Path) -> Non
     names = ("[x](javascript:alert(1))", "<img src=x onerror=alert(1)>$&#")
     compared(runs(names=names), tmp_path / "out")
     page = Links((tmp_path / "out" / "comparison.html").read_text())
-    assert not page.tags & {"script", "img", "svg"}
+    assert not page.tags & {"script", "img", "iframe"}  # its drawings are svg
+    assert not [name for name in page.attributes if name.startswith("on")]
     assert all(link.startswith(("#", "../")) for link in page.links)
     text = (tmp_path / "out" / "comparison.md").read_text()
     assert "<" not in text and "](" not in text.replace("\\](", "")
@@ -159,7 +162,7 @@ def test_the_report_of_several_runs_compares_them_with_links_into_itself(runs, t
     assert re.search(r"2 won by \S+ \(new\)", page)
     links = Links(page).links
     assert "#task-a&lane=1&trial=0&step=3" in links
-    assert '<h2 id="title-2">Comparison</h2>' in page
+    assert re.search(r'<h2 id="title-\d+">Comparison</h2>', page)
     assert "Comparison</h2>" not in write_report([base], tmp_path / "report.html").read_text()
     (new.path / "run.json").write_text('{"measure": {"seed": 1}, "system": {}}')
     other = write_report([base, new], tmp_path / "report.html").read_text()

@@ -11,7 +11,7 @@ from forked import Forked
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
-from report_runs import blocks, chat, metric, task, texts_of, verdict
+from report_runs import blocks, chat, metric, rows_of, task, texts_of, verdict
 
 from seal.core import DataError, UsageError
 from seal.core.plain import json_text
@@ -68,13 +68,15 @@ def test_every_conversation_is_in_the_page_with_its_scores(scored_run, tmp_path)
 
 
 def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
-    index = blocks(page([scored_run], tmp_path), "index")["0"]
+    text = page([scored_run], tmp_path)
 
+    index = blocks(text, "index")["0"]
     assert [kind for kind, *_ in index["lanes"]] == ["floor", "run", "ceiling"]
-    assert [row[3][1] for row in index["rows"]] == [
-        [[0, "solved", "done", 1]],
-        [[0, "unsolved", "done", 1]],
-        [[0, "error", "error", 1]],
+    assert index["columns"] == ["pass_rate", "recall@10"]
+    assert [row[3][1] for row in rows_of(text)] == [
+        [[0, "solved", "done", [1.0, None]]],
+        [[0, "unsolved", "done", [0.0, None]]],
+        [[0, "error", "error", [None, None]]],
     ]
 
 
@@ -109,7 +111,7 @@ def test_several_runs_stand_side_by_side(make_run, tmp_path):
     assert [lane.label for lane in lanes_of([one, two])] == ["lexical (one)", "lexical (two)"]
     assert "<strong>0.200</strong>" in text
     assert "<strong>0.800</strong>" in text
-    assert [row[0] for row in blocks(text, "index")["0"]["rows"]] == ["own/a", "own/b"]
+    assert [row[0] for row in rows_of(text)] == ["own/a", "own/b"]
 
 
 def test_runs_that_measured_different_things_are_marked(make_run, tmp_path):
@@ -323,4 +325,4 @@ def test_a_chat_of_a_task_that_is_gone_is_still_listed(make_run, tmp_path):
     lost = replace(chat("lost"), offered=())
     run = make_run("run", [], [lost], [verdict("lost", "solved")], metrics={})
 
-    assert blocks(page([run], tmp_path), "index")["0"]["rows"][0][0] == "lost"
+    assert rows_of(page([run], tmp_path))[0][0] == "lost"

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 GROUPS: Mapping[str, Sequence[str]] = {
     "Play and score": ("run", "merge", "score", "retrieve", "mcp", "cache"),
-    "Look at runs": ("runs", "view", "report", "explain", "compare", "ablate", "annotate", "paper"),
+    "Look at runs": (
+        *("runs", "view", "serve", "report", "site"),
+        *("explain", "compare", "ablate", "annotate", "paper"),
+    ),
     "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
     "Make and mend": ("generate", "augment", "errata", "train-retriever"),
     "This installation": ("doctor", "models", "verify", "completion"),

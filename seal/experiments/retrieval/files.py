@@ -106,10 +106,7 @@ class Folder:
         self._journal = journal
         self._with_draws = with_draws
         self._k: list[int] = begun["protocol"]["k"]
-        pools, retrievers = begun["pools"], begun["retrievers"]
-        pairs = [(pool["pool"], each["retriever"]) for pool in pools for each in retrievers]
-        names = distinct([_folder_name(*pair) for pair in pairs])
-        self._names = dict(zip(pairs, names, strict=True))
+        self._names = ranking_folders(begun)
 
     def finished(self) -> dict[str, Any] | None:
         """Return the content of results.json; None where something is still to be done.
@@ -271,8 +268,12 @@ def _timing(ranked: Ranked, retriever: str, seconds: Seconds) -> dict[str, Any]:
     }
 
 
-def _folder_name(pool: str, retriever: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", ".", f"{pool}-{retriever}")[:_NAME_LIMIT]
+def ranking_folders(content: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return pool and retriever to the folder of the rankings, by the content of results.json."""
+    pools, retrievers = content["pools"], content["retrievers"]
+    pairs = [(pool["pool"], each["retriever"]) for pool in pools for each in retrievers]
+    named = (re.sub(r"[^A-Za-z0-9._-]+", ".", "-".join(pair))[:_NAME_LIMIT] for pair in pairs)
+    return dict(zip(pairs, distinct(list(named)), strict=True))
 
 
 def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

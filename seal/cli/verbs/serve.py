@@ -1,0 +1,25 @@
+"""Show the runs below folders in a browser."""
+
+from pathlib import Path
+
+from seal.cli.failure import tell
+from seal.cli.groups import argument, option, verb
+from seal.cli.options import new_app
+
+app = new_app()
+
+
+@verb(app)
+def command(
+    folders: list[Path] = argument("Where runs lie.  [default: runs]", None, metavar="[RUNS]..."),
+    port: int = option(7325, "Port; 0: one that is free."),
+    host: str = option(
+        "127.0.0.1", "Address to listen at; whoever reaches another one can read the runs."
+    ),
+) -> int:
+    """Show runs, chats, comparisons and retrieval in a browser, until Ctrl-C ends it."""
+    from seal.viewer.server import serve
+    from seal.viewer.shelf import Shelf
+
+    serve(Shelf(folders or [Path("runs")]), host, port, lambda address: tell(f"open {address}"))
+    return 0

@@ -1,0 +1,210 @@
+"""What a run is in one line: for lists of runs, and for the head of a run's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+
+from seal.core import DataError
+from seal.experiments.retrieval.files import RETRIEVAL
+from seal.report.grids import Estimate, counted
+from seal.report.lanes import headline_of, main_metrics, model_name
+from seal.report.pages import Curve, Point, curves
+from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
+from seal.runs.spending.prices import Prices
+
+DEPTH = 4
+"""Folders below the one that is looked through, at most, in which a run may lie."""
+
+_PARTS = (*BASELINES, CORRECTED)
+"""Names of run folders that are part of another run."""
+_NOTHING = Estimate(None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run in short."""
+
+    name: str
+    """Its folder as seen from the one that was looked through; `/` stands between folders."""
+    run: RunFolder
+    benchmark: str = ""
+    model: str = ""
+    judge: str = ""
+    simulator: str = ""
+    version: str = ""
+    """Of SEAL."""
+    played: str = ""
+    """When its first chat began, in UTC: `2026-11-27 00:56`."""
+    state: str = "not scored"
+    """scored, not scored, or damaged."""
+    tasks: int = 0
+    errors: int = 0
+    tokens: int = 0
+    dollars: float | None = None
+    """None: a model has no price."""
+    metric: str = ""
+    """The first of its short table that has a value; empty: there is none."""
+    headline: Estimate = _NOTHING
+    floor: float | None = None
+    ceiling: float | None = None
+    damage: str = ""
+    """Why it cannot be read; empty where it can."""
+
+    @property
+    def cost(self) -> str:
+        """Dollars, else tokens."""
+        if self.dollars:
+            return f"${self.dollars:,.2f}" if self.dollars >= 0.01 else f"${self.dollars:,.4f}"
+        return counted(self.tokens, "token") if self.tokens else "nothing"
+
+    def told(self) -> list[tuple[str, str]]:
+        """Return name and value of each fact that is known, for a page's head."""
+        found = [
+            ("benchmark", self.benchmark),
+            ("model", self.model),
+            ("judge", self.judge),
+            ("simulator", self.simulator),
+            ("played", self.played and f"{self.played} UTC"),
+            ("SEAL", self.version),
+            ("cost", self.cost if self.state == "scored" else ""),
+            ("tasks", f"{self.tasks:,}" if self.state == "scored" else ""),
+            ("errors", f"{self.errors:,}" if self.errors else ""),
+        ]
+        return [(name, value) for name, value in found if value]
+
+
+def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
+    """Draw what runs cost against their first metric; None where fewer than two can be drawn.
+
+    The cost is in dollars where every run has a price, else in tokens.
+    """
+    shown = [run for run in runs if run.headline.mean is not None and run.tokens]
+    if len(shown) < 2 or len({run.metric for run in shown}) > 1:
+        return None
+    priced = all(run.dollars for run in shown)
+    costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
+    drawn = [
+        Curve(run.model, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
+        for run, cost in zip(shown, costs, strict=True)
+    ]
+    what = "cost in dollars" if priced else "tokens"
+    return curves(f"Cost against score, {shown[0].metric}", drawn, (what, shown[0].metric))
+
+
+def runs_below(folder: Path) -> Iterator[RunFolder]:
+    """Yield the run in a folder, or those below it, by when they were begun.
+
+    Floors, ceilings and corrected runs belong to another run, and links lead out: all are left out.
+    """
+    found = [path for path in _holding(folder, "run.json") if path.name not in _PARTS]
+    for path in sorted(found, key=lambda path: ((path / "run.json").stat().st_mtime, path)):
+        yield RunFolder(path)
+
+
+def experiments_below(folder: Path) -> Iterator[Path]:
+    """Yield the folders of experiments in retrieval, in the order of their paths."""
+    for path in _holding(folder, RETRIEVAL.name):
+        with suppress(DataError):  # results of something else
+            if RETRIEVAL.read(path / RETRIEVAL.name)["results"]:
+                yield path
+
+
+def _holding(folder: Path, name: str, depth: int = DEPTH) -> Iterator[Path]:
+    """Yield the folders that hold a file, without what lies below them."""
+    if (folder / name).is_file():
+        yield folder
+    elif depth:
+        for path in sorted(folder.iterdir()):
+            if path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
+                yield from _holding(path, name, depth - 1)
+
+
+def facts_of(run: RunFolder, name: str = "") -> RunFacts:
+    """Return what is told of a run; of a damaged one, that it is.
+
+    Args:
+        run: Its folder.
+        name: What it is called; empty: the folder's path.
+    """
+    name = name or str(run.path)
+    try:
+        return RunFacts(name, run, **_begun(run), **_scored(run))
+    except DataError as error:
+        return RunFacts(name, run, played=_played(run), state="damaged", damage=str(error))
+
+
+def _begun(run: RunFolder) -> dict[str, Any]:
+    manifest = run.manifest()
+    measure, system = (manifest.get(part) or {} for part in ("measure", "system"))
+    return {
+        "benchmark": run.pool_name,
+        "model": model_name(run),
+        "judge": _identity(measure, "judge"),
+        "simulator": _identity(measure, "simulator"),
+        "version": str((system.get("versions") or {}).get("seal-api-llms") or ""),
+        "played": _played(run),
+    }
+
+
+def _identity(measure: Mapping[str, Any], part: str) -> str:
+    found = measure.get(part)
+    return str(found.get(part) or "") if isinstance(found, dict) else str(found or "")
+
+
+def _played(run: RunFolder) -> str:
+    path = run.path / "timings.jsonl"
+    try:
+        with path.open("rb") as lines:
+            began = float(orjson.loads(lines.readline())["started"])
+    except (OSError, ValueError, KeyError, TypeError):
+        began = (run.path / "run.json").stat().st_mtime
+    return f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d %H:%M}"
+
+
+def _scored(run: RunFolder) -> dict[str, Any]:
+    if not (run.path / "summary.json").is_file():
+        return {}
+    summary = run.summary()
+    metrics, usage = summary["metrics"], summary.get("usage") or {}
+    main = main_metrics([metrics], headline_of([run]))
+    valued = (name for name in main if metrics.get(name, {}).get("mean") is not None)
+    metric = next(valued, next(iter(main), ""))
+    baselines = {
+        name: Estimate.of(other.summary()["metrics"].get(metric)).mean
+        for name, other in run.baselines().items()
+    }
+    return {
+        "state": "scored",
+        "tasks": summary.get("tasks", 0),
+        "errors": summary.get("errors", 0),
+        "tokens": (usage.get("tokens_in") or 0) + (usage.get("tokens_out") or 0),
+        "dollars": _dollars(usage),
+        "metric": metric,
+        "headline": Estimate.of(metrics.get(metric)),
+        **baselines,
+    }
+
+
+def _dollars(usage: Mapping[str, Any]) -> float | None:
+    """Return what the models' tokens cost; None where one has no price."""
+    total = 0.0
+    for role in usage.get("roles") or ():
+        price = _prices().of(role["model"])
+        if price is None:
+            return None
+        total += price.of(role["tokens_in"], role["tokens_out"])
+    return total
+
+
+@cache
+def _prices() -> Prices:
+    return Prices.load()

@@ -1,0 +1,392 @@
+"""The pages of one run, or of several side by side, in parts that are asked for one by one.
+
+A page holds what is read first. The rest are blocks, each with a key: portions of the table of
+tasks (`rows/0.json`), what a task asks (`task/12.html`), its chats (`chat/1/12/0.html`: lane, task,
+trial) and sections (`section/3.html`). One file holds all blocks, a site has a file for each, and
+a server makes those that are asked for. Of a run's files memory holds where records stand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Generic
+
+import orjson
+from markupsafe import Markup
+
+from seal.core import DataError, Score, Task, Trajectory
+from seal.core.records import Record, decode
+from seal.report.annotations import annotate
+from seal.report.chat_records import decisive_of, outcome_label
+from seal.report.gold import json_text
+from seal.report.lanes import ShortTable, lanes_of, measure_differences, model_name
+from seal.report.pages import stream
+from seal.report.pieces import ChatFacts, chat_pieces, task_pieces
+from seal.report.printable import one_line, printable
+from seal.report.run_facts import facts_of
+from seal.report.run_results import missing_notes, outcome_notes
+from seal.report.sections import Section, default_sections
+from seal.runs.lines import LineTail, RecordLookup, Tail
+from seal.runs.run_folder import REFUSED, RunFolder
+
+FIRST, PORTION = 100, 1_000
+"""Rows of the table of tasks in the first block, and in each other one."""
+COLUMNS = 4
+"""Metrics that the table of tasks shows of each run."""
+EARLY = ("Summary", "Charts")
+"""Sections that stand before the table of tasks; they need summary.json alone."""
+ORDER = ("run", "ceiling", "floor")
+"""Kinds of lanes, by how much their chats matter to a reader."""
+_TEXT, _TAG, _VALUE = 240, 40, 60
+"""Characters of a goal, a tag and its value in the table of tasks."""
+_TAGS = 300
+"""Tags by which the table can be filtered, at most."""
+_STEPS, _STOPS = b',"steps":', b'"stops":['
+
+Key = tuple[str, int]
+"""Task id and trial."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """What the table shows of a task."""
+
+    task_id: str
+    place: int
+    text: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
+    chats: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    """(lane, trial) to label, stop reason and the values of the metrics that are shown."""
+
+    def told(self, lanes: int) -> list[Any]:
+        """Return the row as the page's script reads it."""
+        chats: list[list[list[Any]]] = [[] for _ in range(lanes)]
+        for (lane, trial), known in sorted(self.chats.items()):
+            chats[lane].append([trial, *known])
+        return [printable(self.task_id), self.text, self.tags, chats]
+
+
+class RunPages:
+    """What is shown of runs side by side.
+
+    Args:
+        runs: Scored runs; floor and ceiling are those of the first that has them.
+        sections: Parts beside the table of tasks; None: ours and those of plug-ins.
+        varied: The ablation whose conditions the runs are; empty: they should measure the same.
+
+    Raises:
+        UsageError: No run.
+        DataError: A run has not been scored.
+    """
+
+    def __init__(
+        self,
+        runs: Sequence[RunFolder],
+        sections: Sequence[Section] | None = None,
+        varied: str = "",
+    ) -> None:
+        self.runs = list(runs)
+        self.lanes = lanes_of(runs)
+        self.varied = varied
+        found = default_sections(runs) if sections is None else sections
+        self.sections = sorted(found, key=lambda section: section.title not in EARLY)
+        self._decisive = decisive_of([lane.run for lane in self.lanes])
+        self._columns = [
+            name
+            for name in ShortTable([lane for lane in self.lanes if lane.kind == "run"]).valued
+            if any(name in lane.metrics for lane in self.lanes)
+        ][:COLUMNS]
+
+    @property
+    def title(self) -> str:
+        """What the runs are called."""
+        return " · ".join(lane.label for lane in self.lanes if lane.kind == "run")
+
+    def page(self, bodies: Sequence[Markup | None], **how: Any) -> Iterator[str]:
+        """Yield the page in pieces.
+
+        Args:
+            bodies: Of each section; None: it is loaded when a reader comes to it.
+            **how: Of the template: its style, script and blocks (`pages.inline`, `pages.linked`).
+        """
+        listed = list(enumerate(zip(self.sections, bodies, strict=True)))
+        shown = [
+            (place, section.title, body)
+            for place, (section, body) in listed
+            if body is None or body.strip()
+        ]
+        return stream(
+            "page.html",
+            title=self.title,
+            facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
+            early=[each for each in shown if each[1] in EARLY],
+            sections=[each for each in shown if each[1] not in EARLY],
+            differences=measure_differences(self.runs),
+            varied=self.varied,
+            manifests=[(model_name(run), _manifest_parts(run)) for run in self.runs],
+            warnings=list(self._warnings()),
+            **how,
+        )
+
+    def _warnings(self) -> Iterator[str]:
+        for run in self.runs:
+            yield from run.manifest().get("warnings") or ()
+        for run in self.runs:
+            for model, what in (run.manifest().get(REFUSED) or {}).items():
+                yield f"{model} refused a request: {what}"
+        yield from missing_notes(self.lanes)
+        for lane in self.lanes:
+            yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))
+
+    def early(self) -> list[Markup | None]:
+        """Return the HTML of the sections before the table of tasks, None of the others."""
+        return [
+            self.section(place) if section.title in EARLY else None
+            for place, section in enumerate(self.sections)
+        ]
+
+    def section(self, place: int) -> Markup:
+        """Return the HTML of a section; empty where it has nothing to say."""
+        return self.sections[place].render(self.lanes) or Markup()
+
+    def index(self, left_out: int = 0) -> dict[str, Any]:
+        """Return what the page's script has to know before it draws the table.
+
+        Args:
+            left_out: Chats that the page has no room for.
+        """
+        rows = self.rows
+        tags = Counter(tag for row in rows for tag in row.tags.items())
+        often = [(tag, count) for tag, count in tags.items() if count > 1 or len(tags) <= 60]
+        labels = {known[0] for row in rows for known in row.chats.values()}
+        labels |= {"unfinished"} if any(len(row.chats) < len(self.lanes) for row in rows) else set()
+        return {
+            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self.lanes],
+            "columns": list(map(printable, self._columns)),
+            "count": len(rows),
+            "portions": len(self.portions),
+            "tags": sorted([*tag, count] for tag, count in often)[:_TAGS],
+            "outcomes": sorted(labels),
+            "left_out": left_out,
+        }
+
+    def portion(self, number: int) -> list[list[Any]]:
+        """Return the rows of a portion of the table, from 0."""
+        end = FIRST + number * PORTION
+        rows = self.rows[end - PORTION : end] if number else self.rows[:FIRST]
+        return [row.told(len(self.lanes)) for row in rows]
+
+    @property
+    def portions(self) -> range:
+        """The numbers of all portions."""
+        return range(1 + -(-max(0, len(self.rows) - FIRST) // PORTION))
+
+    @cached_property
+    def rows(self) -> list[_Row]:
+        """A row for each task of the runs, and for each that a chat is of."""
+        found: dict[str, _Row] = {}
+        for lane, tasks in zip(self.lanes, self._tasks, strict=True):
+            for task_id, (text, tags) in tasks.shown.items() if lane.kind == "run" else ():
+                found.setdefault(task_id, _Row(task_id, len(found), text, tags))
+        for position, lane in enumerate(self.lanes):
+            scores = self._scores(lane.run)
+            for (task_id, trial), (stop, failed) in self._chats[position].shown.items():
+                row = found.setdefault(task_id, _Row(task_id, len(found)))
+                mine = scores.get((task_id, trial), [])
+                label = outcome_label(failed, mine, self._decisive)
+                row.chats[position, trial] = [label, printable(stop), self._values(mine)]
+        return list(found.values())
+
+    def _scores(self, run: RunFolder) -> dict[Key, list[Score]]:
+        """Return the scores that the table needs, by chat."""
+        found: dict[Key, list[Score]] = {}
+        metrics = {*self._decisive, *self._columns}
+        for score in Tail(run.scores_path, Score, saying=metrics).read():
+            if score.metric in metrics:
+                found.setdefault((score.task_id, score.trial), []).append(score)
+        return found
+
+    def _values(self, scores: Iterable[Score]) -> list[float | None]:
+        values: dict[str, list[float]] = {}
+        for score in scores:
+            if score.value is not None:
+                values.setdefault(score.metric, []).append(score.value)
+        return [round(fmean(values[n]), 4) if n in values else None for n in self._columns]
+
+    def task(self, place: int) -> Iterator[str]:
+        """Yield the pieces of what a task asks; none where no run has the task any more."""
+        task = self._task(self.rows[place].task_id)
+        return iter(()) if task is None else task_pieces(task)
+
+    def chat(self, position: int, place: int, trial: int) -> Iterator[str]:
+        """Yield the pieces of a chat: lane, task and trial.
+
+        Raises:
+            KeyError: It was not played.
+        """
+        key = self.rows[place].task_id, trial
+        chat = self._chats[position].get(key)
+        if chat is None:
+            raise KeyError(key)
+        scores = self._scores_by_chat[position].get(key)
+        notes = annotate(self._task_of(position, key[0]), chat, scores)
+        told = ChatFacts(self._sights[position], self._seconds[position].get(key))
+        return chat_pieces(chat, notes, scores, self._decisive, told)
+
+    def block(self, key: str) -> str | None:
+        """Return the text of a block, JSON or HTML; None where there is none of this key."""
+        kind, *places = key.removesuffix(".json").removesuffix(".html").split("/")
+        made = self._makers.get(kind)
+        if made is None or not all(place.isdecimal() and place.isascii() for place in places):
+            return None
+        try:
+            return made(*map(int, places))
+        except (LookupError, TypeError):
+            return None
+
+    @cached_property
+    def _makers(self) -> Mapping[str, Callable[..., str]]:
+        return {
+            "index": lambda _: json_text(self.index()),
+            "rows": lambda number: json_text(self.portion(number)),
+            "task": lambda place: "".join(self.task(place)),
+            "chat": lambda *places: "".join(self.chat(*places)),
+            "section": self.section,
+        }
+
+    def parts(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield kind and places of every task and chat, those that matter most first."""
+        yield from (("task", (row.place,)) for row in self.rows)
+        by_kind = sorted(enumerate(self.lanes), key=lambda each: ORDER.index(each[1].kind))
+        for position, _ in by_kind:
+            for row in self.rows:
+                for lane, trial in row.chats:
+                    if lane == position:
+                        yield "chat", (lane, row.place, trial)
+
+    def _task(self, task_id: str) -> Task | None:
+        positions = (place for place, lane in enumerate(self.lanes) if lane.kind == "run")
+        found = (self._task_of(position, task_id) for position in positions)
+        return next((task for task in found if task is not None), None)
+
+    def _task_of(self, position: int, task_id: str) -> Task | None:
+        return self._tasks[position].get(task_id)
+
+    @cached_property
+    def _tasks(self) -> list[_Places[Task]]:
+        paths = (lane.run.path / "tasks.jsonl" for lane in self.lanes)
+        return [_Places(path, Task, _task_told) for path in paths]
+
+    @cached_property
+    def _chats(self) -> list[_Places[Trajectory]]:
+        paths = (lane.run.trajectories_path for lane in self.lanes)
+        return [_Places(path, Trajectory, _chat_told) for path in paths]
+
+    @cached_property
+    def _scores_by_chat(self) -> list[RecordLookup[Score]]:
+        paths = (lane.run.scores_path for lane in self.lanes)
+        return [RecordLookup(path, Score, lambda it: (it.task_id, it.trial)) for path in paths]
+
+    @cached_property
+    def _seconds(self) -> list[dict[Key, float]]:
+        return [_seconds_of(lane.run) for lane in self.lanes]
+
+    @cached_property
+    def _sights(self) -> list[Mapping[str, str]]:
+        return [_sight_of(lane.run) for lane in self.lanes]
+
+
+def _task_told(line: bytes) -> tuple[str, tuple[str, dict[str, str]]]:
+    """Return the id of a line's task, and the start of its first goal and its tags."""
+    told = orjson.loads(line)
+    goals = told.get("goals") or [{"text": ""}]
+    tags = {
+        one_line(name, _TAG): one_line(
+            value if isinstance(value, str) else json_text(value), _VALUE
+        )
+        for name, value in (told.get("tags") or {}).items()
+    }
+    return told["id"], (one_line(goals[0]["text"], _TEXT), tags)
+
+
+def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
+    """Return of which chat a line is, why it ended last, and whether the infrastructure failed.
+
+    Its steps, which are nearly all of it, are not read.
+    """
+    head, steps, rest = line.partition(_STEPS)
+    place = rest.rfind(_STOPS)
+    if steps and place >= 0:
+        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[place:])
+    else:  # of another form
+        told = orjson.loads(line)
+    reasons = [stop["reason"] for stop in told["stops"]]
+    return (told["task_id"], told["trial"]), (reasons[-1] if reasons else "", "error" in reasons)
+
+
+def _seconds_of(run: RunFolder) -> dict[Key, float]:
+    """Return how long each chat took; of chats that were played again the last counts."""
+    told = map(orjson.loads, LineTail(run.path / "timings.jsonl").read())
+    return {(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}
+
+
+def _sight_of(run: RunFolder) -> Mapping[str, str]:
+    """Return role to what it sees, of a team that is installed; others' code is not imported."""
+    from seal.agents.teams import REGISTRY, build_team
+
+    name = (run.manifest().get("system") or {}).get("team")
+    return build_team(name, {}).sight if name in REGISTRY.names() else {}
+
+
+def _manifest_parts(run: RunFolder) -> list[tuple[str, str]]:
+    manifest = run.manifest()
+    return [(name, json_text(manifest[name], indent=2)) for name in sorted(manifest)]
+
+
+class _Places(Generic[Record]):
+    """Where each record of a file stands, by key, and what the table shows of it.
+
+    Of several records of one key the last counts. A last line without a newline is being written.
+
+    Args:
+        path: The file; it need not be there.
+        kind: Of the records.
+        told: A line to its key and to what is shown of it; it reads as little as it can.
+
+    Raises:
+        DataError: A line is no record; the text names it.
+    """
+
+    def __init__(
+        self, path: Path, kind: type[Record], told: Callable[[bytes], tuple[Any, Any]]
+    ) -> None:
+        self._path, self._kind = path, kind
+        self.shown: dict[Any, Any] = {}
+        self._places: dict[Any, int] = {}
+        lines = LineTail(path)
+        for line in lines.read():
+            try:
+                key, self.shown[key] = told(line)
+            except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+                raise DataError(f"{lines}: no {kind.__name__.lower()}: {error!r:.100}") from error
+            self._places[key] = lines.offset - len(line)
+
+    def get(self, key: Any) -> Record | None:
+        """Return the record of a key; None where there is none.
+
+        Raises:
+            DataError: Its line is none.
+        """
+        if key not in self._places:
+            return None
+        with self._path.open("rb") as file:
+            file.seek(self._places[key])
+            try:
+                return decode(file.readline(), self._kind)
+            except DataError as error:
+                raise DataError(f"{self._path}: {key}: {error}") from error

@@ -1,0 +1,202 @@
+"""A server on this machine that shows runs; it makes each page when it is asked for.
+
+It answers to the names of this machine alone, so that no page of a stranger can read runs through
+a name of its own (DNS rebinding). What it shows are runs that lie below the given folders: an
+address names a run, never a path. Scripts and styles are its own.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from seal.core import MissingExtraError, SealError, UsageError
+from seal.report.pages import FILES, asset, linked, render
+from seal.viewer.retrieval_page import experiment_page
+from seal.viewer.run_list import list_page
+from seal.viewer.shelf import Shelf
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+EXTRA = "serve"
+LOOPBACK = "127.0.0.1"
+_NAMES = (LOOPBACK, "localhost")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
+]
+_KINDS = {"css": "text/css", "js": "text/javascript", "json": "application/json"}
+
+
+def serve(shelf: Shelf, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Show runs until the process is interrupted.
+
+    Args:
+        shelf: The runs.
+        host: Address to listen at.
+        port: 0: one that is free.
+        tell: Is given the address once it can be opened.
+
+    Raises:
+        UsageError: The port is taken, or the address is none of this machine's.
+        MissingExtraError: The extra `serve` is not installed.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("uvicorn", EXTRA) from error
+    app = app_of(shelf, (host, socket.gethostname()) if host not in _NAMES else ())
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"cannot listen at {host}, port {port}: {error.strerror}; give another --port, or "
+                "0 for one that is free"
+            ) from error
+        name = f"[{host}]" if ":" in host else host
+        tell(f"http://{name}:{listening.getsockname()[1]}/")
+        settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False)
+        uvicorn.Server(settings).run(sockets=[listening])
+
+
+def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
+    """Return the application.
+
+    Args:
+        shelf: What it shows.
+        names: By which clients may call it, beside those of this machine's loopback.
+
+    Raises:
+        MissingExtraError: The extra `serve` is not installed.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.middleware import Middleware
+        from starlette.middleware.gzip import GZipMiddleware
+        from starlette.middleware.trustedhost import TrustedHostMiddleware
+        from starlette.routing import Route
+    except ImportError as error:
+        raise MissingExtraError("starlette", EXTRA) from error
+
+    pages = _Pages(shelf)
+    routes = [
+        Route("/", pages.runs),
+        Route("/run", pages.run),
+        Route("/block/{key:path}", pages.block),
+        Route("/retrieval", pages.retrieval),
+        Route("/{name}", pages.file),
+    ]
+    middleware = [
+        Middleware(_Guarded),
+        Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, *names], www_redirect=False),
+        Middleware(GZipMiddleware, minimum_size=1_000),
+    ]
+    return Starlette(routes=routes, middleware=middleware)
+
+
+class _Guarded:
+    """Adds the headers that keep a page from running or reaching what is not its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, guarded)
+
+
+class _Pages:
+    """What is answered; each method is run in a thread of its own."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def runs(self, request: Request) -> Response:
+        """Answer with the list of runs."""
+        experiments = {name: f"retrieval?{_asked(of=name)}" for name in self._shelf.experiments()}
+        return _told(
+            list_page(
+                "Runs",
+                self._shelf.facts(),
+                lambda facts: f"run?{_asked(run=facts.name)}",
+                experiments,
+                choose=True,
+                **linked("/"),
+            )
+        )
+
+    def run(self, request: Request) -> Response:
+        """Answer with the page of a run, or of several side by side."""
+        names = request.query_params.getlist("run")
+        source = f"block/{{key}}?{_asked(run=names)}"
+        how = {**linked("/"), "home": "/", "source": source, "blocks": ()}
+        return self._made(lambda: "".join(self._shelf.page(names, **how)))
+
+    def block(self, request: Request) -> Response:
+        """Answer with a part of such a page."""
+        key, names = request.path_params["key"], request.query_params.getlist("run")
+        kind = "json" if key.endswith(".json") else "html"
+        return self._made(lambda: self._shelf.block(names, key), kind)
+
+    def retrieval(self, request: Request) -> Response:
+        """Answer with the page of an experiment in retrieval."""
+        name = request.query_params.get("of", "")
+
+        def made() -> str:
+            folder = self._shelf.experiments()[name]
+            return experiment_page(name, folder, **linked("/"), home="/")
+
+        return self._made(made)
+
+    def file(self, request: Request) -> Response:
+        """Answer with the style sheet or a script."""
+        name = request.path_params["name"]
+        if name not in FILES:
+            return _failed(f"there is no page {name!r} here", 404)
+        return _told(asset(name), name.rpartition(".")[2])
+
+    def _made(self, make: Callable[[], str | None], kind: str = "html") -> Response:
+        try:
+            text = make()
+        except KeyError:
+            text = None
+        except SealError as error:
+            return _failed(str(error), 409)
+        if text is None:
+            return _failed("there is no such run or experiment here; it may have moved", 404)
+        return _told(text, kind)
+
+
+def _asked(**named: Any) -> str:
+    return urlencode(named, doseq=True)
+
+
+def _told(text: str, kind: str = "html", status: int = 200) -> Response:
+    from starlette.responses import Response
+
+    return Response(text, status, media_type=_KINDS.get(kind, "text/html"))
+
+
+def _failed(why: str, status: int) -> Response:
+    page = render("failure.html", title="Nothing to show", why=why, home="/", **linked("/"))
+    return _told(page, status=status)

@@ -1,0 +1,99 @@
+"""A static site of runs, to publish: a leaderboard, and a page for each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from seal.core import UsageError
+from seal.core.canonical import digest
+from seal.core.plain import json_text
+from seal.core.records import AtomicFile
+from seal.report.pages import FILES, asset, linked
+from seal.report.run_facts import RunFacts
+from seal.report.run_pages import RunPages
+from seal.viewer.retrieval_page import experiment_page
+from seal.viewer.run_list import list_page
+from seal.viewer.shelf import Shelf
+
+HOME = "index.html"
+_MARK = "seal-site"
+"""File by which a folder is known to hold a site of ours."""
+_LONGEST = 80
+
+
+def write_site(shelf: Shelf, out: Path, title: str) -> Path:
+    """Write the site of all scored runs, and return its first page.
+
+    The same runs give the same bytes. A site that is there already is replaced file by file.
+
+    Args:
+        shelf: The runs and experiments.
+        out: Folder of the site.
+        title: Of its first page.
+
+    Raises:
+        UsageError: No scored run lies there, or the folder holds something else.
+        DataError: A file of a run is damaged.
+    """
+    runs = [facts for facts in shelf.facts() if facts.state == "scored"]
+    if not runs:
+        raise UsageError("no scored run lies there; `seal run` and `seal score` make one")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / _MARK).is_file())):
+        raise UsageError(f"{out} holds something else than a site; give --out a new folder")
+    ranked = sorted(runs, key=lambda run: (run.benchmark, -_score(run), run.name))
+    _write(out / _MARK, "A site that `seal site` wrote, which replaces it.\n")
+    for name in FILES:
+        _write(out / name, asset(name))
+    for run in ranked:
+        _write_run(RunPages([run.run]), out / "runs" / _folder(run.name))
+    experiments = shelf.experiments()
+    for name, folder in experiments.items():
+        page = experiment_page(name, folder, **linked("../../"), home="../../" + HOME)
+        _write(out / "retrieval" / _folder(name) / HOME, page)
+    page = list_page(
+        title,
+        ranked,
+        lambda facts: quote(f"runs/{_folder(facts.name)}/{HOME}"),
+        {name: quote(f"retrieval/{_folder(name)}/{HOME}") for name in experiments},
+        choose=False,
+        **linked("./"),
+    )
+    return _write(out / HOME, page)
+
+
+def _score(run: RunFacts) -> float:
+    return -1.0 if run.headline.mean is None else float(run.headline)
+
+
+def _write_run(pages: RunPages, folder: Path) -> None:
+    """Write the page of a run, and its blocks beside it."""
+    how: Mapping[str, object] = {**linked("../../"), "home": "../../" + HOME}
+    late = [place for place, body in enumerate(pages.early()) if body is None]
+    bodies = [pages.section(place) for place in range(len(pages.sections))]
+    shown = [None if place in late and body else body for place, body in enumerate(bodies)]
+    _write(folder / HOME, "".join(pages.page(shown, **how, source="{key}", blocks=())))
+    for place in late:
+        _write(folder / f"section/{place}.html", bodies[place])
+    _write(folder / "index/0.json", json_text(pages.index()))
+    for number in pages.portions:
+        _write(folder / f"rows/{number}.json", json_text(pages.portion(number)))
+    for kind, places in pages.parts():
+        made = pages.task if kind == "task" else pages.chat
+        key = "/".join([kind, *map(str, places)])
+        _write(folder / f"{key}.html", "".join(made(*places)))
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with AtomicFile(path) as file:
+        file.write(text.encode())
+    return path
+
+
+def _folder(name: str) -> str:
+    """Return a name that any file system and address takes; different names differ."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:_LONGEST].strip("-")
+    return plain if plain == name else f"{plain}-{digest(name)[:8]}"
