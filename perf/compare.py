@@ -25,6 +25,9 @@ from pathlib import Path
 
 import orjson
 
+from seal.runs.lines import ScoreLines
+from seal.runs.score_table import ScoreColumns
+
 BUDGET_S, BUDGET_MB = 3.0, 300
 TASKS, TRIALS = 2_000, 3
 ANEW = 0.1
@@ -49,6 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         runs = [place / name for name in ("one", "other")]
         for seed, run in enumerate(runs):
             grow(played, run, TASKS // 10 if short else TASKS, random.Random(seed))
+            write_columns(run / "scores.jsonl")
         lines = sum(run.joinpath("scores.jsonl").read_bytes().count(b"\n") for run in runs)
         parsing = min(seconds_of_parsing(runs) for _ in range(REPEATS))
         took, cpu, most = min(comparing(runs) for _ in range(REPEATS))
@@ -83,6 +87,14 @@ def grow(played: Path, run: Path, tasks: int, rng: random.Random) -> None:
     with (run / "scores.jsonl").open("wb") as file:
         for line in grown(scores, copies, kept, rng):
             file.write(line)
+
+
+def write_columns(scores: Path) -> None:
+    """Write what scoring leaves beside the lines."""
+    columns, lines = ScoreColumns(), ScoreLines()
+    for line in scores.open("rb"):
+        columns.add(*lines.parts(line))
+    columns.write_beside(scores)
 
 
 def grown(

@@ -6,6 +6,7 @@ tools.jsonl          the pool
 rankings.jsonl       what was retrieved, for each goal
 trajectories.jsonl   what was said and done, one line a task and trial
 scores.jsonl         one line a task, trial, goal and metric
+scores.npz           of a large run the same in columns, which comparisons read
 summary.json         means, intervals, stop reasons, usage
 timings.jsonl        seconds and dates: everything that differs from run to run
 report.html          the report

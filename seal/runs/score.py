@@ -46,6 +46,7 @@ from seal.runs.goals import turns_of
 from seal.runs.hooks import Told
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import LINES, RunFolder, human_summary
+from seal.runs.score_table import ScoreColumns
 from seal.runs.spending.ledger import Ledger
 from seal.runs.workers import Threads
 
@@ -209,6 +210,7 @@ class Scorer:
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
+        columns = ScoreColumns()
         scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
             for number, (trajectory, scores, own) in enumerate(scored, 1):
@@ -216,9 +218,11 @@ class Scorer:
                 out.write(encode_scores(scores))
                 for score in scores:
                     summariser.add(score, score.metric in own)
+                    columns.add((score.task_id, score.trial, score.goal), score)
                     judging.add(score)
                 if progress is not None:
                     progress(number, total)
+        columns.write_beside(folder.scores_path)
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
         summary |= {"judging": judged} if judged else {}

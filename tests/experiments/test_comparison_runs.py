@@ -13,9 +13,9 @@ from seal.core.plain import well_formed
 from seal.core.records import write_records
 from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.comparison.runs import clusters_of, differing
-from seal.experiments.comparison.scores import read_scores
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.runs.run_folder import RunFolder
+from seal.runs.score_table import read_scores
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:

@@ -20,9 +20,9 @@ from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import bootstrap_interval
 from seal.experiments.ablation.conditions import PATTERNS
 from seal.experiments.comparison.pairs import rounded
-from seal.experiments.comparison.scores import ScoreTable
 from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
+from seal.runs.score_table import ScoreTable
 
 if TYPE_CHECKING:
     import numpy as np

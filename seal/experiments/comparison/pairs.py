@@ -10,7 +10,7 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
 from seal.evaluation.statistics import cluster_sums
-from seal.experiments.comparison.scores import ScoreTable
+from seal.runs.score_table import ScoreTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +111,7 @@ def compare(
             "mean": _mean(left[both[:, column], column]),
             "other_mean": _mean(right[both[:, column], column]),
             **_figures(found[column], adjusted.get(name), powers[column]),
-            "tasks": len(np.unique(pairs.tasks[both[:, column]])),
+            "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
             "excluded": excluded[column],
         }
         for column, name in enumerate(names)

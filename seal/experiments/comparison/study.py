@@ -22,7 +22,7 @@ from seal.experiments.comparison.pairs import (
     untested,
 )
 from seal.experiments.comparison.runs import differing, side_of
-from seal.experiments.comparison.scores import means_over_trials
+from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder

@@ -1,0 +1,239 @@
+"""The scores of one run as a table of numbers: a row a task, trial and goal, a column a metric.
+
+Of a large run the table stands in `scores.npz` too, beside the lines that it was made of. Whoever
+needs figures alone reads it in a hundredth of the time. It counts as long as scores.jsonl is what
+it was: where one byte differs, or there is no such file, the lines are read.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+
+from seal.core import DataError, Score
+from seal.core.plain import json_bytes
+from seal.core.records import AtomicFile
+from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.statistics import kind_of_reason
+from seal.runs.lines import ScoredGoal, ScoreLines
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ERROR = "error"
+"""Why a score has no value whose task the infrastructure failed."""
+MISSING = "not scored"
+"""Why there is no score."""
+NAME = "scores.npz"
+LARGE = 1_000
+"""Rows from which on a run has the file."""
+_VERSION = 1
+_ABSENT, _VALUE = -2, -1  # in `why`, while a table is made: no score, a score with a value
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """What a run's scores.jsonl says."""
+
+    rows: Mapping[ScoredGoal, int]
+    metrics: Mapping[str, int]
+    """Name to column."""
+    values: NDArray[np.float64]
+    """(rows, metrics); NaN where there is no value."""
+    why: NDArray[np.int32]
+    """(rows, metrics): place in `reasons`; -1 where there is a value."""
+    reasons: tuple[str, ...]
+    """Kinds of reason why scores have no value."""
+    spread: Mapping[str, Spread] | None = None
+    """Task to how its trials differ; None: the rows are by trial."""
+
+
+class Spread(NamedTuple):
+    """How the trials of one task differ, by metric. A trial is what its goals sum up to."""
+
+    variance: NDArray[np.float64]
+    """NaN where fewer than two trials have a value."""
+    trials: NDArray[np.int64]
+    """How many have one."""
+
+
+class ScoreColumns:
+    """Collects scores one by one: 10 bytes a score are kept, in columns that grow."""
+
+    def __init__(self) -> None:
+        self._rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
+        self._columns: dict[str, tuple[array[float], array[int]]] = {}
+        self._reasons = _Reasons()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def add(self, goal: ScoredGoal, said: Score) -> bool:
+        """Take what a score says of a goal; False: there is one already, which stays."""
+        row = self._rows[goal]
+        column = self._columns.get(said.metric)
+        if column is None:
+            column = self._columns[said.metric] = array("d"), array("h")
+        values, why = column
+        value, reason = said.value, _VALUE
+        if value is None:
+            value, reason = math.nan, self._reasons[said.reason]
+        if (gap := row - len(values)) >= 0:
+            values.extend([math.nan] * gap)
+            why.extend([_ABSENT] * gap)
+            values.append(value)
+            why.append(reason)
+        elif why[row] == _ABSENT:
+            values[row], why[row] = value, reason
+        else:
+            return False
+        return True
+
+    def table(self) -> ScoreTable:
+        """Return the table."""
+        import numpy as np
+
+        shape = len(self._rows), len(self._columns)
+        values, why = np.full(shape, np.nan), np.zeros(shape, dtype=np.int32)
+        for place, (its_values, its_why) in enumerate(self._columns.values()):
+            values[: len(its_values), place] = its_values
+            why[: len(its_why), place] = np.where(np.asarray(its_why) == _ABSENT, 0, its_why)
+        metrics = {name: place for place, name in enumerate(self._columns)}
+        return ScoreTable(dict(self._rows), metrics, values, why, tuple(self._reasons.kinds))
+
+    def write_beside(self, scores: Path) -> None:
+        """Write the table beside the finished file of the scores; of a small run, remove it."""
+        import numpy as np
+
+        path = scores.with_name(NAME)
+        path.unlink(missing_ok=True)
+        if len(self) < LARGE:
+            return
+        table = self.table()
+        tasks = {task: n for n, task in enumerate(dict.fromkeys(task for task, _, _ in table.rows))}
+        goals = [(tasks[task], trial, goal) for task, trial, goal in table.rows]
+        told = {
+            "version": _VERSION,
+            "lines": _stamp(scores),
+            "tasks": list(tasks),
+            "metrics": list(table.metrics),
+            "reasons": table.reasons,
+        }
+        with AtomicFile(path) as file:
+            np.savez_compressed(
+                file,
+                told=np.frombuffer(json_bytes(told), dtype=np.uint8),
+                goals=np.asarray(goals, dtype=np.int32),
+                values=table.values,
+                why=table.why.astype(np.int16),
+            )
+
+
+def read_scores(path: Path) -> ScoreTable:
+    """Return the scores of a run's scores.jsonl.
+
+    Details, which no comparison looks at, are not checked to be JSON.
+
+    Raises:
+        DataError: There is no such file, or a line of it is no score, or one of what another line
+            has scored; names the line.
+    """
+    if not path.is_file():
+        raise DataError(f"no file {path}: score the run with `seal score {path.parent}`")
+    return _kept(path) or _read_lines(path)
+
+
+def _read_lines(path: Path) -> ScoreTable:
+    columns, scores = ScoreColumns(), ScoreLines(details=False)
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                goal, said = scores.parts(line)
+            except DataError as error:
+                raise DataError(f"{path}, line {number}: {error}") from error
+            if not columns.add(goal, said):
+                raise DataError(
+                    f"{path}, line {number}: scores task, trial, goal and metric of line "
+                    f"{_first_line(path, goal, said.metric)} again; write the file anew: "
+                    f"`seal score {path.parent}`"
+                )
+    return columns.table()
+
+
+def _first_line(path: Path, goal: ScoredGoal, metric: str) -> int:
+    """Return which line scores a goal by a metric first, from 1."""
+    scores = ScoreLines(details=False)
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            found, said = scores.parts(line)
+            if (found, said.metric) == (goal, metric):
+                return number
+    raise AssertionError("a score that stands twice stands once")
+
+
+def _kept(scores: Path) -> ScoreTable | None:
+    """Return the table that stands beside a file of scores; None: none, or not of these scores."""
+    import numpy as np
+
+    path = scores.with_name(NAME)
+    try:
+        with zipfile.ZipFile(path) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+        if size > scores.stat().st_size:  # the columns of its lines are a fraction of them
+            return None
+        with np.load(path, allow_pickle=False) as parts:
+            told = orjson.loads(parts["told"].tobytes())
+            if told["version"] != _VERSION or told["lines"] != _stamp(scores):
+                return None
+            goals, values, why = (parts[name] for name in ("goals", "values", "why"))
+        tasks, metrics, reasons = told["tasks"], told["metrics"], tuple(told["reasons"])
+        rows = {
+            (tasks[task], trial, goal): place
+            for place, (task, trial, goal) in enumerate(goals.tolist())
+        }
+        table = ScoreTable(
+            rows,
+            {name: place for place, name in enumerate(metrics)},
+            values.astype(np.float64, copy=False),
+            why.astype(np.int32),
+            reasons,
+        )
+        shape = len(rows), len(table.metrics)
+        sound = values.shape == why.shape == shape and _VALUE <= why.min() <= why.max()
+        return table if sound and why.max() < len(reasons) else None
+    except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None  # no such file, or a damaged one: the lines tell all that it told
+
+
+def _stamp(scores: Path) -> list[int]:
+    """Return the size of a file and the CRC-32 of its bytes."""
+    size = crc = 0
+    with scores.open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            crc, size = zlib.crc32(block, crc), size + len(block)
+    return [size, crc]
+
+
+class _Reasons(dict[str, int]):
+    """Reason to the place of its kind; kinds are numbered as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kinds = {MISSING: 0}
+
+    def __missing__(self, reason: str) -> int:
+        kind = ERROR if reason.startswith(INFRASTRUCTURE) else kind_of_reason(reason)
+        self[reason] = place = self.kinds.setdefault(kind, len(self.kinds))
+        return place

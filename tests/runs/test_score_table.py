@@ -1,0 +1,92 @@
+"""The table of a run's scores: from its lines, or from the columns that stand beside them."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from seal.core import Score
+from seal.core.records import encode_scores
+from seal.runs.score_table import LARGE, NAME, ScoreColumns, read_scores
+
+METRICS = ("pass_rate", "call_f1", "turns")
+
+
+def scores_of(goals: int) -> list[Score]:
+    """Scores with values, with none and of one metric that few goals have."""
+    found = []
+    for number in range(goals):
+        at = (f"task {number // 2}", number % 2, 0)
+        found.append(Score(*at, METRICS[0], float(number % 3 == 0)))
+        found.append(Score(*at, METRICS[1], None, reason="infrastructure: no server"))
+        if number % 7 == 0:
+            found.append(Score(*at, METRICS[2], number / 8))
+    return found
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A file of scores with its columns, as scoring leaves them."""
+    path, columns = tmp_path / "scores.jsonl", ScoreColumns()
+    scores = scores_of(LARGE)
+    path.write_bytes(encode_scores(scores))
+    for score in scores:
+        assert columns.add((score.task_id, score.trial, score.goal), score)
+    columns.write_beside(path)
+    return path
+
+
+def same(one, other) -> bool:
+    return (
+        (one.rows, one.metrics, one.reasons) == (other.rows, other.metrics, other.reasons)
+        and np.array_equal(one.values, other.values, equal_nan=True)
+        and np.array_equal(one.why, other.why)
+    )
+
+
+def test_columns_say_what_the_lines_say(written):
+    from_columns = read_scores(written)
+    written.with_name(NAME).unlink()
+    from_lines = read_scores(written)
+    assert same(from_columns, from_lines)
+    assert len(from_lines.rows) == LARGE
+
+
+@pytest.mark.parametrize("harm", ["changed", "cut", "empty", "foreign"])
+def test_columns_that_are_not_of_the_lines_are_not_read(written, harm):
+    beside = written.with_name(NAME)
+    if harm == "changed":  # one figure of the lines, in a file of the same length
+        text = written.read_bytes()
+        written.write_bytes(text.replace(b'"value":1.0', b'"value":0.5', 1))
+    elif harm == "cut":
+        beside.write_bytes(beside.read_bytes()[:-200])
+    elif harm == "empty":
+        beside.write_bytes(b"")
+    else:
+        with zipfile.ZipFile(beside, "w") as packed:
+            packed.writestr("told.npy", b"\x93NUMPY")
+    found = read_scores(written)
+    beside.unlink()
+    assert same(found, read_scores(written))
+
+
+def test_a_small_run_has_no_columns_and_one_that_has_shrunk_loses_them(written):
+    columns = ScoreColumns()
+    scores = scores_of(10)
+    written.write_bytes(encode_scores(scores))
+    for score in scores:
+        columns.add((score.task_id, score.trial, score.goal), score)
+    columns.write_beside(written)
+    assert not written.with_name(NAME).exists()
+    assert len(read_scores(written).rows) == 10
+
+
+def test_equal_scores_make_equal_bytes(written):
+    beside = written.with_name(NAME)
+    before = beside.read_bytes()
+    columns = ScoreColumns()
+    for score in scores_of(LARGE):
+        columns.add((score.task_id, score.trial, score.goal), score)
+    columns.write_beside(written)
+    assert beside.read_bytes() == before
