@@ -254,10 +254,15 @@ def unserved(goal: Goal) -> bool:
 
 def asks_calls_alone(goal: Goal) -> bool:
     """Tell whether gold is calls and nothing else: it says nothing of what is to be answered."""
-    nodes = [[node.condition for node in plan.milestones] for plan in goal.plans or ()]
+    return no_call_besides(goal) and all(plan.milestones for plan in goal.plans or ())
+
+
+def no_call_besides(goal: Goal) -> bool:
+    """Tell whether the calls of gold are all that it asks, be they none."""
+    plans = goal.plans or ()
     said = goal.answers or any(step.call is None and step.result is None for step in goal.reference)
-    called = all(plan and all(isinstance(one, Called) for one in plan) for plan in nodes)
-    return bool(nodes) and called and not said
+    calls = (isinstance(node.condition, Called) for plan in plans for node in plan.milestones)
+    return bool(plans) and not said and all(calls) and not any(plan.minefields for plan in plans)
 
 
 def is_decidable(goal: Goal) -> bool:

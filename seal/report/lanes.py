@@ -160,17 +160,16 @@ def main_metrics(
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
-        headline: Metrics that stand for `MAIN`, whatever number of goals they apply to
-            (`headline_of`).
+        headline: Metrics that stand for `MAIN`, however few goals they apply to (`headline_of`).
     """
     names = {name for metrics in lanes for name in metrics}
-    rare = set() if headline else set(rare_metrics(lanes))
+    rare = {name for name in rare_metrics(lanes) if not headline or not _has_value(lanes, name)}
     largest: dict[str, tuple[int, str]] = {}
     for name in names - rare:
         base, _, cutoff = name.partition("@")
         rank = int(cutoff) if cutoff.isdecimal() else 0
         largest[base] = max(largest.get(base, (-1, "")), (rank, name))
-    asked = names & set(headline)  # such as recall@5, which need not be the largest K
+    asked = (names - rare) & set(headline)  # such as recall@5, which need not be the largest K
     chosen = [
         name if name in asked else largest[name][1]
         for name in headline or MAIN
@@ -202,6 +201,10 @@ def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
         and share(name) < ENOUGH
         and name not in beside
     ]
+
+
+def _has_value(lanes: Sequence[Mapping[str, Mapping[str, Any]]], name: str) -> bool:
+    return any((metrics.get(name) or {}).get("n") for metrics in lanes)
 
 
 def _share(entry: Mapping[str, Any]) -> float:

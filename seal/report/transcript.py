@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from seal.core import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
 from seal.evaluation.goals import decides, state_of
-from seal.evaluation.judges.measures import MILESTONES
 from seal.report.annotations import Annotations, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
 from seal.report.gold import gold_lines, json_text
@@ -296,8 +295,9 @@ def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: st
     """Return who gives the outcome: a role of the chat, such as the checker, never does."""
     if label == "error" or metric != DECISIVE[0]:
         return "outcome"
-    if all(score.details.get("by") == MILESTONES for score in scores if score.metric == metric):
-        return MILESTONES
+    by = {score.details.get("by") for score in scores if score.metric == metric}
+    if len(by) == 1 and (who := by.pop()) is not None:
+        return str(who)
     return _JUDGES.get(judge.partition("/")[0], "judge, after the chat")
 
 

@@ -16,11 +16,12 @@ from seal.agents import identity_of as identity_of_agent
 from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import MANAGER, USER, Team
-from seal.core import JSON, UsageError
+from seal.core import JSON, Task, UsageError
 from seal.core.canonical import digest
 from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
+from seal.evaluation.goals import asks_calls_alone, no_call_besides
 from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
@@ -28,7 +29,7 @@ from seal.pools.order import told_of
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.runs.journal import spent_on
-from seal.runs.run_folder import REFUSED, RunFolder
+from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
 
@@ -275,11 +276,14 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
-    write_records(folder.path / "tasks.jsonl", wanted)
+    gold = _Gold()
+    write_records(folder.path / "tasks.jsonl", map(gold.seen, wanted))
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
     manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         manifest["benchmark"] = declared
+    if gold.is_calls:
+        manifest[GOLD] = CALLS
     if engine.tries_own_agent:
         manifest["agent"] = agent_name(engine.team.roles[MANAGER])
     if settings.shard is not None:
@@ -292,6 +296,22 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         manifest["origins"] = dict(sorted(origins.items()))
     folder.write_json("run.json", manifest)
     return warnings
+
+
+class _Gold:
+    """What the gold of tasks asks for, as they pass by."""
+
+    def __init__(self) -> None:
+        self.is_calls = False
+        """Calls and nothing else, in every task."""
+        self._besides = False
+
+    def seen(self, task: Task) -> Task:
+        """Return a task that is counted in."""
+        self._besides = self._besides or not all(map(no_call_besides, task.goals))
+        called = any(map(asks_calls_alone, task.goals))
+        self.is_calls = not self._besides and (self.is_calls or called)
+        return task
 
 
 def _simulated(pool: StoredPool) -> Iterator[str]:

@@ -212,7 +212,7 @@ def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
 
     An installed one may have several kinds of runs, each with metrics of its own.
     """
-    declared = folder.declared()
+    declared = folder.manifest().get("benchmark") or {}
     if declared.get("name", "") in BENCHMARKS:
         return
     named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])

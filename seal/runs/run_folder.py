@@ -31,6 +31,7 @@ from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, append_line, close_file, from_plain, read_records
 from seal.core.secrets import without_keys
+from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
 
@@ -39,6 +40,8 @@ CORRECTED = "corrected"
 _RUN, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
+GOLD, CALLS = "gold", "calls"
+"""Part of run.json, and its value where the gold of every task is calls and nothing else."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
 _OBJECT, _LIST, _COUNT = (dict,), (list,), (int,)
@@ -118,13 +121,16 @@ class RunFolder:
     def declared(self) -> dict[str, Any]:
         """Return what its benchmark declares for reports: metrics, headline, success, published.
 
+        Of gold that is calls and nothing else, headline and success follow where it declares none.
         Empty where the benchmark declares nothing.
 
         Raises:
             DataError: run.json is not there, or damaged.
         """
-        declared = self.manifest().get("benchmark")
-        return declared if isinstance(declared, dict) else {}
+        told = self.manifest()
+        usual = {"headline": CALL_HEADLINE, "success": VERDICT} if told.get(GOLD) == CALLS else {}
+        declared = told.get("benchmark")
+        return {**usual, **declared} if isinstance(declared, dict) else usual
 
     def benchmark(self) -> Benchmark | None:
         """Return the benchmark that was played; None where it is not installed.

@@ -14,6 +14,7 @@ scores of an altered gold are always those against the gold of the benchmark.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +23,21 @@ from typing import TYPE_CHECKING, Any
 
 from seal.api.pools import augment, load_pool
 from seal.api.runs import run
-from seal.core import ChatModel, DataError, Task
+from seal.core import ChatModel, DataError, Task, Tool
+from seal.core.records import write_records
 from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.retrieval import MEASURES
 from seal.evaluation.statistics import UNBOUNDED
 from seal.models.oracle import Oracle
+from seal.pools.importer import Notes
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.reading.records import json_file
+from seal.pools.writing import write_pool
+from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.run_model import with_roles
-from seal.testing.altered import PLANTED, WAYS, Alter
+from seal.testing.altered import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
 from seal.testing.gate import assert_passes as assert_passes
 
 if TYPE_CHECKING:
@@ -75,8 +80,22 @@ _OF_THE_WAY = UNBOUNDED | {"optimal_path", "recovery", SERVICE_ANSWERS}
 _CALLS_ARE_RIGHT = frozenset(
     {"calls_right", "mission_accuracy", "milestone_similarity", "all_gold_calls"}
 )
+_OF_THE_WORLD = frozenset({"milestone_similarity", "similarity", "goal_state"})
+_OF_GOALS = frozenset({*PERFECT} - {"dialogue_accuracy", "progress", "optimal_path"})
+"""Metrics that tell of a goal, whatever else its dialogue holds."""
 _SUCCESS = "the benchmark's success"
 _OF_FORM = frozenset({"ife", "ifn", "ian"})
+_OF_CALLS = frozenset(
+    {"abstention", "calls_right", "all_gold_calls", "call_recall", "call_precision", "call_f1"}
+    | {
+        "param_acc_gold",
+        "param_acc_matched",
+        "arg_name_f1",
+        "arg_value_acc",
+        *PATTERNS,
+        IAC_UPSTREAM,
+    }
+)
 _FAULTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "a call is left out": (
         _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "iac", IAC_UPSTREAM},
@@ -89,6 +108,18 @@ _FAULTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "an argument is wrong": (
         _CALLS_ARE_RIGHT | {"param_acc_gold", "param_acc_matched", "arg_value_acc"},
         _OF_FORM | {"call_recall", "call_precision", "call_f1", "arg_name_f1", "rac"},
+    ),
+    "a call that changes the world is left out": (
+        _OF_THE_WORLD | {"pass_rate", _SUCCESS},
+        _OF_FORM,
+    ),
+    "a call that changes the world is made otherwise": (_OF_THE_WORLD | {"pass_rate"}, _OF_FORM),
+    "the answer states wrong values": (_OF_THE_WORLD | {"pass_rate"}, _OF_CALLS | {*MEASURES}),
+    "the answer drops its values": (_OF_THE_WORLD | {"pass_rate"}, _OF_CALLS | {*MEASURES}),
+    "the answer invents a value": (frozenset({"unsupported"}), _OF_CALLS | {*MEASURES}),
+    "a gold tool is not retrieved": (
+        frozenset({"recall", "all_found", "ndcg"}),
+        _OF_CALLS | _CALLS_ARE_RIGHT | {"pass_rate", "similarity", "goal_state", "finished"},
     ),
     "nothing is done": (
         _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "pass_rate", "similarity", _SUCCESS},
@@ -137,10 +168,12 @@ def check_benchmark(
     - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
       tools change no metric but those of retrieval.
     - Calls that are made one by one or together, another order that the plan leaves open, another
-      plan and other right values change no metric but counts.
+      plan and other right values change no metric but counts. Turns of a dialogue as dialogues of
+      their own, and two tasks as the turns of one, change no metric of goals.
     - A call that is left out, made twice, or made with a wrong argument lowers the metrics that see
-      it, and no others. Whoever does nothing where a call is needed has no success.
-
+      it, and no others; so does a call that changes the world, left out or made otherwise, an
+      answer with wrong values, without its values or with an invented one, and a gold tool that
+      was not retrieved. Whoever does nothing where a call is needed has no success.
     - No task is passed over: how many have no gold that can be played is said beforehand.
 
     Args:
@@ -215,9 +248,10 @@ class _Checks:
         offered = all(goal.offered is not None for t in self._pool.tasks() for goal in t.goals)
         self._retriever = {} if offered else {"retriever": "oracle"}
         self._may_change = may_change
-        played = self._run("gold").folder
-        self.tasks: list[Task] = list(played.tasks())
-        self._before = _values(played)
+        self._gold = self._run("gold").folder
+        self.tasks: list[Task] = list(self._gold.tasks())
+        self._chats = {chat.task_id: chat for chat in self._gold.trajectories() if chat.trial == 0}
+        self._before = _values(self._gold)
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield every score that cannot be."""
@@ -229,8 +263,12 @@ class _Checks:
             yield from self._unchanged(what, self._augmented(name), _OF_RETRIEVAL)
         for name, way in WAYS.items():
             yield from self._unchanged(name, self._altered(name, way), _OF_THE_WAY)
+        for name, turns in TURNS.items():
+            yield from self._unchanged(name, self._turned(name, turns), ())
         for fault, make in PLANTED.items():
             yield from self._faulty(fault, self._altered(fault, make))
+        for fault, edit in EDITED.items():
+            yield from self._faulty(fault, self._edited(fault, edit))
 
     def unplayed(self) -> list[str]:
         """Return the ids of the tasks that the oracle could not play."""
@@ -264,7 +302,11 @@ class _Checks:
         played, changed = {}, set()
         for task in self.tasks:
             goals = list(task.goals)
-            found = ((at, alter(goals[at])) for at in reversed(range(len(goals))))
+            chat = self._chats.get(task.id)
+            if chat is None:
+                continue
+            acts = [acting(chat, at) for at in range(len(goals))]
+            found = ((at, alter(goals[at], acts[at])) for at in reversed(range(len(goals))))
             at, other = next(((at, other) for at, other in found if other is not None), (0, None))
             if other is not None:
                 goals[at] = other
@@ -275,6 +317,55 @@ class _Checks:
         model = _Altered(played, self._pool.benchmark)
         values = _values(self._run(name, model=model).folder)
         return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
+
+    def _edited(self, name: str, edit: Edit) -> _Values:
+        """Return the scores of the goals in whose chats something was said or found otherwise."""
+        chats, changed = dict(self._chats), set()
+        for task in self.tasks:
+            for at in range(len(task.goals)):
+                other = edit(task, chats[task.id], at) if task.id in chats else None
+                if other is not None:
+                    chats[task.id] = other
+                    changed.add((task.id, at))
+        if not changed:
+            return {}
+        folder = RunFolder(Path(shutil.copytree(self._gold.path, self._folder / name)))
+        write_records(folder.trajectories_path, chats.values())
+        judge = dict(self._options.get("role_models") or {}).get("judge")
+        how = ScoreSettings(
+            bench=self._pool.benchmark,
+            metrics=self._options.get("metrics", ()),
+            match=self._options.get("match"),
+            judge_model=judge,
+        )
+        rescore(folder.path, how)
+        values = _values(folder)
+        return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
+
+    def _turned(self, name: str, turns: Turn) -> _Values:
+        """Return what is told of the goals of dialogues of another length, by what they were."""
+        made = list(turns([task for task in self.tasks if self._is_free(task)]))
+        if not made:
+            return {}
+        pool = self._folder / f"pool {name}"
+
+        def records(source: Any, notes: Notes, **options: Any) -> Iterator[Tool | Task]:
+            yield from self._pool.tools()
+            yield from (task for task, _ in made)
+
+        write_pool(self._pool.name, records, None, pool)
+        again = _values(self._run(name, self._pool.at(pool), first=None).folder)
+        were = {(task.id, at): goal for task, goals in made for at, goal in enumerate(goals)}
+        before = ((were[task, goal], trial, name) for task, trial, goal, name in again)
+        keys = [(task, trial, goal, name) for (task, goal), trial, name in before]
+        told = zip(keys, again.values(), strict=True)
+        return {key: value for key, value in told if key[3] in _OF_GOALS}
+
+    def _is_free(self, task: Task) -> bool:
+        """Tell whether the goals of a task depend on nothing that was before them."""
+        chat = self._chats.get(task.id)
+        still = chat is not None and not any(step.state for step in chat.steps)
+        return still and task.persona is None and task.initial_state is None
 
     def _unchanged(
         self, check: str, after: _Values, free: Collection[str]
@@ -290,12 +381,12 @@ class _Checks:
     def _faulty(self, fault: str, after: _Values) -> Iterator[Contradiction]:
         lowered, left = _FAULTS[fault]
         for key, value in after.items():
-            before, metric = self._before.get(key), key[3]
-            if before is None or value is None or before < WHOLLY:
+            before, metric = self._before.get(key), key[3].partition("@")[0]
+            if before is None or value is None or (before < WHOLLY) != (metric in FAULTLESS):
                 continue
             sees = metric in lowered or (metric == self._success and _SUCCESS in lowered)
-            if sees and value >= before:
-                yield _contradiction(fault, key, value, f"less than {before}")
+            if sees and (value <= before if metric in FAULTLESS else value >= before):
+                yield _contradiction(fault, key, value, f"worse than {before}")
             elif metric in left and value != before:
                 yield _contradiction(fault, key, value, str(before))
 

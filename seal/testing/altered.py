@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
-from seal.core import Goal, Milestone, Plan, Step, ToolCall
+from seal.core import JSON, Goal, Milestone, Plan, Ranking, Step, Task, ToolCall, Trajectory
 from seal.core.canonical import equal
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Argument, Called, Condition, Replied, Told, parts
+from seal.core.conditions.messages import tells_user
 from seal.core.order import ready
 from seal.evaluation.goals import no_gold
 from seal.models.oracle import Move, moves, reply_of
 
-Alter = Callable[[Goal], Goal | None]
-"""Goal to one whose gold is other; None: it has no such gold."""
+Alter = Callable[[Goal, Sequence[int]], Goal | None]
+"""(goal, which of its gold calls change the world) to one whose gold is other; None: it has no such
+gold."""
 _Change = Callable[[Goal, list[Move]], Sequence[Move] | None]
 """(goal, what its gold does) to what is done instead; None: it does not apply."""
 
 
 def _by(change: _Change) -> Alter:
-    def alter(goal: Goal) -> Goal | None:
+    def alter(goal: Goal, acting: Sequence[int]) -> Goal | None:
         usual = moves(goal)
         other = change(goal, usual) if any(move.calls for move in usual) else None
         return None if other is None or list(other) == usual else _playing(goal, other)
@@ -170,7 +173,45 @@ def _wrong(goal: Goal, usual: list[Move]) -> Sequence[Move] | None:
     return [*map(_alone, calls[:-1]), _alone(Called(calls[-1].tool, given))]
 
 
-def _nothing(goal: Goal) -> Goal | None:
+def _of_world(fault: Callable[[Called], Called | None]) -> Alter:
+    """Return what puts a fault in the last gold call that changes the world."""
+
+    def alter(goal: Goal, acting: Sequence[int]) -> Goal | None:
+        usual = moves(goal)
+        calls = list(chain.from_iterable(move.calls for move in usual))
+        if not acting or acting[-1] >= len(calls):
+            return None
+        other, faulty = list[Move](), fault(calls[acting[-1]])
+        at = -1
+        for move in usual:
+            made = [faulty if (at := at + 1) == acting[-1] else call for call in move.calls]
+            other.append(Move(tuple(filter(None, made)), move.words))
+        return None if faulty == calls[acting[-1]] else _playing(goal, other)
+
+    return alter
+
+
+def _not_made(call: Called) -> None:
+    """Leave a call out."""
+
+
+def _made_otherwise(call: Called) -> Called:
+    """Change the first argument that can be changed."""
+    values = call.canonical_arguments()
+    name = next((name for name, value in values.items() if _other_value(value) != value), None)
+    given = {n: Argument((_other_value(v) if n == name else v,)) for n, v in values.items()}
+    return Called(call.tool, given)
+
+
+def _other_value(value: JSON) -> JSON:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    return f"{value} instead" if isinstance(value, str) else value
+
+
+def _nothing(goal: Goal, acting: Sequence[int]) -> Goal | None:
     if not any(move.calls for move in moves(goal)):
         return None
     return replace(goal, plans=(Plan(),), reference=(), answers=())
@@ -188,5 +229,123 @@ PLANTED: Mapping[str, Alter] = {
     "a call is left out": _by(_left_out),
     "a call is made twice": _by(_made_twice),
     "an argument is wrong": _by(_wrong),
+    "a call that changes the world is left out": _of_world(_not_made),
+    "a call that changes the world is made otherwise": _of_world(_made_otherwise),
     "nothing is done": _nothing,
 }
+"""A fault that is played."""
+
+
+def acting(chat: Trajectory, goal: int) -> list[int]:
+    """Return the positions of those calls for a goal that changed the world."""
+    steps = enumerate(chat.calls(goal))
+    return [at for at, pair in steps if any(step is not None and step.state for step in pair)]
+
+
+Edit = Callable[[Task, Trajectory, int], Trajectory | None]
+"""(task, chat, goal) to the chat with a fault in what was said or found for the goal; None: there
+is nothing of the kind."""
+
+
+def _answered(fault: Callable[[Goal, str], str | None]) -> Edit:
+    """Return what puts other words in place of all that the agent tells its user.
+
+    Args:
+        fault: (goal, what was said) to the words; None: gold asks for nothing of the kind.
+    """
+
+    def edit(task: Task, chat: Trajectory, at: int) -> Trajectory | None:
+        goal, said = task.goals[at], chat.answers[at] if at < len(chat.answers) else None
+        words = fault(goal, said) if said else None
+        if words is None:
+            return None
+        answers = (*chat.answers[:at], words, *chat.answers[at + 1 :])
+        steps = tuple(
+            replace(step, content=fault(goal, step.content) or "")
+            if step.goal == at and tells_user(step)
+            else step
+            for step in chat.steps
+        )
+        return replace(chat, answers=answers, steps=steps)
+
+    return edit
+
+
+def _stated(goal: Goal) -> Sequence[str]:
+    """Return the values that a right answer states, whatever the plan; none: gold asks for none."""
+    asked = [
+        [part for node in p.milestones for part in parts(node.condition)] for p in goal.plans or ()
+    ]
+    plans = [list(chain.from_iterable(map(_values_of, plan))) for plan in asked]
+    return goal.answers or (list(chain.from_iterable(plans)) if all(plans) else [])
+
+
+def _values_of(condition: Condition) -> Sequence[str]:
+    if isinstance(condition, Replied):
+        return condition.states
+    return (*condition.all_of, *condition.any_of) if isinstance(condition, Told) else ()
+
+
+def _wrong_values(goal: Goal, said: str) -> str | None:
+    """Return an answer with another value in place of each."""
+    values = _stated(goal)
+    shifted = [re.sub(r"\d", lambda digit: str((int(digit[0]) + 3) % 10), one) for one in values]
+    other = [new if new != old else "Quux" for old, new in zip(values, shifted, strict=True)]
+    return f"It is {' and '.join(other)}." if values else None
+
+
+def _no_values(goal: Goal, said: str) -> str | None:
+    return "I looked it up for you." if _stated(goal) else None
+
+
+def _one_more_value(goal: Goal, said: str) -> str | None:
+    return f"{said} Its number is 4815162342."
+
+
+def _dropped(task: Task, chat: Trajectory, at: int) -> Trajectory | None:
+    """Take the first gold tool out of what was retrieved."""
+    goal = task.goals[at]
+    plans = (goal.plans or ())[:1]
+    gold = goal.relevant or [call.tool for plan in plans for call in plan.calls()]
+    found = {tool for one in chat.rankings if one.goal == at for tool, _ in one.hits}
+    tool = next((tool for tool in gold if tool in found), None)
+    if tool is None or goal.any_relevant or len(goal.plans or ()) > 1:
+        return None
+    return replace(chat, rankings=tuple(_without(one, at, tool) for one in chat.rankings))
+
+
+def _without(ranking: Ranking, goal: int, tool: str) -> Ranking:
+    hits = tuple(hit for hit in ranking.hits if ranking.goal != goal or hit[0] != tool)
+    return replace(ranking, hits=hits)
+
+
+EDITED: Mapping[str, Edit] = {
+    "the answer states wrong values": _answered(_wrong_values),
+    "the answer drops its values": _answered(_no_values),
+    "the answer invents a value": _answered(_one_more_value),
+    "a gold tool is not retrieved": _dropped,
+}
+"""A fault in what was said or found, whatever was done."""
+
+Turns = Sequence[tuple[str, int]]
+"""Task and goal of each goal of a task that was split or joined, as they were before."""
+
+
+def split(tasks: Sequence[Task]) -> Iterator[tuple[Task, Turns]]:
+    """Yield each goal of tasks of several as a task of its own."""
+    for task in tasks:
+        for at, goal in enumerate(task.goals) if len(task.goals) > 1 else ():
+            yield replace(task, id=f"{task.id}-{at}", goals=(goal,)), [(task.id, at)]
+
+
+def joined(tasks: Sequence[Task]) -> Iterator[tuple[Task, Turns]]:
+    """Yield tasks of one goal two by two, each pair as the turns of one dialogue."""
+    single = [task for task in tasks if len(task.goals) == 1]
+    for first, second in list(pairwise(single))[::2]:
+        both = replace(first, id=f"{first.id}-joined", goals=(*first.goals, *second.goals))
+        yield both, [(first.id, 0), (second.id, 0)]
+
+
+Turn = Callable[[Sequence[Task]], Iterable[tuple[Task, Turns]]]
+TURNS: Mapping[str, Turn] = {"turns are split": split, "turns are joined": joined}
+"""Dialogues of other lengths."""

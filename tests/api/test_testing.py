@@ -224,3 +224,33 @@ def test_a_strangers_world_is_checked_and_its_honesty_is_no_success(
     check_benchmark(replace(tickets, success="similarity"))
     with pytest.raises(AssertionError, match=r"nothing is done: .*: honest is 1\.0"):
         check_benchmark(tickets)
+
+
+def busy(task: Task, chat: Trajectory) -> bool:
+    return bool(made(chat))
+
+
+def test_a_success_that_does_not_see_the_world_is_caught(tickets: seal.Benchmark) -> None:
+    (sold, _) = tickets.tasks[0].goals[0].plans[0].milestones
+    looked_up = seal.ask("Sell.", seal.called("find_shows", city="York"))
+    look, words = (
+        looked_up.goals[0].plans[0].milestones[0],
+        "Sell Bo a ticket for what is on in York.",
+    )
+    plan = Plan(
+        (
+            look,
+            *(replace(one, after=(0,)) for one in (sold,)),
+            *tickets.tasks[0].goals[0].plans[0].milestones[1:],
+        )
+    )
+    task = replace(looked_up, goals=(replace(looked_up.goals[0], text=words, plans=(plan,)),))
+    blind = replace(tickets, tasks=[task], metrics=[busy], headline=(), success="busy")
+    with pytest.raises(AssertionError, match=r"changes the world is left out: .*: busy is 1\.0"):
+        check_benchmark(blind)
+
+
+def test_gold_that_any_answer_meets_is_caught() -> None:
+    vague = ask("Is there a lamp?", seal.called("get_stock", item="lamp"), answer="you")
+    with pytest.raises(AssertionError, match=r"drops its values: .*: pass_rate is 1\.0"):
+        check_benchmark(shop(vague))

@@ -279,6 +279,12 @@ def test_an_oracle_of_calls_is_solved_though_every_call_failed() -> None:
     assert score["pass_rate"].value == 1.0
 
 
+def test_no_judge_is_asked_where_gold_is_calls_alone() -> None:
+    down = PassRate(LLMJudge(Script(ModelError("no server"))))
+    score = by_name(down, task(CALLS), trajectory(DONE, "No idea."))["pass_rate"]
+    assert (score.value, score.details["by"]) == (1.0, "calls")
+
+
 def test_solved_passes() -> None:
     assert rate(trajectory(DONE, "It is 21.5 and partly cloudy")).value == 1.0
 

@@ -3,6 +3,7 @@
 The metric that decides follows from the kind of gold:
 
 - A mission (its gold goal names a `type`) by `mission_accuracy`.
+- A goal whose gold is calls and nothing else by `calls_right`.
 - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
   where each that applies is 1.
 - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where a
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from seal.core import JSON, Goal, Score, ToolResult, shortened
+from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
@@ -28,6 +30,7 @@ from seal.evaluation.goals import (
     WORST_FIRST,
     Chat,
     GoalChat,
+    asks_calls_alone,
     decides,
     failed,
     state_of,
@@ -303,6 +306,8 @@ def _deciding(
         return (metric,)
     if is_mission(goal, scores):
         return (MISSION,)
+    if asks_calls_alone(goal) and _has_said(scores, VERDICT):
+        return (VERDICT,)
     groups = [*own, *((name,) for name in JUDGED)]
     said = (group for group in groups if any(_has_said(scores, name) for name in group))
     without = [name for group in groups for name in group if name in scores]

@@ -40,6 +40,7 @@ from seal.evaluation.attribution.evidence import (
     tool_error,
     wrong_tool,
 )
+from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.error_patterns.gold import GoldFinding, choose
 from seal.evaluation.goals import MISSION, failed
@@ -70,6 +71,7 @@ class _GoldSteps:
         mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
         details = mission.details if mission else {}
         self._error = str(details.get("error") or "")
+        self._besides = evidence.decision.reason if evidence.decision.metric == VERDICT else ""
         loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
         self._names_only = loose and details.get("stage") == "action"
         self._lacking = {
@@ -110,7 +112,10 @@ class _GoldSteps:
         return argument(fault.problem, name, *wrong, step=found.step)
 
     def beyond(self) -> Cause | None:
-        """Return what a mission's verdict blames where every gold call was made."""
+        """Return what a verdict on calls blames where every gold call was made."""
+        if self._besides and self._evidence.calls:
+            made = self._evidence.other_call(self._gold) or self._evidence.calls[-1]
+            return Cause("wrong_tool", "besides", self._besides, made.step, made.name)
         if not self._error or self._error.startswith("param") or not self._evidence.calls:
             return None
         extra = self._evidence.other_call(self._gold)

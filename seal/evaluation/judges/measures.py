@@ -7,6 +7,7 @@ passed nor failed, has no value, and is counted beside the rate.
 
 Whether a goal is solved whose plans ask of a world is no matter of words: where its milestones say
 (`milestones_verdict`), no judge is asked, so that the pass rate never contradicts the similarity.
+Nor is one asked where gold is calls and nothing else (`judge_calls`).
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.milestones.metrics import applies, match_of
-from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.rule_judge import RuleJudge, judge_calls
 
 if TYPE_CHECKING:
     from seal.evaluation.judges.panel import Ballot
@@ -63,6 +64,7 @@ def judged(measure: Callable[[], Value]) -> Value:
 
 NAME = "pass_rate"
 MILESTONES = "milestones"
+CALLS = "calls"
 """Who says so, in a score's details, where no judge does."""
 
 
@@ -72,8 +74,8 @@ class PassRate(GoalMetric):
 
     A verdict of unsure is 0.0 where gold says what a right answer states, else None.
 
-    Where no judge said so, the details have `by` too: `MILESTONES`. Of a `Panel` they have each
-    vote and the share of votes that say solved; the majority counts, and a tie is unsure.
+    Where no judge said so, the details have `by` too: `MILESTONES` or `CALLS`. Of a `Panel` they
+    have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
 
     A goal without a final answer, whatever limit was reached, is unsolved, unless milestones are
     what it is measured by. Where these cannot be measured, or the judge itself fails (server, cache
@@ -102,6 +104,8 @@ class PassRate(GoalMetric):
             verdict = milestones_verdict(best.result)
             if verdict is not None:
                 return {NAME: value_of(float(verdict.label == "solved"), verdict, by=MILESTONES)}
+        if (verdict := judge_calls(goal.goal, goal.steps)) is not None:
+            return {NAME: value_of(float(verdict.label == "solved"), verdict, by=CALLS)}
         return {NAME: judged(lambda: self._judged(goal))}
 
     def _judged(self, goal: GoalChat) -> Value:

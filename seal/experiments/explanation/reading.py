@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seal.core import DataError, Score, Task, Trajectory
+from seal.evaluation.calls import VERDICT
 from seal.evaluation.goals import DECIDING
 from seal.evaluation.user_audit import NAMES as AUDITED
 from seal.runs.lines import RecordLookup, Tail
@@ -24,7 +25,7 @@ TORN = "torn last line"
 UNKNOWN = "chat of a task that is not in tasks.jsonl"
 
 _MILESTONES = ("similarity", "milestone_similarity", "minefield_similarity")
-READ = frozenset({*DECIDING, *AUDITED, *_MILESTONES})
+READ = frozenset({*DECIDING, VERDICT, *AUDITED, *_MILESTONES})
 """Metrics whose scores the rules look at."""
 
 
