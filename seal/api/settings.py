@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core import CacheMode, Task, Unrecorded
@@ -79,6 +79,7 @@ class PlayOptions(TypedDict, total=False):
     trials: int
     workers: int
     processes: int
+    on: Literal["ray"] | None
     max_turns: int | None
     max_calls: int
     max_messages: int | None

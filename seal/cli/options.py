@@ -121,6 +121,7 @@ BASE_URL = option(
     "Server of the model and of roles that follow it; a role with a model of its own "
     "has its own: MODEL,base_url=URL.",
 )
+ON = option(None, "Work on the nodes of the Ray cluster that runs here, or at RAY_ADDRESS.")
 CACHE_DIR = option(
     None, "Folder of kept answers and indexes.  [default: SEAL_CACHE_DIR or the user's]"
 )

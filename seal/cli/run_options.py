@@ -20,6 +20,7 @@ from seal.cli.options import (
     JUDGE,
     METRICS,
     MODEL_OPTIONS,
+    ON,
     POOL,
     RETRIEVER_OPTIONS,
     SEED,
@@ -305,6 +306,7 @@ class Limits:
     trials: int = option(DEFAULT.trials, "Times to play each task.")
     workers: int = option(DEFAULT.workers, "Chats at once.")
     processes: int = option(DEFAULT.processes, "Processes, each with its workers.")
+    on: Literal["ray"] | None = ON
     max_turns: int | None = option(
         DEFAULT.max_turns, "Model turns for each goal. Default: 10, or what the task needs."
     )

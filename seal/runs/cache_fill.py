@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +29,7 @@ from seal.pools.benchmark import loaded
 from seal.pools.lookup import answer_formats, open_pool
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource
+from seal.runs.identity import versions
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
@@ -37,24 +40,60 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
     """Have each call of a pool's gold, or of a run, answered once.
 
     Args:
-        settings: As of the run that is to come: pool, simulator and its model, seed, limit, select.
+        settings: As of the run that is to come: pool, simulator and its model, seed, limit, select,
+            and where the work is done (`on`).
         calls: `gold`, or the folder of a run over the same tools.
 
     Raises:
-        UsageError: The simulator lacks what it needs.
+        UsageError: The simulator lacks what it needs, or the cluster cannot be used.
         DataError: `calls` is no run, or the pool is damaged.
         InfrastructureError: The simulator's model failed; what is stored stays.
     """
-    pool = open_pool(settings.pool)
-    tools = {tool.id: tool for tool in pool.tools()}
-    if calls == "gold":
-        planned = gold_calls(pool.chosen(settings))
-    else:
-        planned = made_calls(RunFolder.open(Path(calls)).trajectories())
-    with open_store(settings.cache_dir, settings.cache_url) as store:
-        cast = Cast(settings, store, pool)
-        source = SimulatorSource(settings=settings, tools=tools, pool=pool, store=store, cast=cast)
-        return fill(source.simulator(), tools, planned)
+    with closing(Answerer(settings)) as answerer:
+        if calls == "gold":
+            planned = gold_calls(answerer.pool.chosen(settings))
+        else:
+            planned = made_calls(RunFolder.open(Path(calls)).trajectories())
+        if settings.on is None:
+            return fill(partial(map, answerer), answerer.tools, planned)
+        from seal.runs.cluster import Cluster, settings_there
+
+        there: Cluster[PlannedCall, Answered] = Cluster(
+            partial(Answerer, settings_there(settings)),
+            answerer.identity,
+            threads=settings.workers,
+            ahead=True,
+        )
+        return fill(there.results, answerer.tools, planned)
+
+
+class Answerer:
+    """Has calls answered by the simulator of a run. Safe in threads.
+
+    Args:
+        settings: Of the run.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.pool = open_pool(settings.pool)
+        self.tools = {tool.id: tool for tool in self.pool.tools()}
+        self._store = open_store(settings.cache_dir, settings.cache_url)
+        cast = Cast(settings, self._store, self.pool)
+        self._simulator = SimulatorSource(
+            settings=settings, tools=self.tools, pool=self.pool, store=self._store, cast=cast
+        ).simulator()
+        self.identity = {
+            "measure": {"pool": self.pool.digest, "simulator": self._simulator.identity},
+            "system": {"versions": versions(), "cache": self._store.location},
+        }
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def __call__(self, call: PlannedCall) -> Answered:
+        """Return what came of a call."""
+        return answered(self._simulator, self.tools[call.tool], call.arguments)
 
 
 def import_answers(
@@ -137,13 +176,26 @@ def made_calls(trajectories: Iterable[Trajectory]) -> Iterator[PlannedCall]:
                 yield PlannedCall(call.tool, call.arguments)
 
 
+class Answered(NamedTuple):
+    """What came of a call."""
+
+    tool: str
+    is_known: bool = False
+    """Whether an answer was stored before."""
+    reason: str = ""
+    """Why there is no answer; empty: there is one."""
+    message: str = ""
+
+
 def fill(
-    simulator: Simulator, tools: Mapping[str, Tool], calls: Iterable[PlannedCall]
+    answers: Callable[[Iterator[PlannedCall]], Iterator[Answered]],
+    tools: Mapping[str, Tool],
+    calls: Iterable[PlannedCall],
 ) -> FillReport:
     """Have each different call answered once.
 
     Args:
-        simulator: With its answers kept, as `build_simulator` gives it.
+        answers: Has calls answered, such as `partial(map, answerer)`; in any order.
         tools: Tools by id.
         calls: `gold_calls(tasks)` or `made_calls(trajectories)`.
 
@@ -151,6 +203,21 @@ def fill(
         ModelError: The simulator's model failed; what is stored stays.
     """
     report = FillReport()
+    for answer in answers(_different(tools, calls, report)):
+        report.calls += 1
+        if answer.reason:
+            report.fail(answer.tool, answer.reason, answer.message)
+        elif answer.is_known:
+            report.known += 1
+        else:
+            report.stored += 1
+    return report
+
+
+def _different(
+    tools: Mapping[str, Tool], calls: Iterable[PlannedCall], report: FillReport
+) -> Iterator[PlannedCall]:
+    """Yield each call that can be made once, with its defaults; the report counts the others."""
     validator = CallValidator(tools)
     seen: set[bytes] = set()
     for planned in calls:
@@ -159,27 +226,24 @@ def fill(
         if wrong is not None:
             report.fail(planned.tool, wrong.kind, wrong.message)
             continue
-        arguments = validator.with_defaults(call)
-        key = canonical_json([planned.tool, arguments])
+        whole = PlannedCall(planned.tool, validator.with_defaults(call))
+        key = canonical_json([*whole])
         if key not in seen:
             seen.add(key)
-            _answer(simulator, tools[planned.tool], arguments, report)
-    return report
+            yield whole
 
 
-def _answer(
-    simulator: Simulator, tool: Tool, arguments: dict[str, JSON], report: FillReport
-) -> None:
-    report.calls += 1
+def answered(simulator: Simulator, tool: Tool, arguments: dict[str, JSON]) -> Answered:
+    """Have a call answered by a simulator whose answers are kept, unless it was before.
+
+    Raises:
+        ModelError: The simulator's model failed.
+    """
     if keys_of_call(simulator, tool, arguments):
-        report.known += 1
-        return
+        return Answered(tool.id, is_known=True)
     try:
         response = simulator.respond(tool, arguments)
     except (SimulatorError, CacheMissError) as error:
-        report.fail(tool.id, type(error).__name__, str(error))
-        return
-    if response.cacheable:
-        report.stored += 1
-    else:
-        report.fail(tool.id, response.kind, response.error)
+        return Answered(tool.id, reason=type(error).__name__, message=str(error))
+    failed = not response.cacheable
+    return Answered(tool.id, False, response.kind if failed else "", response.error)

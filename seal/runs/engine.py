@@ -90,8 +90,8 @@ class Engine:
         )
         self.settings = settings
         _check_roles(settings, self.team)
-        self._store = open_store(settings.cache_dir, settings.cache_url)
-        self.cast = Cast(settings, self._store, pool)
+        self.store = open_store(settings.cache_dir, settings.cache_url)
+        self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
         self.told = self.meter.told = Told(build_hooks(settings.hooks))
@@ -101,7 +101,7 @@ class Engine:
         """Of every chat."""
         self.environments = EnvironmentSource(
             SimulatorSource(
-                settings=settings, tools=self.tools, pool=pool, store=self._store, cast=self.cast
+                settings=settings, tools=self.tools, pool=pool, store=self.store, cast=self.cast
             )
         )
         self._seats = {
@@ -128,7 +128,7 @@ class Engine:
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        self.store.close()
         for seats in self._seats.values():
             for agent in seats.values():
                 if isinstance(agent, PlayedAnew):
@@ -368,7 +368,7 @@ class Engine:
         if s.base_url:
             options = {"base_url": s.base_url, **options}
         pool = search_pool(
-            self._store,
+            self.store,
             tuple(self.tools.values()),
             tuple(self._tasks()) if reads_gold(named) else (),
             seed=s.seed,

@@ -99,6 +99,11 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
     }
 
 
+def identity_of_run(engine: Engine) -> dict[str, dict[str, JSON]]:
+    """Return `{measure, system}`: two engines that have the same play the same."""
+    return {"measure": measure_of(engine), "system": system_of(engine)}
+
+
 def _user_of(engine: Engine) -> JSON:
     """Return who plays the user: `goal` where it only speaks the goals."""
     s = engine.settings

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from seal.runs.settings import RunSettings
 
 _KINDS = (UsageError, DataError, InfrastructureError, BudgetError, SealError)
-_CAUSES = "the agent ended it (os._exit), a library crashed, or memory ran out"
+CAUSES = "the agent ended it (os._exit), a library crashed, or memory ran out"
+"""Why a worker process may die."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -110,7 +111,7 @@ class ProcessWorkers:
     def _crashed(self, jobs: list[Job], died: _DiedError) -> Iterator[Outcome]:
         for job in jobs:
             pair = job.task.id, job.trial
-            told = f"{died} in this chat, twice: {_CAUSES}"
+            told = f"{died} in this chat, twice: {CAUSES}"
             _, line = lost(job, "crashed", told, died.chats[pair])
             yield Outcome(*pair, line, note=told)
 
@@ -218,7 +219,7 @@ def _death(died: _DiedError) -> str:
     """Return what is told of a worker that died: the chats that it played, likely causes."""
     if died.chats:
         return (
-            f"{died} while it played {chats_told(died.chats)}: {_CAUSES}. What is finished is "
+            f"{died} while it played {chats_told(died.chats)}: {CAUSES}. What is finished is "
             "kept: resume"
         )
     return (
@@ -280,7 +281,7 @@ def _serve(
             for thread in crew:
                 thread.join()
     except SealError as error:
-        done.put(_portable(error))
+        done.put(portable(error))
 
 
 def _end_with_parent() -> None:
@@ -295,10 +296,10 @@ def _work(engine: Engine, todo: Any, done: Any) -> None:
         try:
             done.put(play_job(engine, job))
         except SealError as error:
-            done.put(_portable(error))
+            done.put(portable(error))
 
 
-def _portable(error: SealError) -> SealError:
+def portable(error: SealError, where: str = "") -> SealError:
     """Return an error of the same branch that can cross to another process, whoever wrote it."""
     kind = next(kind for kind in _KINDS if isinstance(error, kind))
-    return kind(str(error))
+    return kind(f"{where}{error}")

@@ -462,6 +462,10 @@ class _Chats:
                     yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
     def _workers(self) -> Workers:
+        if self.settings.on == "ray":
+            from seal.runs.cluster import ClusterWorkers
+
+            return ClusterWorkers(self._given, self.engine, self._ahead)
         if self.settings.processes == 1:
             return ThreadWorkers(self.engine, self.settings.workers, self._ahead)
         return self._processes()
@@ -471,11 +475,15 @@ class _Chats:
         """Whether chats may wait for a place: none may while something runs out."""
         return (*self.budget.left(), self.budget.seconds_left) == (None, None, None)
 
+    @property
+    def _given(self) -> RunSettings:
+        """The settings of other processes, that may last as long as this one has left."""
+        return replace(self.settings, max_total_seconds=self.budget.seconds_left, hooks=())
+
     def _processes(self) -> ProcessWorkers:
         from seal.runs.processes import ProcessWorkers
 
-        s, engine = self.settings, self.engine
-        s = replace(s, max_total_seconds=self.budget.seconds_left, hooks=())
+        s, engine = self._given, self.engine
         parts = s, self.folder, s.processes, s.workers, self._ahead, engine.cast
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 

@@ -112,9 +112,10 @@ def _tasks(settings: RunSettings) -> Iterator[Task]:
     Raises:
         UsageError: Settings that cannot be, or under which a session would be several chats.
     """
-    if settings.trials > 1 or settings.history == "gold" or settings.processes > 1:
+    elsewhere = settings.processes > 1 or settings.on
+    if settings.trials > 1 or settings.history == "gold" or elsewhere:
         raise UsageError(
-            "a client's session is one chat of one task: leave --trials, --processes and "
+            "a client's session is one chat of one task: leave --trials, --processes, --on and "
             "--history gold out; give each trial an --out of its own"
         )
     opened = played(settings)

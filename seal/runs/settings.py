@@ -187,6 +187,9 @@ class RunSettings:
     """Chats at once, in threads."""
     processes: Count = 1
     """Processes, each with `workers` threads."""
+    on: Literal["ray"] | None = None
+    """Where they are: on the nodes of a Ray cluster (`seal.runs.cluster`), as many as it has CPUs
+    where `processes` is 1; None: here."""
     max_turns: Count | None = None
     """Model turns of the execution manager for each goal; None: 10, or as many more as the task
     says (`seal.runs.goals.turns_of`)."""

@@ -1,9 +1,11 @@
+from functools import partial
+
 import pytest
 
 from seal.core import Goal, Milestone, Plan, Response, Step, Task, Tool, ToolCall, Trajectory
 from seal.core.conditions import Argument, Called
 from seal.core.store import Store
-from seal.runs.cache_fill import PlannedCall, fill, gold_calls, made_calls
+from seal.runs.cache_fill import PlannedCall, answered, fill, gold_calls, made_calls
 from seal.simulator_cache.answer_cache import Cached
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
@@ -30,6 +32,11 @@ def task(*conditions) -> Task:
     return Task("lab/1", "lab", (Goal("Weather?", plans=(plan,)), Goal("Bye")))
 
 
+def by(simulator):
+    """Have calls answered by a simulator."""
+    return partial(map, lambda call: answered(simulator, TOOLS[call.tool], call.arguments))
+
+
 def test_gold_calls_take_the_first_accepted_values():
     gold = Called(TOOL.id, {"city": Argument(("Oslo", "oslo")), "unit": Argument(("C",), True)})
     calls = list(gold_calls([task(gold, Called(TOOL.id, None))]))
@@ -53,9 +60,9 @@ def test_each_different_call_is_simulated_once_and_found_by_a_later_run(store):
         PlannedCall(TOOL.id, {"unit": "C", "city": "Oslo"}),
         PlannedCall(TOOL.id, {"city": "Lima"}),
     ]
-    report = fill(simulator, TOOLS, calls)
+    report = fill(by(simulator), TOOLS, calls)
     assert (report.calls, report.stored, report.known, report.failed) == (2, 2, 0, {})
-    assert fill(simulator, TOOLS, calls).known == 2
+    assert fill(by(simulator), TOOLS, calls).known == 2
     replay = build_simulator("template", SimulatorSetup(tools=TOOLS, store=store, mode="replay"))
     assert replay.respond(TOOL, {"city": "Oslo", "unit": "C"}).error == ""
 
@@ -72,7 +79,7 @@ def test_calls_without_an_answer_are_counted_by_reason(store):
         PlannedCall(TOOL.id, {}),
         PlannedCall("lab/none/such", {}),
     ]
-    report = fill(Cached(Silent(), store), TOOLS, calls)
+    report = fill(by(Cached(Silent(), store)), TOOLS, calls)
     assert report.failed == {"simulator": 1, "missing_argument": 1, "unknown_tool": 1}
     assert report.messages[0] == "lab/weather/now: no idea"
     assert report.stored == 0

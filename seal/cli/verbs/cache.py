@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.options import (
@@ -11,6 +11,7 @@ from seal.cli.options import (
     CACHE_URL,
     JSON,
     MODEL_OPTIONS,
+    ON,
     SEED,
     SIMULATOR,
     new_app,
@@ -62,6 +63,7 @@ def fill(
     *,
     pool: str = argument("Tools to simulate.", metavar="NAME|DIR"),
     calls: str = option("gold", "Which calls.", metavar="gold|RUN"),
+    on: Literal["ray"] | None = ON,
     simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
@@ -71,7 +73,7 @@ def fill(
 
     settings, json = _settings(simulated)
     with output(json) as result:
-        report = asdict(fill_cache(replace(settings, pool=pool), calls))
+        report = asdict(fill_cache(replace(settings, pool=pool, on=on), calls))
         result.fields(report)
     return int(bool(report["failed"]))
 

@@ -1,0 +1,177 @@
+"""Runs on a Ray cluster of two nodes, each of them processes of this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from servers import ModelServer, Received
+from small_pools import by_server, contents, many, play, write_pool
+
+from seal.core import UsageError
+from seal.runs.cache_fill import fill_cache
+from seal.runs.cluster import connected
+from seal.runs.settings import RunSettings
+
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra ray is not installed")
+pytestmark = pytest.mark.slow
+
+TASKS = 16
+REQUESTS = 4
+"""Of one chat: call, report, response, verdict."""
+PATIENCE_S = 180
+"""A busy machine is no failure."""
+ENDING = """
+import os
+def agent(request, tools):
+    if "Oslo" in request:
+        os._exit(9)
+    return "It is sunny."
+"""
+
+
+class Gate:
+    """Answers while it is open; holds requests back while it is not."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.held = 0
+
+    def __call__(self, request: Received):
+        self.held += not self.open.is_set()
+        assert self.open.wait(PATIENCE_S)
+        return by_server(request)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[cluster_utils.Cluster]:
+    """A head that plays nothing, and two nodes with a processor each."""
+    started = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        for _ in range(2):
+            started.add_node(num_cpus=1)
+        yield started
+    finally:
+        started.shutdown()
+
+
+@pytest.fixture
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def server(gate: Gate) -> Iterator[ModelServer]:
+    with ModelServer(gate) as started:
+        yield started
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Path:
+    return write_pool(tmp_path / "pool", many(TASKS))
+
+
+@pytest.fixture
+def calm(pool: Path, server: ModelServer, tmp_path: Path) -> dict[str, bytes]:
+    """What a run on this machine leaves."""
+    run = play(pool, tmp_path / "calm", model="openai/x", base_url=server.url, cache="off")
+    server.received.clear()
+    return contents(run.folder.path)
+
+
+def started(cluster: cluster_utils.Cluster, *words: object, folder: Path) -> subprocess.Popen[str]:
+    """Start a command on the cluster."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "seal", *map(str, words), "--on", "ray"],
+        env={**os.environ, "RAY_ADDRESS": cluster.address},
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def begun(
+    cluster: cluster_utils.Cluster, pool: Path, server: ModelServer, out: Path, *words: object
+) -> subprocess.Popen[str]:
+    """Start a run."""
+    fixed = ["run", pool, "--model", "openai/x", "--base-url", server.url, "--workers", 2]
+    more = ["--cache", "off", "--no-baselines", "--out", out, *words]
+    return started(cluster, *fixed, *more, folder=out.parent)
+
+
+def wait_for(process: subprocess.Popen[str], gate: Gate, requests: int) -> None:
+    """Wait until so many requests are held back."""
+    for _ in range(PATIENCE_S * 20):
+        if gate.held >= requests:
+            return
+        assert process.poll() is None, process.communicate()
+        threading.Event().wait(0.05)
+    raise AssertionError(f"{gate.held} of {requests} requests came")
+
+
+def test_without_a_cluster_the_command_that_starts_one_is_named(monkeypatch, tmp_path):
+    """It stands before the tests that start one."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where those that ran here before are noted
+    with pytest.raises(UsageError, match="no Ray cluster runs here; start one by `ray start"):
+        connected()
+
+
+def test_calls_are_answered_on_the_nodes_into_one_store(cluster, pool, tmp_path):
+    here = fill_cache(RunSettings(pool=pool, cache_dir=tmp_path / "here"))
+    words = ["cache", "fill", pool, "--cache-dir", tmp_path / "cache", "--json"]
+    for stored, known in ((here.stored, 0), (0, here.stored)):
+        told, said = started(cluster, *words, folder=tmp_path).communicate(timeout=PATIENCE_S)
+        filled = json.loads(told)
+        assert (filled["stored"], filled["known"], filled["failed"]) == (stored, known, {}), said
+
+
+def test_an_agent_that_ends_its_process_crashes_in_its_own_chat_alone(cluster, tmp_path):
+    pool = write_pool(tmp_path / "few", many(4))
+    (tmp_path / "mine.py").write_text(ENDING)
+    words = ["run", pool, "--agent", "mine:agent", "--no-baselines", "--out", "run"]
+    process = started(cluster, *words, folder=tmp_path)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_bytes())
+    assert summary["errors"] == 0, said
+    assert summary["stop_reasons"]["crashed"] == 1 and summary["stop_reasons"]["done"] == 3
+    assert "begun anew" in said
+
+
+def test_an_interrupted_run_ends_at_once_and_can_be_resumed(
+    cluster, pool, server, gate, calm, tmp_path
+):
+    out = tmp_path / "run"
+    gate.open.clear()
+    process = begun(cluster, pool, server, out)
+    wait_for(process, gate, 2)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 143
+    assert "--on ray" in said and "--resume" in said and "Traceback" not in said
+    gate.open.set()
+    process = begun(cluster, pool, server, out, "--resume")
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, contents(out)) == (0, calm), said
+
+
+def test_a_node_that_dies_costs_its_chats_a_retry_and_no_score(
+    cluster, pool, server, gate, calm, tmp_path
+):
+    out = tmp_path / "run"
+    gate.open.clear()
+    process = begun(cluster, pool, server, out)
+    wait_for(process, gate, 4)  # two chats of each node wait for the server
+    cluster.remove_node(min(cluster.worker_nodes, key=id), allow_graceful=False)
+    gate.open.set()
+    _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, contents(out)) == (0, calm), said
+    assert "a node died; what it worked on is begun anew" in said
+    assert len(server.received) >= REQUESTS * TASKS + 2
