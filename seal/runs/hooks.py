@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -92,12 +93,15 @@ class Told:
         self._failed: set[int] = set()
 
     @contextmanager
-    def of(self, kind: Kind, data: Callable[[], Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    def of(
+        self, kind: Kind, data: Callable[[], Mapping[str, Any]], *, alone: bool = True
+    ) -> Iterator[dict[str, Any]]:
         """Tell of a start, and of the end after the block, with what the block puts into the map.
 
         Args:
             kind: What begins.
             data: Returns what is known of it; called only where there are hooks.
+            alone: Whether what the block begins is a part of it, and not of something beside it.
         """
         came: dict[str, Any] = {}
         if not self._hooks:
@@ -108,7 +112,7 @@ class Told:
         event = Event(kind, next(self._ids), within, _facts(data))
         if kind == "run":
             self._root = event.id
-        token = _CURRENT.set((self, event.id))
+        token = _CURRENT.set((self, event.id) if alone else (told, parent))
         self._tell("start", event)
         error = ""
         try:
@@ -151,17 +155,20 @@ class ToldCalls(Around):
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results; calls of one reply begin in their order and end in the reverse."""
-        return self._rest(calls, 0)
-
-    def _rest(self, calls: Sequence[ToolCall], begun: int) -> list[ToolResult]:
-        if begun == len(calls):
-            return self.inner.call(calls)
-        call = calls[begun]
-        with self._told.of("call", lambda: _called(call)) as came:
-            results = self._rest(calls, begun + 1)
-            answer = next((one for one in results if one.call_id == call.id), None)
-            if answer is not None:
-                came |= {"result": answer.content, "failed": answer.error}
+        alone = len(calls) == 1
+        with ExitStack() as begun:
+            ends = [
+                (
+                    call.id,
+                    begun.enter_context(self._told.of("call", partial(_called, call), alone=alone)),
+                )
+                for call in calls
+            ]
+            results = self.inner.call(calls)
+            answers = {result.call_id: result for result in results}
+            for call_id, came in ends:
+                if (answer := answers.get(call_id)) is not None:
+                    came |= {"result": answer.content, "failed": answer.error}
         return results
 
 

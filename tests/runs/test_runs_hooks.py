@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,10 +14,16 @@ import pytest
 from servers import ModelServer, calls, text
 
 import seal
-from seal.core import UsageError
-from seal.runs.hooks import Event
+from seal.core import ToolCall, ToolResult, UsageError
+from seal.core.environment import Stateless
+from seal.runs.hooks import Event, Told, ToldCalls
 
 Noted = list[tuple[str, Event]]
+
+
+class Echo(Stateless):
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        return [ToolResult(call.id, json.dumps(call.arguments)) for call in calls]
 
 
 class Notes:
@@ -69,6 +75,18 @@ def test_hooks_are_told_of_every_part_within_what_it_is_a_part_of(
     begun, ended = ({e.id for w, e in notes.noted if w == when} for when in ("start", "end"))
     assert begun == ended and len(chats) == run.summary["tasks"]
     assert len(notes.of("call")) == run.summary["usage"]["calls"]
+
+
+def test_calls_of_one_reply_stand_beside_each_other_however_many_they_are() -> None:
+    many = [ToolCall(id=f"c{one}", name="add", arguments={"a": one}) for one in range(2_000)]
+    notes = Notes()
+    told = Told([notes])
+    with told.of("chat", dict):
+        results = ToldCalls(Echo(), told).call(many)
+    (chat,) = notes.of("chat")
+    assert {event.parent for event in notes.of("call")} == {chat.id}
+    said = {event.data["id"]: event.data["result"] for event in notes.of("call")}
+    assert said == {result.call_id: result.content for result in results}
 
 
 def test_an_end_has_what_came_of_it(pool: Path, tmp_path: Path) -> None:
