@@ -1,9 +1,12 @@
 """Speed and quality of retrieval, each as a ratio against a named reference of the same run.
 
     python perf/retrieval.py [--short]
+    python perf/retrieval.py --indexes results/indexes.md
 
 Where real benchmark files are (SEAL_DATA, by default ../shared/data), it also measures recall@10
 and mrr@10 of `tfidf` on StableToolBench, every query against the tools of all.
+`--indexes` measures the kinds of vector index on 1,000 to 100,000 synthetic tools, and writes a
+table.
 """
 
 from __future__ import annotations
@@ -14,10 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import faiss
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from threadpoolctl import threadpool_limits
@@ -25,6 +31,7 @@ from threadpoolctl import threadpool_limits
 from seal.core import Pool, Query, Tool
 from seal.core.text import words
 from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.index_kinds import Flat, Hnsw
 from seal.retrievers.vector_index import VectorIndex
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,6 +91,98 @@ def measure_search(count: int, queries: int, repeat: int) -> float:
         lambda: index.search(asked, K), lambda: product_with_top_k(vectors, asked), repeat
     )
     return times.reference / times.ours
+
+
+class Searched(NamedTuple):
+    """One index over so many vectors."""
+
+    kind: str
+    tools: int
+    build: float
+    """CPU seconds."""
+    size: float
+    """MB that the index takes."""
+    query: float
+    """CPU milliseconds, one query after the other."""
+    recall: float
+    """Share of the exact ten nearest that it found."""
+
+
+def one_by_one(
+    search: Callable[[np.ndarray], list[int]], asked: np.ndarray
+) -> tuple[float, list[list[int]]]:
+    """Return the CPU milliseconds a query, and what each found."""
+    with threadpool_limits(1):
+        start = time.process_time()
+        found = [search(row[None]) for row in asked]
+        return 1000 * (time.process_time() - start) / len(asked), found
+
+
+def measure_indexes(counts: Sequence[int], queries: int) -> Iterator[Searched]:
+    """Yield ours, flat and HNSW, beside Faiss alone and a matrix product."""
+    for count in counts:
+        vectors, asked = clustered(count, queries)
+        raw = vectors.nbytes / 1e6
+        taken, exact = one_by_one(partial(first_of_product, vectors), asked)
+        yield Searched("matrix product", count, 0.0, raw, taken, 1.0)
+        start = time.process_time()
+        bare = faiss.IndexFlatIP(DIMENSION)
+        bare.add(vectors)
+        built = time.process_time() - start
+        taken, found = one_by_one(partial(first_of_faiss, bare), asked)
+        yield Searched("Faiss flat alone", count, built, raw, taken, shared(found, exact))
+        for kind in (Flat(), Hnsw()):
+            start = time.process_time()
+            index = VectorIndex.build(vectors, kind)
+            built = time.process_time() - start
+            pieces = BytesIO()
+            index.write(pieces.write)
+            size = len(pieces.getvalue()) / 1e6
+            taken, found = one_by_one(partial(positions, index), asked)
+            yield Searched(f"index={kind.name}", count, built, size, taken, shared(found, exact))
+
+
+def first_of_product(vectors: np.ndarray, row: np.ndarray) -> list[int]:
+    """Return the nearest vectors of one query by a matrix product."""
+    nearest: list[int] = product_with_top_k(vectors, row)[0].tolist()
+    return nearest
+
+
+def first_of_faiss(bare: Any, row: np.ndarray) -> list[int]:
+    """Return the nearest vectors of one query by Faiss."""
+    nearest: list[int] = bare.search(row, K)[1][0].tolist()
+    return nearest
+
+
+def positions(index: VectorIndex, row: np.ndarray) -> list[int]:
+    """Return the nearest vectors of one query."""
+    return index.search(row, K)[0].positions
+
+
+def shared(found: Sequence[Sequence[int]], exact: Sequence[Sequence[int]]) -> float:
+    """Return the mean share of the exact answer that was found."""
+    return float(np.mean([len({*a} & {*b}) / len(b) for a, b in zip(found, exact, strict=True)]))
+
+
+def index_table(rows: Sequence[Searched]) -> str:
+    """Return the table as a Markdown page."""
+    lines = [
+        "# Vector indexes",
+        "",
+        "Written by `python perf/retrieval.py --indexes results/indexes.md`: synthetic tools, "
+        f"vectors of {DIMENSION} numbers in 200 clusters, queries near some of them, one after the "
+        "other on one thread. Seconds are of the processor, the size is that of the written "
+        f"index, recall is of the exact {K} nearest.",
+        "",
+        "| tools | index | build, s | size, MB | a query, ms | recall |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {row.tools:,} | {row.kind} | {row.build:.2f} | {row.size:.1f} | {row.query:.2f} "
+            f"| {row.recall:.3f} |"
+            for row in rows
+        ),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 VERBS = words("get find list send create convert search check book play")
@@ -242,10 +341,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print beside the goals; a missed one is no failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="fewer tools and runs, for CI")
+    parser.add_argument("--indexes", type=Path, help="measure kinds of index alone, write a page")
     parser.add_argument("--peak", nargs=2, help=argparse.SUPPRESS)  # in a process of its own
     arguments = parser.parse_args(argv)
     if arguments.peak:
         print_peak(int(arguments.peak[0]), Path(arguments.peak[1]))
+        return 0
+    if arguments.indexes:
+        searched = []
+        for row in measure_indexes((1_000, 3_000, 10_000, 30_000, 100_000), 100):
+            print(*row, flush=True)
+            searched.append(row)
+            arguments.indexes.write_text(index_table(searched))
         return 0
     short = arguments.short
     repeat = 3 if short else 7

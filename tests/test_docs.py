@@ -34,6 +34,7 @@ PACKAGES = {
     "evaluate-my-agent": ["mcp"],
     "toolsandbox": ["pint"],
     "dialogtool": ["sacrebleu"],
+    "vector-stores": ["qdrant_client"],
 }
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from seal.core import OptionError, UnknownNameError, UsageError
+from seal.core.registry import Registry
+from seal.core.specs import name_of
 
 
 @dataclass(frozen=True)
@@ -82,13 +87,47 @@ class Ivf:
         return self.lists
 
 
-IndexKind: TypeAlias = Flat | Sq8 | Hnsw | Ivf
+class VectorStore(Protocol):
+    """A vector database, or any search among vectors of another make."""
+
+    def add(self, vectors: npt.NDArray[np.float32]) -> None:
+        """Take all vectors, float32, (n, dimension), rows of length 1; called once."""
+        ...
+
+    def search(self, query: npt.NDArray[np.float32], k: int) -> Sequence[int]:
+        """Return about the k vectors of the highest inner products, by their rows.
+
+        Args:
+            query: float32, (dimension,).
+            k: At most as many as there are.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Own:
+    """A store of another make: it names candidates, their scores are computed here."""
+
+    name: ClassVar[str] = "own"
+    exact: ClassVar[bool] = False
+    searching: ClassVar[frozenset[str]] = frozenset()
+
+    store: str
+    """Dotted path or name of the class, for identities."""
+    build: Callable[[], VectorStore] = field(compare=False, repr=False)
+    """Makes an empty store."""
+
+
+STORES = Registry("vector index", "seal.indexes", {})
+IndexKind: TypeAlias = Flat | Sq8 | Hnsw | Ivf | Own
 
 _VECTORS_A_CENTRE = 39
 """Faiss wants this many to place a centre well."""
-_KINDS: Mapping[str, type[IndexKind]] = {kind.name: kind for kind in (Flat, Sq8, Hnsw, Ivf)}
+_KINDS: Mapping[str, type[Flat | Sq8 | Hnsw | Ivf]] = {
+    kind.name: kind for kind in (Flat, Sq8, Hnsw, Ivf)
+}
 INDEX_OPTIONS = frozenset(
-    {"index", *(field.name for kind in _KINDS.values() for field in fields(kind))}
+    {"index", *(one.name for kind in _KINDS.values() for one in fields(kind))}
 )
 """Names of all options that choose an index."""
 
@@ -97,18 +136,23 @@ def index_kind(options: Mapping[str, Any]) -> IndexKind:
     """Return the kind that `index` names, `flat` where it is absent, with its parameters.
 
     Args:
-        options: Of a retriever; those that choose no index are passed over.
+        options: Of a retriever; those that choose no index are passed over. `index` may also be a
+            class that is a `VectorStore`, its dotted path, or an entry point of `seal.indexes`.
 
     Raises:
         UnknownNameError: No kind of that name.
         UsageError: A parameter is of another kind, or no whole number above 0.
     """
-    name = str(options.get("index") or Flat.name)
-    if name not in _KINDS:
-        raise UnknownNameError("index", name, _KINDS)
-    kind = _KINDS[name]
+    asked = options.get("index") or Flat.name
+    if not isinstance(asked, str) or ":" in asked or asked in STORES:
+        for key in sorted((INDEX_OPTIONS - {"index"}) & options.keys()):
+            raise OptionError(f"{key} is no option of index={name_of(asked)}; leave it out")
+        return Own(str(name_of(asked)), STORES.resolve(asked))
+    if asked not in _KINDS:
+        raise UnknownNameError("index", asked, [*_KINDS, *STORES.names()])
+    name, kind = asked, _KINDS[asked]
     given = {key: options[key] for key in sorted((INDEX_OPTIONS - {"index"}) & options.keys())}
-    known = {field.name for field in fields(kind)}
+    known = {one.name for one in fields(kind)}
     for key, value in given.items():
         if key not in known:
             owner = next(k.name for k in _KINDS.values() if key in {f.name for f in fields(k)})
@@ -120,11 +164,15 @@ def index_kind(options: Mapping[str, Any]) -> IndexKind:
 
 def shaping(kind: IndexKind) -> dict[str, Any]:
     """Return the name and the parameters of a kind that shape the index on disk."""
-    parameters = asdict(kind).items()
+    parameters = _parameters(kind)
     return {"index": kind.name, **{k: v for k, v in parameters if k not in kind.searching}}
 
 
 def index_name(kind: IndexKind) -> str:
     """Return the name and all parameters of a kind, as they stand in identities."""
-    parameters = (f"{name}={value}" for name, value in asdict(kind).items() if value is not None)
+    parameters = (f"{name}={value}" for name, value in _parameters(kind) if value is not None)
     return ",".join([kind.name, *parameters])
+
+
+def _parameters(kind: IndexKind) -> list[tuple[str, Any]]:
+    return [(one.name, getattr(kind, one.name)) for one in fields(kind) if one.compare]

@@ -24,7 +24,7 @@ from seal.core import DataError
 from seal.core.canonical import digest
 from seal.core.records import AtomicFile
 from seal.retrievers.contract import DECIMALS, Hits
-from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Sq8
+from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
@@ -81,6 +81,8 @@ class VectorIndex:
         Raises:
             UsageError: More lists than vectors.
         """
+        if isinstance(kind, Own):
+            return cls(_Stored(kind.build(), vectors), kind)
         index = _empty(vectors.shape, kind)
         with _one_thread():  # the graph depends on the order in which vectors are added
             index.train(vectors)
@@ -139,9 +141,42 @@ class VectorIndex:
             index = faiss.read_index(faiss.PyCallbackIOReader(read))
         except RuntimeError as error:
             raise DataError(f"not an index that Faiss {faiss.__version__} can read") from error
-        if type(index) is not _CLASSES[type(kind)]:
+        if type(index) is not _CLASSES.get(type(kind)):
             raise DataError(f"an index of the kind {type(index).__name__}, expected {kind.name}")
         return cls(index, kind)
+
+
+class _Stored:
+    """A store of another make beside its vectors, with what is asked of a Faiss index."""
+
+    def __init__(self, store: VectorStore, vectors: npt.NDArray[np.float32]) -> None:
+        self._store = store
+        self._vectors = vectors
+        self.ntotal, self.d = vectors.shape
+        store.add(vectors)
+
+    def search(self, queries: npt.NDArray[np.float32], width: int, params: None) -> Any:
+        """Return (no scores, candidates (1, about width)); of one query.
+
+        Raises:
+            DataError: The store named a row that it was not given, or no whole numbers.
+        """
+        named = np.asarray(self._store.search(queries[0], width))
+        whole = named.ndim == 1 and (named.size == 0 or np.issubdtype(named.dtype, np.integer))
+        if not whole or ((named < 0) | (named >= self.ntotal)).any():
+            raise DataError(
+                f"index {type(self._store).__name__}: search gave {named!r}, expected rows from 0 "
+                f"to {self.ntotal - 1}"
+            )
+        return None, np.unique(named.astype(np.int64))[None]
+
+    def reconstruct_batch(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return vectors by their rows."""
+        return self._vectors[positions]
+
+    def reconstruct_n(self, first: int, count: int) -> npt.NDArray[np.float32]:
+        """Return a copy of some vectors in a row."""
+        return self._vectors[first : first + count].copy()
 
 
 class _Search:
@@ -294,7 +329,8 @@ def kept_index(
 ) -> VectorIndex:
     """Return the index kept under an identity; build and keep it where there is none.
 
-    A file that is damaged, or was made for another identity, is built again and replaced.
+    A file that is damaged, or was made for another identity, is built again and replaced. What a
+    store of another make holds is its own, and not kept here.
 
     Args:
         folder: Where indexes are kept; made where it is missing.
@@ -303,6 +339,8 @@ def kept_index(
         kind: Of the index.
         build: Makes the index. What it raises leaves nothing on disk.
     """
+    if isinstance(kind, Own):
+        return build()
     key = digest(identity)
     path = folder / f"{key}.index"
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,9 @@
+import numpy as np
 import pytest
 
-from seal.core import UnknownNameError, UsageError
+from seal.core import DataError, OptionError, UnknownNameError, UsageError
 from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8, index_kind, index_name, shaping
+from seal.retrievers.vector_index import VectorIndex
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,43 @@ def test_how_an_index_is_searched_shapes_no_file_but_its_name():
     assert index_name(Hnsw(m=8)) == "hnsw,m=8,ef_construction=200,ef_search=128"
     assert index_name(Ivf()) == "ivf,probes=16"
     assert index_name(Flat()) == "flat"
+
+
+class ByHand:
+    """A store that finds the nearest exactly, among its rows."""
+
+    def add(self, vectors):
+        self.vectors = vectors
+
+    def search(self, query, k):
+        return np.argsort(-(self.vectors @ query))[:k]
+
+
+class Beyond(ByHand):
+    def search(self, query, k):
+        return [len(self.vectors)]
+
+
+def vectors_of(count: int) -> np.ndarray:
+    rows = np.random.default_rng(0).normal(size=(count, 8)).astype(np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_a_store_of_another_make_finds_what_the_exact_index_does() -> None:
+    rows = vectors_of(200)
+    own = VectorIndex.build(rows, index_kind({"index": ByHand}))
+    assert own.search(rows[:20], 5) == VectorIndex.build(rows).search(rows[:20], 5)
+    assert np.array_equal(own.vectors(), rows)
+
+
+def test_a_store_that_names_a_row_it_was_not_given_is_an_error() -> None:
+    rows = vectors_of(10)
+    own = VectorIndex.build(rows, index_kind({"index": Beyond}))
+    with pytest.raises(DataError, match=r"index Beyond: search gave .*10.*from 0 to 9"):
+        own.search(rows[:1], 3)
+
+
+def test_a_store_stands_in_the_identity_by_its_name() -> None:
+    assert index_name(index_kind({"index": ByHand})).startswith("own,store=")
+    with pytest.raises(OptionError, match=r"m is no option of index=.*ByHand; leave it out"):
+        index_kind({"index": ByHand, "m": 4})
