@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from seal.core.records import AtomicFile
-from seal.report.grids import Grid
+from seal.report.grids import Grid, is_text
 from seal.report.printable import printable
 
 _MARKDOWN = re.compile(r"[\\`*|~$]|\](?=\s*[(\[:])")
@@ -49,26 +49,36 @@ def write_paragraphs(path: Path, *parts: str) -> Path:
     return path
 
 
-def latex(grid: Grid, label: str) -> str:
-    """Return the table as LaTeX; it needs the package booktabs.
+def latex(
+    grid: Grid,
+    label: str = "",
+    rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
+    texts: bool = False,
+) -> str:
+    """Return the table as LaTeX; with the usual rules it needs the package booktabs.
 
     Args:
         grid: The table; its title becomes the caption.
-        label: By which the text refers to it.
+        label: By which the text refers to it; empty: it has none.
+        rules: Above the head, below it, and below the table.
+        texts: Give columns of words as many lines as they need.
     """
     head, *body = (" & ".join(map(escape_latex, row)) for row in (grid.columns, *grid.rows))
+    figures = range(grid.names, len(grid.columns))
+    kinds = ["p{6cm}" if texts and is_text(grid, place) else "r" for place in figures]
+    above, below, last = rules
     return "\n".join(
         (
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{escape_latex(grid.title)}}}",
-            rf"\label{{{label}}}",
-            rf"\begin{{tabular}}{{l{'r' * (len(grid.columns) - 1)}}}",
-            r"\toprule",
+            *([rf"\label{{{label}}}"] if label else ()),
+            rf"\begin{{tabular}}{{{'l' * grid.names}{''.join(kinds)}}}",
+            above,
             rf"{head} \\",
-            r"\midrule",
+            below,
             *(rf"{row} \\" for row in body),
-            r"\bottomrule",
+            last,
             r"\end{tabular}",
             r"\end{table}",
         )

@@ -201,11 +201,7 @@ def filled(
             the first.
     """
     mine = [(each, figures_of(published, each)) for each in measured if each.of == published.of]
-    found = [
-        (each, name, {h: v for h, v in row.items() if v is not None})
-        for each, figures in mine
-        for name, row in figures.items()
-    ]
+    found = [(each, name, _known(row)) for each, figures in mine for name, row in figures.items()]
     heads = (heading for _, figures in mine for row in figures.values() for heading in row)
     headings = list(dict.fromkeys([*published.headings, *heads]))
     rows: list[Row] = []
@@ -231,6 +227,10 @@ def figures_of(published: PublishedTable, each: Measured) -> Figures:
     if not means:
         return told
     return {**told, "": {**dict.fromkeys(published.columns), **means, **told.get("", {})}}
+
+
+def _known(row: Mapping[str, float | str | None]) -> dict[str, float | str]:
+    return {heading: value for heading, value in row.items() if value is not None}
 
 
 def _told(published: PublishedTable, each: Measured) -> Figures:
@@ -318,15 +318,15 @@ def _missing(
     needs = published.needs
     lacking: dict[tuple[str, str], list[str]] = {}
     for each, figures in mine:
-        valued = {h for row in figures.values() for h, v in row.items() if v is not None}
+        valued = {heading for row in figures.values() for heading in _known(row)}
         if not valued:
             need = needs.get("") or "it was not measured"
             yield f"{each.label} has nothing for {published.name}: {need}"
             continue
-        for heading in headings:
-            if heading not in valued:
-                need = needs.get(heading) or needs.get("") or "it was not measured"
-                lacking.setdefault((each.label, need), []).append(heading)
+        rows = [row for row, own in figures.items() if row and not any(_known(own))]
+        for name in (*(heading for heading in headings if heading not in valued), *rows):
+            need = needs.get(name) or needs.get("") or "it was not measured"
+            lacking.setdefault((each.label, need), []).append(name)
     for (label, need), missing in lacking.items():
         yield f"{label} lacks {', '.join(missing)}: {need}"
     if not published.rows:

@@ -37,7 +37,8 @@ def figure_of(table: PaperTable) -> Figure:
         def finish(axes: Any) -> None:
             axes.set_xticks(range(len(ticks)), list(map(literal, ticks)), rotation=30, ha="right")
             axes.set_xlim(-0.5, len(ticks) - 0.5)
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+            low, high = axes.get_ylim()
+            axes.set_ylim(min(0.0, low), 1.03 * high)
 
         shown = _over_rows(table, rows, ticks) if over_rows else _by_heading(table, rows)
         panel = Panel(table.title, list(shown), finish)

@@ -6,21 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seal.report.glance import terminal_text
-from seal.report.grids import InParts, is_text
+from seal.report.grids import InParts
+from seal.report.markup import escape_latex, latex
 from seal.report.pages import inline, render
 from seal.report.paper import PaperTable
 from seal.report.printable import printable
-
-_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
-_PARAGRAPH = "p{6cm}"
-"""Column of texts."""
 
 
 def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
@@ -33,8 +23,7 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         format: As named above.
     """
     if format == "latex":
-        parts = (*(latex(each) for each in tables), "\n".join(map(_comment, lines)))
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join((*map(_latex, tables), "\n".join(map(_comment, lines)))) + "\n"
     if format == "html":
         shown = {"title": name, "tables": tables, "lines": lines}
         return str(render("paper.html", **shown, **inline(scripted=False)))
@@ -50,39 +39,11 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
     yield from map(printable, lines)
 
 
-def latex(table: PaperTable) -> str:
+def _latex(table: PaperTable) -> str:
     """Return a table as LaTeX that needs no package; notes are comments."""
-    grid = table.grid()
-    aligned = "l" * grid.names + "".join(
-        _PARAGRAPH if is_text(grid, place) else "r"
-        for place in range(grid.names, len(grid.columns))
-    )
-    head, *rows = (" & ".join(map(_latex, row)) + r" \\" for row in (grid.columns, *grid.rows))
-    return "\n".join(
-        (
-            *map(_comment, table.notes),
-            r"\begin{table}",
-            rf"\caption{{{_latex(grid.title)}}}",
-            rf"\begin{{tabular}}{{{aligned}}}",
-            r"\hline",
-            head,
-            r"\hline",
-            *rows,
-            r"\hline",
-            r"\end{tabular}",
-            r"\end{table}",
-        )
-    )
+    body = latex(table.grid(), rules=(r"\hline",) * 3, texts=True)
+    return "\n".join((*map(_comment, table.notes), body))
 
 
 def _comment(text: str) -> str:
-    return f"% {_line(text)}"
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in _line(text))
-
-
-def _line(text: str) -> str:
-    """Return a stranger's text on one line, which ends neither a comment nor a row."""
-    return " ".join(printable(text).split())
+    return f"% {escape_latex(text)}"

@@ -18,7 +18,7 @@ from seal.report.grids import Grid, InParts, parts_of
 from seal.report.lanes import Lane, lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
 from seal.report.paper_figures import figure_of
-from seal.report.paper_forms import latex
+from seal.report.paper_forms import document
 from seal.report.seal_paper import of_sweep
 from seal.runs.run_folder import RunFolder
 
@@ -121,11 +121,12 @@ def test_a_text_of_several_lines_ends_neither_a_row_nor_a_comment_of_latex(
 ) -> None:
     figures = {"a": {"says": "one\n\n\\end{table} two\x1b"}}
     table = PublishedTable("T", "P", figures=lambda _: figures, needs={"": "x\n\\input{y}"})
-    text = latex(shown(run, table))
+    text = document("shop", [shown(run, table)], [], "latex")
     assert r"one \textbackslash{}end\{table\} two" in text
     assert "\x1b" not in text
-    empty = latex(shown(run, replace(table, figures=lambda _: {})))
-    assert r"% lexical has nothing for : x \input{y}" in empty.splitlines()
+    bare = shown(run, replace(table, figures=lambda _: {}))
+    empty = document("shop", [bare], [], "latex")
+    assert r"% lexical has nothing for : x \textbackslash{}input\{y\}" in empty.splitlines()
 
 
 def test_a_terminal_gets_a_wide_table_in_parts_and_no_word_is_broken() -> None:
@@ -183,7 +184,7 @@ def test_percentages_have_a_decimal_and_small_differences_no_minus(make_run: Wri
 
 
 def test_latex_needs_no_package_and_escapes_what_it_must(run: RunFolder) -> None:
-    text = latex(shown(run))
+    text = document("shop", [shown(run)], [], "latex")
     assert r"\caption{table-1: Honesty \& more (Paper, Table 1)}" in text
     assert r"Small\_7B & published" in text
     assert text.count(r"\\") == 5

@@ -71,13 +71,24 @@ def _by_category(found: ScenarioStatistics) -> Figures:
     return {"scenarios": {heading: counts.get(group, 0) for heading, group in _GROUPS.items()}}
 
 
-def _milestones(counts: dict[str, int], found: ScenarioStatistics) -> Figures:
-    """Return counts of bases, and of all scenarios where each base stands in as many of them."""
-    times, rest = divmod(found.scenarios, found.bases) if found.bases else (0, 1)
-    return {
-        name: {"of bases": count, "of all scenarios": None if rest else times * count}
-        for name, count in counts.items()
-    }
+def _milestones(number: int, by: str, counts: str) -> PublishedTable:
+    """Return the table of milestones by column or tool; `counts` is the field that has them."""
+
+    def figures(found: ScenarioStatistics) -> Figures:
+        """Return counts of bases, and of all scenarios where these are as many of each base."""
+        times, rest = divmod(found.scenarios, found.bases) if found.bases else (0, 1)
+        return {
+            name: {"of bases": count, "of all scenarios": None if rest else times * count}
+            for name, count in getattr(found, counts).items()
+        }
+
+    return PublishedTable(
+        f"Milestones by {by}; the paper counts all scenarios",
+        f"ToolSandbox, Table {number}",
+        name=f"table-{number}",
+        figures=_of_pool(figures),
+        of="pool",
+    )
 
 
 _ASKED = {"": "seal run toolsandbox, with tasks of every category"}
@@ -144,20 +155,8 @@ TABLES = (
         figures=_of_pool(_by_category),
         of="pool",
     ),
-    PublishedTable(
-        "Milestones by column; the paper counts all scenarios",
-        "ToolSandbox, Table 7",
-        name="table-7",
-        figures=_of_pool(lambda found: _milestones(found.columns, found)),
-        of="pool",
-    ),
-    PublishedTable(
-        "Milestones by tool; the paper counts all scenarios",
-        "ToolSandbox, Table 8",
-        name="table-8",
-        figures=_of_pool(lambda found: _milestones(found.called, found)),
-        of="pool",
-    ),
+    _milestones(7, "column", "columns"),
+    _milestones(8, "tool", "called"),
     PublishedTable(
         "Turns by category and tool augmentation",
         "ToolSandbox, Table 11",

@@ -9,7 +9,7 @@ denominators of ToolScan's code, and ours beside them too (`AsPublished`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from seal.core import JSON, Score, Step
 from seal.evaluation.error_patterns.metrics import PATTERNS
@@ -127,13 +127,31 @@ def _by_similarity(lane: Lane) -> Figures:
     return found
 
 
-_OTHERS = "the paper's other models"
-
-
 def _said(answer: Step) -> str:
     """Return the error that a result tells, else its text."""
     error = answer.result.error if answer.result is not None else None
     return str((error or {}).get("message") or answer.content)
+
+
+_OTHERS = "the paper's other models"
+_ABLATED = (
+    "runs of ablations can be given too: seal ablate feedback|format|irrelevance toolscan --out DIR"
+)
+
+
+def _results(
+    name: str, by: str, columns: Mapping[str, str], lacks: str, needs: Mapping[str, str]
+) -> PublishedTable:
+    """Return Table 4 with our metrics of one reading."""
+    return PublishedTable(
+        f"Success and freedom of error patterns, {by}",
+        "ToolScan, Table 4",
+        {model: dict(zip(_MEASURED, row, strict=True)) for model, row in _RESULTS.items()},
+        columns,
+        lacks=lacks,
+        name=name,
+        needs=needs,
+    )
 
 
 TABLES = (
@@ -163,29 +181,21 @@ TABLES = (
         of="pool",
         needs={"": "seal import toolscan FILE --out POOL, of queries; upstream released none"},
     ),
-    PublishedTable(
-        "Success and freedom of error patterns, by the published denominators",
-        "ToolScan, Table 4",
-        {name: dict(zip(_MEASURED, row, strict=True)) for name, row in _RESULTS.items()},
+    _results(
+        "table-4",
+        "by the published denominators",
         _PUBLISHED,
-        lacks=_OTHERS,
-        name="table-4",
-        needs={
-            "": "seal score RUN --metric toolscan; runs of ablations can be given too: seal "
-            "ablate feedback|format|irrelevance toolscan --out DIR"
-        },
+        _OTHERS,
+        {"": f"seal score RUN --metric toolscan; {_ABLATED}"},
     ),
-    PublishedTable(
-        "Success and freedom of error patterns, none where no call was made",
-        "ToolScan, Table 4",
-        {name: dict(zip(_MEASURED, row, strict=True)) for name, row in _RESULTS.items()},
+    _results(
+        "table-4-by-calls",
+        "none where no call was made",
         COLUMNS,
-        lacks=f"IAC upstream, and {_OTHERS}",
-        name="table-4-by-calls",
-        needs={
+        f"IAC upstream, and {_OTHERS}",
+        {
             "SR": "a judge that can decide: --judge llm --judge-model MODEL",
-            "": "seal run toolscan; runs of ablations can be given too: seal ablate "
-            "feedback|format|irrelevance toolscan --out DIR",
+            "": f"seal run toolscan; {_ABLATED}",
         },
     ),
     PublishedTable(

@@ -80,7 +80,7 @@ def command(
 
 
 def _content(name: str, tables: list[PaperTable], lines: list[str], format: str) -> bytes:
-    """Return what a file of a format holds; a picture is of the tables' first."""
+    """Return what a file of a format holds; a picture is of the first table that has ours."""
     from seal.report.paper_forms import document
 
     if format not in _PICTURES:
@@ -88,7 +88,8 @@ def _content(name: str, tables: list[PaperTable], lines: list[str], format: str)
     from seal.report.figures import picture_of
     from seal.report.paper_figures import figure_of
 
-    return picture_of(figure_of(tables[0]), format)
+    shown = next((each for each in tables if each.measured), tables[0])
+    return picture_of(figure_of(shown), format)
 
 
 def _format(given: str | None, out: Path | None) -> str:
