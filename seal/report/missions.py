@@ -23,7 +23,8 @@ from seal.pools.counts import MissionCounts, count_missions
 from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid, drawn
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import cell, render, table
+from seal.report.pages import render
+from seal.report.run_tables import RunTable, Share
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ SHOWN_ARGUMENT_ERRORS = {
 }
 """Kinds of argument errors to the paper's columns; it leaves the other kinds out."""
 
-Measure = Callable[[Sequence["Mission"]], "Share"]
+Measure = Callable[[Sequence["Mission"]], Share]
 _METRIC = "mission_accuracy"
 _WIDEST = 4
 """Length of the longest type sequences of which each gets a cell: 256 of them."""
@@ -67,54 +68,6 @@ class Mission:
     def told(self, field: str) -> Any:
         """Return its `kind`, `number`, or a field of its details."""
         return {**self.details, "kind": self.route[-1], "number": self.number}.get(field)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a whole."""
-
-    part: float = 0.0
-    whole: float = 0.0
-
-    @property
-    def value(self) -> float | None:
-        """The share in [0, 1]; None where there is no whole."""
-        return self.part / self.whole if self.whole else None
-
-    @property
-    def per_cent(self) -> float | None:
-        """The share in per cent; None where there is no whole."""
-        return None if self.value is None else 100 * self.value
-
-    @property
-    def text(self) -> str:
-        """The share in per cent with one decimal; `-` where there is no whole."""
-        return "-" if self.per_cent is None else f"{self.per_cent:.1f}"
-
-    @property
-    def cell(self) -> Markup:
-        """The share for a page, which also tells of how many it is."""
-        return cell(self.text, small=f"of {self.whole:.0f}" if self.whole else "")
-
-
-@dataclass(frozen=True, slots=True)
-class MissionTable:
-    """A table with a row for each run."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: dict[str, tuple[Share, ...]]
-    """Label of a run to its shares, one a column."""
-
-    def page(self) -> Markup:
-        """Return the table for a page."""
-        rows = [(label, *(share.cell for share in found)) for label, found in self.rows.items()]
-        return table(Grid(self.title, ("run", *self.columns), rows), wrapping=True)
-
-    def terminal(self) -> Table:
-        """Return the table for the terminal."""
-        rows = [(label, *(share.text for share in found)) for label, found in self.rows.items()]
-        return drawn(Grid(self.title, ("", *self.columns), rows), title_justify="center")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +116,7 @@ def missions_of(scores: Iterable[Score]) -> list[Mission]:
     return found
 
 
-def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
+def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[RunTable[Share]]:
     """Return Tables 2, 3 and 4 for runs by their labels; empty where there is no typed mission."""
     every = [mission for missions in runs.values() for mission in missions]
     kinds = {mission.error for mission in every if not mission.right}
@@ -194,11 +147,10 @@ def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[MissionTable]:
         }
         tables["kinds of errors, % of failed missions"] = {kind: _errors(kind) for kind in told}
     return [
-        MissionTable(
+        RunTable(
             title,
-            tuple(columns),
             {
-                label: tuple(share(found) for share in columns.values())
+                label: {name: share(found) for name, share in columns.items()}
                 for label, found in runs.items()
             },
         )

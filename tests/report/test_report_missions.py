@@ -15,13 +15,12 @@ from seal.pools.counts import count_missions
 from seal.report.html import write_report
 from seal.report.missions import (
     Mission,
-    MissionTable,
-    Share,
     mission_breakdown,
     mission_tables,
     missions_of,
     pyramid,
 )
+from seal.report.run_tables import RunTable, Share
 from seal.runs.run import run
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
@@ -54,12 +53,12 @@ SCORES = [
 ]
 
 
-def tables(scores: Sequence[Score] = SCORES) -> dict[str, MissionTable]:
+def tables(scores: Sequence[Score] = SCORES) -> dict[str, RunTable[Share]]:
     return {table.title: table for table in mission_tables({"m": missions_of(scores)})}
 
 
-def row(table: MissionTable) -> dict[str, str]:
-    return dict(zip(table.columns, (share.text for share in table.rows["m"]), strict=True))
+def row(table: RunTable[Share]) -> dict[str, str]:
+    return {name: share.text for name, share in table.rows["m"].items()}
 
 
 def test_accuracy_by_type_leaf_and_place() -> None:

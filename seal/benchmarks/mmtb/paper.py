@@ -13,8 +13,9 @@ from seal.pools import StoredPool
 from seal.pools.counts import count_missions
 from seal.pools.published import PublishedTable
 from seal.report.lanes import Lane
-from seal.report.missions import Share, mission_tables, pyramid, runs_of
+from seal.report.missions import mission_tables, pyramid, runs_of
 from seal.report.paper import Figures
+from seal.report.run_tables import Share
 
 _PLAYED = {"": "seal run mmtb, with missions of every kind"}
 
@@ -23,13 +24,9 @@ def _of_table(number: int) -> Callable[[Lane], Figures]:
     """Return what gives a table's figures of a run, in per cent."""
 
     def figures(lane: Lane) -> Figures:
-        found = [
-            each for each in mission_tables(runs_of([lane])) if f"Table {number}" in each.title
-        ]
-        cells = [
-            cell for each in found for cell in zip(each.columns, each.rows[lane.label], strict=True)
-        ]
-        return {"": {column: share.per_cent for column, share in cells}}
+        tables = mission_tables(runs_of([lane]))
+        found = [each.rows[lane.label] for each in tables if f"Table {number}" in each.title]
+        return {"": {name: share.per_cent for row in found for name, share in row.items()}}
 
     return figures
 

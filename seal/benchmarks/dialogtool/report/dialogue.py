@@ -7,9 +7,9 @@ infrastructure failed on stays out. Source: DialogTool, tables 3, 4, 5 and 8.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
@@ -21,9 +21,8 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
 from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
-from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.missions import Share
+from seal.report.run_tables import Figure, RunTable, Share
 from seal.runs.run_folder import read_human
 
 CREATION = "creation"
@@ -31,6 +30,7 @@ TASKS = ("awareness", "selection", "execution")
 """Tasks of which figures are drawn."""
 _TOLD = frozenset({*TASKS, "bleu", "role", CREATION})
 _EXACTLY = "; a run was scored by --match exact, under which both are one"
+AnyTable = RunTable[Figure] | RunTable[Share]
 _Counts = Mapping[str, tuple[str, str]]
 """Column to what is counted and of what it is a share, as `Counted.counts` names them."""
 
@@ -62,33 +62,6 @@ SHARES: Mapping[str, _Counts] = {
     },
 }
 """Title of a table to its columns."""
-
-
-class Figure(NamedTuple):
-    """A number as a table shows it."""
-
-    text: str
-    small: str = ""
-    """What stands below it: an interval, or how many it is of."""
-
-
-class DialogueTable(NamedTuple):
-    """A table with a row for each run."""
-
-    title: str
-    rows: dict[str, dict[str, Figure]]
-    """Label of a run to column to figure; all rows have the same columns."""
-
-    def grid(self, head: str, shown: Callable[[Figure], str]) -> Grid:
-        """Return the table as it is drawn.
-
-        Args:
-            head: Of the column of labels.
-            shown: From a figure to its cell.
-        """
-        columns = next(iter(self.rows.values()), {})
-        rows = [(label, *map(shown, figures.values())) for label, figures in self.rows.items()]
-        return Grid(self.title, (head, *columns), rows)
 
 
 @dataclass(slots=True)
@@ -223,7 +196,7 @@ def counted_lanes(lanes: Sequence[Lane]) -> dict[str, Counted]:
     return {lane.label: counted(scores_so_far(lane.run, _TOLD), lane.run.tools()) for lane in lanes}
 
 
-def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[DialogueTable]:
+def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[AnyTable]:
     """Return Tables 3, 4, 5 and 8, and the exact figures beside the published ones.
 
     Args:
@@ -239,16 +212,16 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         lane.label: {name.replace("_", " "): _percent(lane, name) for name in twins}
         for lane in lanes
     }
-    tables = [
-        DialogueTable(main + exactly, main_rows),
-        DialogueTable(f"{rules} and exact, %{exactly}", exact_rows),
+    tables: list[AnyTable] = [
+        RunTable(main + exactly, main_rows),
+        RunTable(f"{rules} and exact, %{exactly}", exact_rows),
     ]
     for title, columns in SHARES.items():
         rows = {
-            label: {name: _share(known.share(of)) for name, of in columns.items()}
+            label: {name: known.share(of) for name, of in columns.items()}
             for label, known in runs.items()
         }
-        tables.append(DialogueTable(title, rows))
+        tables.append(RunTable(title, rows))
     return tables
 
 
@@ -337,7 +310,3 @@ def _human(lane: Lane) -> Figure:
         return Figure("-")
     alpha = "" if rated.alpha is None else f", alpha {rated.alpha:.2f}"
     return Figure(f"{rated.mean:.2f}", f"{rated.items} items, {rated.raters} raters{alpha}")
-
-
-def _share(share: Share) -> Figure:
-    return Figure(share.text, f"of {share.whole:.0f}" if share.whole else "")

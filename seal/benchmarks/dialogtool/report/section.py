@@ -12,15 +12,15 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     TASKS,
     ApiCounts,
     Counted,
-    Figure,
     counted_lanes,
     dialogue_tables,
     is_dialogue,
 )
-from seal.report.grids import Estimate, Grid, drawn
+from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, cell, render, table
+from seal.report.pages import Bar, BarGroup, bar_chart, render, table
 from seal.report.printable import one_line
+from seal.report.run_tables import page_cell
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ class DialogueSection:
         )
         return render(
             "dialogue.html",
-            tables=[
-                table(each.grid("run", _page_cell), wrapping=True)
-                for each in dialogue_tables(shown, runs)
-            ],
+            tables=[each.page() for each in dialogue_tables(shown, runs)],
             charts=[chart for chart in charts if chart is not None],
             lanes=shown,
             apis=_api_table(runs),
@@ -73,15 +70,7 @@ def dialogue_breakdown(run: RunFolder) -> list[Table]:
     if not lanes:
         return []
     tables = dialogue_tables(lanes, counted_lanes(lanes))
-    return [drawn(each.grid("", _text), title_justify="center") for each in tables]
-
-
-def _text(figure: Figure) -> str:
-    return "\n".join(filter(None, figure))
-
-
-def _page_cell(figure: Figure) -> Markup:
-    return cell(figure.text, small=figure.small)
+    return [each.terminal(below=True) for each in tables]
 
 
 def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
@@ -181,9 +170,9 @@ def _api_table(runs: Mapping[str, Counted]) -> Markup | None:
             run,
             str(api.due),
             api.selected.text,
-            api.executed.cell,
+            page_cell(api.executed),
             str(api.unnecessary),
-            api.created.cell,
+            page_cell(api.created),
         )
         for run, api in api_rows(runs)
     ]
