@@ -75,6 +75,8 @@ class ScoreSettings:
     errata: str | Path | None = None
     """Corrections of gold (`seal.pools.errata`): the chats are scored by it too, in `corrected/`,
     and the scores as published stand beside. None: no such scores."""
+    planted: bool = False
+    """Hold the judge against planted replies too, where the benchmark can make some."""
     bench: Benchmark | None = None
     """What was played, where it is not installed; its metrics are measured again."""
 
@@ -130,6 +132,7 @@ def rescore(
             extra=extra,
             without_spoilt=how.without_spoilt,
             benchmark=played,
+            planted=how.planted,
             threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
         )

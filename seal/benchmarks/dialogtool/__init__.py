@@ -14,7 +14,7 @@ DIALOGTOOL = Benchmark(
         *("similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "goal_state"),
         *("goal_state_due", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"),
         *("role", "recall", "mrr", "call_recall", "call_precision", "call_f1", "param_acc_gold"),
-        "param_acc_matched",
+        *("param_acc_matched", "planted_dropped", "planted_invented", "planted_template"),
     ),
     measures=f"{_HERE}.metrics.dialogue.metrics:measures",
     peers={"sacrebleu": f"{_HERE}.metrics.dialogue.peer:SACREBLEU"},

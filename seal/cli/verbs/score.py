@@ -20,6 +20,7 @@ from seal.cli.options import (
     new_app,
 )
 from seal.cli.output import output, progress
+from seal.core import UsageError
 
 if TYPE_CHECKING:
     from seal.runs.run_folder import RunFolder
@@ -48,8 +49,8 @@ class Judging:
         None,
         "Hold the judge against rules, and against people's labels: the CSV file of "
         "`seal annotate`, one of task_id,trial,label with solved, unsolved or unsure, or what the "
-        "benchmark's authors recorded.",
-        metavar="rules|FILE",
+        "benchmark's authors recorded. planted: the judge of roles against planted replies.",
+        metavar="rules|planted|FILE",
     )
     match: str | None = option(
         None,
@@ -95,13 +96,20 @@ def command(
 
     told = settings_of(judging, model)
     audit = told.pop("audit")
+    planted = audit == "planted"
     with output(json) as result:
         with progress() as advance:
             summary = rescore(
-                run, ScoreSettings(**told), lambda done, total: advance("score", done, total)
+                run,
+                ScoreSettings(**told, planted=planted),
+                lambda done, total: advance("score", done, total),
             )
         folder = RunFolder.open(run)
-        if audit is not None:
+        if planted and not any(name.startswith("planted_") for name in summary["metrics"]):
+            raise UsageError(
+                f"{run}: no judge of roles to plant replies for: its benchmark has none"
+            )
+        if audit is not None and not planted:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         corrected = folder.corrected()
         summary |= {"corrected": corrected.summary()} if corrected else {}

@@ -74,7 +74,12 @@ _PLACES = frozenset(
 
 def measures(scoring: Scoring) -> tuple[Metric, ...]:
     """Return the metrics of dialogues, of what they booked, and of created tools."""
-    return JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
+    usual = JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
+    if not scoring.planted:
+        return usual
+    from seal.benchmarks.dialogtool.metrics.dialogue.planted import PlantedReplies
+
+    return *usual, PlantedReplies(scoring)
 
 
 @dataclass(frozen=True)
