@@ -227,13 +227,24 @@ def paper_tables(
     shown = []
     lines = list(_told_of(name, folders))
     for each in chosen:
-        mine = [m for opened in folders if each.takes(opened) for m in opened.measured]
+        mine = [
+            measured
+            for opened in folders
+            if each.takes(opened) and not _has_own(each, opened, declared)
+            for measured in opened.measured
+        ]
         made = filled(each.table, mine, beside)
         if table is not None or made.measured:
             shown.append(made)
         else:
             lines.append(_without(each.table))
     return Filled(shown, lines)
+
+
+def _has_own(each: Declared, opened: Opened, declared: Sequence[Declared]) -> bool:
+    """Tell whether a folder's benchmark has a table of its own in place of one of all."""
+    own = (one for one in declared if one.table.name == each.table.name and one.owner is not None)
+    return each.owner is None and any(one.takes(opened) for one in own)
 
 
 def _without(table: PublishedTable) -> str:

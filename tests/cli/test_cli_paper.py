@@ -203,6 +203,18 @@ def test_a_sweep_stands_below_the_published_pool_sizes(
     assert "stands in no table of apigen" in refused(capsys, "apigen", tmp_path)
 
 
+def test_a_sweep_of_any_benchmark_has_the_layout_of_table_3(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    entry = {"size": 20, "top_k": 5, "queries": 8, "metrics": {"pass_rate": {"mean": 0.25}}}
+    content = {"protocol": {}, "origin": {"benchmark": "sample"}, "rows": [], "results": [entry]}
+    (tmp_path / "sweep.json").write_text(json.dumps(content))
+    found = json.loads(told(capsys, "seal", tmp_path, "--json"))
+    assert [each["title"].partition(",")[0] for each in found["tables"]] == ["Other benchmarks"] * 2
+    (row,) = found["tables"][0]["rows"]
+    assert (row["name"], row["figures"]["pass rate"]) == ("20 APIs", 0.25)
+
+
 def test_an_experiment_in_retrieval_stands_in_figure_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
