@@ -86,7 +86,7 @@ def view(
         out.print(_transcript(run, task, trial, fold), soft_wrap=True)
 
 
-def _patterns(run: RunFolder, task_id: str | None, follow: bool) -> list[Table | str]:
+def _patterns(run: RunFolder, task_id: str | None, follow: bool) -> list[Any]:
     if task_id is not None or follow:
         other = "--follow" if task_id is None else f"task {task_id!r}"
         raise UsageError(f"--patterns is of the whole run; leave it or {other} out")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import Estimate, Grid, drawn, number
+from seal.report.grids import Estimate, Grid, InParts, number
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import cell, render, table, task_link
 from seal.report.printable import printable
@@ -23,7 +23,6 @@ from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.table import Table
 
 COLUMNS = {
     "SR": "pass_rate",
@@ -226,7 +225,7 @@ def _listed(counts: Counter[str], most: int | None = None) -> str:
     return ", ".join(f"{name} {count}" for name, count in ranked[:most])
 
 
-def pattern_table(run: RunFolder) -> list[Table | str]:
+def pattern_table(run: RunFolder) -> list[InParts | str]:
     """Return ToolScan's Table 4 of a run beside its baselines for the terminal, and notes on it.
 
     Means alone; the report has their intervals. Nothing where no pattern was measured.
@@ -241,7 +240,7 @@ def pattern_table(run: RunFolder) -> list[Table | str]:
         for lane, run in zip(lanes, found, strict=True)
         for note in (run.notes if lane.kind == "run" else ())
     ]
-    return [drawn(Grid("", ("run", *COLUMNS), rows), padding=(0, 1)), *notes]
+    return [InParts(Grid("", ("run", *COLUMNS), rows)), *notes]
 
 
 def _count(details: Mapping[str, Any], name: str) -> int:

@@ -38,11 +38,12 @@ def drawn(grid: Grid, **look: Any) -> Table:
         grid: The table.
         **look: Arguments of `rich.table.Table`; `COMPACT` is for tables of many columns.
     """
-    from rich.table import Table
     from rich.text import Text
 
+    from seal.report.fitted import Fitted
+
     title = Text(printable(grid.title), style="table.title") if grid.title else None
-    table = Table(title=title, **(look or _FRAMED))
+    table = Fitted(grid, title=title, **(look or _FRAMED))
     for place, column in enumerate(grid.columns):
         table.add_column(
             Text(printable(column)),

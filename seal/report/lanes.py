@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import UNBOUNDED
-from seal.report.grids import Estimate
+from seal.report.grids import Estimate, Grid, drawn
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
 RUN_COLOURS = 6
@@ -313,25 +314,66 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:
     }
 
 
-def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Table:
+_ANY_WIDTH = 10_000
+"""Characters that a table may have to be measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryTable:
+    """The means of a run for the terminal.
+
+    Each cell has mean, 95 % interval and n. Where that is too wide a row is one line: the run's
+    own mean with interval and n between the means of floor and ceiling.
+    """
+
+    heads: Mapping[str, str]
+    """Column to its title: floor, model, ceiling."""
+    rows: Rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """Yield the table."""
+        whole = self._whole()
+        wanted = console.measure(whole, options=options.update(max_width=_ANY_WIDTH)).maximum
+        yield whole if wanted <= options.max_width else self._lines()
+
+    def _whole(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table()
+        table.add_column("metric", no_wrap=True)
+        for head in self.heads.values():
+            table.add_column(Text(printable(head)), justify="right")
+        for metric, cells in self.rows.items():
+            table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))
+        return table
+
+    def _lines(self) -> Table:
+        columns = ["metric"]
+        for column, head in self.heads.items():
+            columns += [head, "95 % interval", "n"] if column == "model" else [head]
+        rows = []
+        for metric, cells in self.rows.items():
+            row = [metric]
+            for column, cell in cells.items():
+                own = column == "model"
+                row += [cell.value_text, *([cell.interval_text, str(cell.n)] if own else [])]
+            rows.append(row)
+        return drawn(Grid("", columns, rows))
+
+
+def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> SummaryTable:
     """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
 
     Metrics without a value in any column are left to `seal.report.run_results.summary_notes`.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     rows = summary_rows(run, metrics)
-    table = Table()
-    table.add_column("metric", no_wrap=True)
     played = {"model": run, **run.baselines()}
+    heads: dict[str, str] = {}
     for column in next(iter(rows.values()), ()):
         own = column == "model" and run.manifest().get("agent")
-        name = f"{'agent' if own else column}: {model_name(played[column])}"
-        table.add_column(Text(printable(name)), justify="right")
-    for metric, cells in _valued(rows).items():
-        table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))
-    return table
+        heads[column] = f"{'agent' if own else column}: {model_name(played[column])}"
+    return SummaryTable(heads, _valued(rows))
 
 
 def _valued(rows: Rows) -> Rows:

@@ -21,6 +21,8 @@ from seal.runs.spending.budget import Budget
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from seal.runs.run import Progress
+
 ERRORS = 5
 """Most distinct error messages that are told."""
 LONGEST = 300
@@ -37,7 +39,7 @@ _ESTIMATED = " (estimated)"
 """Stands after tokens of which a server did not tell at least a part."""
 
 
-def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table | str]:
+def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Any]:
     """Return the summary of a run, its breakdowns, and the lines below them.
 
     Args:
@@ -49,11 +51,11 @@ def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Table 
     """
     patterns = environment_patterns(run)
     means = summary_table(run)
-    tables = [means] if means.row_count else []  # the notes tell of what has no mean
+    tables = [means] if means.rows else []  # the notes tell of what has no mean
     return [*tables, *breakdowns(run, bench), *patterns, *summary_notes(run)]
 
 
-def environment_patterns(run: RunFolder) -> list[Table | str]:
+def environment_patterns(run: RunFolder) -> list[Any]:
     """Return ToolScan's Table 4 where tasks name their environment, as ToolScan's do."""
     if not any("environment" in task.tags for task in run.tasks()):
         return []
@@ -266,6 +268,16 @@ def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
         if score.value is None and score.reason.startswith(INFRASTRUCTURE):
             return score.task_id, score.trial
     return None
+
+
+def spent_words(state: Progress) -> Iterator[str]:
+    """Yield what stands beside how far a run is: errors, tokens, dollars; none that is nothing."""
+    if state.errors:
+        yield counted(state.errors, "error")
+    if state.tokens:
+        yield counted(state.tokens, "token")
+    if state.dollars is not None:
+        yield f"${state.dollars:.2f}"
 
 
 def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:

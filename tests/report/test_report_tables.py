@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from seal.core import DataError
-from seal.report.grids import Estimate, number
+from seal.report.grids import Estimate, Grid, drawn, number
 from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
 from seal.report.run_results import summary_notes
 
@@ -85,6 +85,26 @@ def test_the_table_tells_mean_interval_n_and_undefined(scored_run):
 
     assert "0.500 [0.400, 0.600]" in text
     assert "n=2, undefined 1, unsure 0.250" in text
+
+
+def test_in_80_columns_a_metric_is_one_line_and_no_interval_is_broken(scored_run):
+    text = printed(summary_table(scored_run), width=80)
+
+    assert max(map(len, text.splitlines())) <= 80
+    (row,) = (line for line in text.splitlines() if "pass_rate" in line)
+    assert "[0.400, 0.600]" in row
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_table_breaks_no_word_and_no_interval_that_it_has_room_for(width):
+    grid = Grid(
+        "", ("stage", "95 % interval"), [("gold tool retrieved, not_called", "[16.7, 83.3]")]
+    )
+    lines = printed(drawn(grid), width=width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert any("[16.7, 83.3]" in line for line in lines)
+    assert any("not_called" in line for line in lines)
 
 
 def test_baselines_of_which_nothing_is_decided_are_not_drawn_as_zero(make_run):
