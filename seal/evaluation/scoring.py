@@ -39,7 +39,7 @@ from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
-from seal.evaluation.retrieval import Retrieval
+from seal.evaluation.retrieval import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
@@ -144,7 +144,7 @@ def _named(
     name: Any, place: str, registry: Registry, allow_code: Collection[str]
 ) -> Guarded | LeftOut:
     try:
-        return _own(name, registry.named(name, place, allow_code))
+        return _own(name, _score_of(name, registry) or registry.named(name, place, allow_code))
     except (CodeRefusedError, UnknownNameError) as error:
         return LeftOut(name, str(error))
 
@@ -156,7 +156,40 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
         UnknownNameError: No metric of that name.
         UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(_own(what, registry.resolve(what)) for what in wanted)
+    return tuple(_own(what, _score_of(what, registry) or registry.resolve(what)) for what in wanted)
+
+
+@dataclass(frozen=True)
+class OneScore(ChatMetric):
+    """One score of a metric that gives several."""
+
+    inner: Metric
+    name: str
+
+    def of(self, chat: Chat) -> list[Score]:
+        """Return the scores of that name."""
+        return [score for score in scores_of(self.inner, chat) if score.metric == self.name]
+
+
+def _score_of(name: Any, registry: Registry) -> OneScore | None:
+    """Return the score of a name such as `recall@20` or `call_f1`; None where it is none."""
+    if not isinstance(name, str) or ":" in name or name in registry:
+        return None
+    cutoff = name.partition("@")[2]
+    if cutoff.isdecimal() and int(cutoff):
+        known = name in metric_names([int(cutoff)])
+        return OneScore(Retrieval((int(cutoff),)), name) if known else None
+    for kind in map(registry.resolve, registry.names()):
+        names = getattr(kind, "names", ())
+        if isinstance(names, (tuple, list)) and name in names:
+            return OneScore(kind(), name)
+    return None
+
+
+def is_ours(metric: Metric) -> bool:
+    """Tell whether a metric is one that this package has, so that a run may have its scores."""
+    home = type(metric.inner if isinstance(metric, Guarded) else metric).__module__
+    return home.startswith("seal.evaluation.") and home != "seal.evaluation.own_metrics"
 
 
 def _own(what: Any, found: Any) -> Guarded:

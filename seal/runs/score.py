@@ -36,6 +36,7 @@ from seal.evaluation.scoring import (
     default_metrics,
     distinct,
     every_goal,
+    is_ours,
     rules_named,
     score_trajectory,
 )
@@ -271,11 +272,13 @@ class Scorer:
 
     def _measure(self, tools: Mapping[str, Tool]) -> Callable[[tuple[Task, Trajectory]], _Scored]:
         bench, usual = self.benchmark, self.usual
-        asked = {getattr(metric, "name", "") for metric in self.extra}
+        given = {getattr(metric, "name", "") for metric in self.extra}
         built = () if bench is None else build_metrics(bench.metrics, METRICS)
-        declared = tuple(metric for metric in built if metric.name not in asked)
+        declared = tuple(metric for metric in built if metric.name not in given)
         hidden = declared if bench is not None and bench.headline else ()
         shown = self.extra if hidden else (*self.extra, *declared)
+        ours = [metric for metric in shown if is_ours(metric)]
+        others = [metric for metric in shown if not is_ours(metric)]
 
         def measure(pair: tuple[Task, Trajectory]) -> _Scored:
             task, trajectory = pair
@@ -284,12 +287,19 @@ class Scorer:
             metrics = (*usual(task, trajectory.trial), *hidden)
             with self.told.of("score", lambda: _which(trajectory)) as came:
                 scores = score_trajectory(task, trajectory, tools, metrics)
-                own = score_trajectory(task, trajectory, tools, shown)
-                every = distinct((*scores, *own))
+                there = {(score.metric, score.goal) for score in scores}
+                asked = {
+                    (score.metric, score.goal): score
+                    for metric in ours  # two of them may have a score alike
+                    for score in score_trajectory(task, trajectory, tools, [metric])
+                }
+                own = score_trajectory(task, trajectory, tools, others)
+                more = (score for place, score in asked.items() if place not in there)
+                every = distinct((*scores, *more, *own))
                 if self.without_spoilt and is_spoilt(every):
                     every = left_out(every)
                 came["scores"] = every
-            return trajectory, every, {score.metric for score in own}
+            return trajectory, every, {score.metric for score in (*asked.values(), *own)}
 
         return measure
 
