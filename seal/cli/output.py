@@ -1,6 +1,6 @@
 """What a verb prints: for a person, or as exactly one JSON object; and progress on stderr.
 
-Progress has rate and remaining time on a terminal; elsewhere it is a line now and then.
+Progress is live on a terminal; elsewhere it is a line for each tenth, or each minute.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -115,16 +115,31 @@ def _stdout_to_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-Advance = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
+class Advance(Protocol):
+    """Is told how far a stage is."""
+
+    def __call__(self, stage: str, done: int, total: int, *more: str) -> None:
+        """Tell how many items of a stage are done, how many there are, and more in words."""
+        ...
 
 
 _TENTHS = 10
 _PAUSE = 15.0
 """Seconds of a stage before its first line of progress, and between two, where stderr is no
 terminal."""
+_LONG = 60.0
+"""Seconds after which a line comes though no further tenth is done."""
 _SOON = 5.0
 """Seconds for which it is not worth to tell that they are left."""
+
+
+def _left(passed: float, done: int, left: int) -> float:
+    """Return how many seconds are left, as long as items take what those done so far took."""
+    return passed / max(done, 1) * left
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def is_shown() -> bool:
@@ -144,16 +159,16 @@ def progress(lines: Collection[str] = ()) -> Iterator[Advance]:
         yield _by_lines(lines)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     bars: dict[str, TaskID] = {}
-    columns = (BarColumn(), MofNCompleteColumn(), _rate_column(), TimeRemainingColumn())
+    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), _time_column(), "{task.fields[more]}")
     with Progress("{task.description}", *columns, console=Console(stderr=True)) as shown:
 
-        def advance(stage: str, done: int, total: int) -> None:
+        def advance(stage: str, done: int, total: int, *more: str) -> None:
             if stage not in bars:
-                bars[stage] = shown.add_task(stage, total=total)
-            shown.update(bars[stage], completed=done, total=total)
+                bars[stage] = shown.add_task(stage, total=total, more="", before=done - 1)
+            shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
         yield advance
 
@@ -161,33 +176,40 @@ def progress(lines: Collection[str] = ()) -> Iterator[Advance]:
 def _by_lines(stages: Collection[str]) -> Advance:
     told: dict[str, int] = {}
     begun: dict[str, float] = {}
+    before: dict[str, int] = {}
     latest: dict[str, float] = {}
 
-    def advance(stage: str, done: int, total: int) -> None:
+    def advance(stage: str, done: int, total: int, *more: str) -> None:
         now = time.monotonic()
-        passed = now - begun.setdefault(stage, now)
-        left = passed / max(done, 1) * (total - done)
+        fresh = done - before.setdefault(stage, done - 1)  # a resumed run has some already
+        left = _left(now - begun.setdefault(stage, now), fresh, total - done)
         tenth = _TENTHS * done // max(total, 1)
-        if tenth <= told.get(stage, 0):
+        silent = now - latest.get(stage, begun[stage])
+        if tenth <= told.get(stage, 0) and silent < _LONG:
             return
-        if stage in stages:
-            about = ""
-        elif now - latest.get(stage, begun[stage]) < _PAUSE or left < _SOON:
-            return
-        else:
-            about = f", {left / 60:.0f} min left" if left >= 60 else f", {left:.0f} s left"
+        parts = [f"{stage}: {done} of {total}"]
+        if stage not in stages:
+            if silent < _PAUSE or left < _SOON:
+                return
+            parts.append(f"{_span(left)} left")
         told[stage], latest[stage] = tenth, now
-        tell(f"{stage}: {done} of {total}{about}")
+        tell(", ".join((*parts, *more)))
 
     return advance
 
 
-def _rate_column() -> ProgressColumn:
+def _time_column() -> ProgressColumn:
+    """Return the time that a stage has taken, and what it will take by the mean of its items."""
     from rich.progress import ProgressColumn
     from rich.text import Text
 
-    class Rate(ProgressColumn):
+    class Time(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
+            passed = task.elapsed or 0.0
+            told = _span(passed)
+            if task.completed and not task.finished:
+                fresh = int(task.completed) - task.fields["before"]
+                told += f", {_span(_left(passed, fresh, int(task.remaining or 0)))} left"
+            return Text(told, style="progress.elapsed")
 
-    return Rate()
+    return Time()

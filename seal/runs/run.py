@@ -24,7 +24,12 @@ from seal.core.records import AtomicFile, decode, encode
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.guarded import Guarded
-from seal.evaluation.scoring import build_metrics, default_metrics, score_trajectory
+from seal.evaluation.scoring import (
+    build_metrics,
+    default_metrics,
+    is_ours,
+    score_trajectory,
+)
 from seal.models import bare_name
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import REGISTRY as BENCHMARKS
@@ -62,6 +67,10 @@ class Progress:
     done: int
     total: int
     errors: int = 0
+    tokens: int = 0
+    """Spent by all models so far."""
+    dollars: float | None = None
+    """What they cost; None: nothing, or a model has no price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +428,8 @@ class _Chats:
         trajectory, tools = decode(line, Trajectory), self.engine.tools
         task = next(task for task in self.folder.tasks() if task.id == trajectory.task_id)
         try_metrics(metrics, task, trajectory, tools)
-        score_trajectory(task, trajectory, tools, (*default_metrics(), *metrics))
+        others = (metric for metric in metrics if not is_ours(metric))
+        score_trajectory(task, trajectory, tools, (*default_metrics(), *others))
 
     def _count(self, outcome: Outcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)
@@ -432,7 +442,9 @@ class _Chats:
         self.errors += outcome.failed
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
-        self.report(Progress("play", self.done, self.total, self.errors))
+        cost = self.budget.dollars(self.budget.ledger) if self.budget.tokens else None
+        told = self.errors, self.budget.tokens, cost or None
+        self.report(Progress("play", self.done, self.total, *told))
 
     def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[Outcome, None, None]:
         """Yield the outcomes of all chats that are not done, those that were `left` before."""
@@ -512,7 +524,7 @@ def _play_baselines(
         path = folder.path / name
 
         def stage(state: Progress, name: str = name) -> None:
-            report(Progress(name, state.done, state.total, state.errors))
+            report(replace(state, stage=name))
 
         if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
             return True

@@ -18,6 +18,7 @@ from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
     from seal.experiments.sweep.settings import SweepSettings
+    from seal.runs.run import Progress
 
 app = new_app()
 COMMON = (
@@ -148,7 +149,7 @@ def _plan(settings: RunSettings, json: bool) -> int:
 def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
     from seal.agents.autogen import import_without_clients
     from seal.report.html import write_report
-    from seal.report.run_results import result_tables, spent_lines
+    from seal.report.run_results import result_tables, spent_lines, spent_words
     from seal.runs.run import budget_of, run
 
     if resume and not (out / "run.json").is_file():
@@ -156,7 +157,11 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
     if not has_own_code(settings):
         import_without_clients()
     with progress() as advance:
-        played = run(settings, out, resume, lambda p: advance(p.stage, p.done, p.total), tell=tell)
+
+        def told(state: "Progress") -> None:
+            advance(state.stage, state.done, state.total, *spent_words(state))
+
+        played = run(settings, out, resume, told, tell=tell)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
