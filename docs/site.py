@@ -20,6 +20,7 @@ import seal
 from seal.cli import main
 from seal.cli.verbs import load, verbs
 from seal.evaluation import REGISTRY
+from seal.pools.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 BESIDE = ("results/*.md", "notebooks/*.ipynb")
@@ -38,6 +39,7 @@ class Examples(Extension):
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the reference and the files beside docs/."""
     made = {"python": python(), "command-line": command_line(), "metrics": metrics()}
+    made["data"] = data()
     for name, text in made.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     for pattern in BESIDE:
@@ -100,6 +102,18 @@ def metrics() -> str:
         title, _, text = (import_module(module).__doc__ or module).partition("\n")
         parts += [f"## {title.rstrip('.')}\n", text.strip() + "\n", "By name:\n", "".join(lines)]
     return "\n".join(parts)
+
+
+def data() -> str:
+    """Return the page of benchmarks with the licence of their data, and where it is from."""
+    rows = ["| benchmark | licence of its data | from |", "|---|---|---|"]
+    for name, entry in catalogue().items():
+        rows.append(f"| `{name}`: {entry.title} | {entry.licence} | {entry.where} |")
+    return (
+        "# Licences of data\n\nThe code is under Apache-2.0. Data of others is under their terms, "
+        "and none of it ships: you fetch it, and `seal import` reads it. The samples are our own. "
+        "`seal export` writes the licence into the card of what it writes.\n\n" + "\n".join(rows)
+    )
 
 
 def _fenced(text: str) -> str:
