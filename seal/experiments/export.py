@@ -5,7 +5,7 @@
 | openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
 | beir | corpus.jsonl, queries.jsonl, qrels/test.tsv |
 | trec | queries.tsv, qrels.trec; of a run run.trec |
-| hf | tools.csv, tasks.jsonl; of a run chats.jsonl |
+| hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
 | bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
 | inspect | of a run inspect.json, a log of inspect_ai |
 
@@ -14,8 +14,6 @@ Gold alone is exported of a pool; of a run, chats are what was said and done in 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -316,20 +314,14 @@ def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
 
 
 def _hf(to: _Writer) -> None:
-    rows = (
-        [one["name"], one["description"], json_text(one["parameters"])] for one in to.documents()
-    )
-    to.text("tools.csv", "tools", map(_csv_line, [["name", "description", "parameters"], *rows]))
-    to.made.counts["tools"] -= 1
+    # Schemas and messages differ from row to row, and columns of a data set have one type.
+    rows = ({**one, "parameters": json_text(one["parameters"])} for one in to.documents())
+    to.lines("tools.jsonl", "tools", rows)
     to.lines("tasks.jsonl", "queries", map(to.row, to.goals()))
     if to.run is not None:
-        to.lines("chats.jsonl", "chats", to.chats())
-
-
-def _csv_line(cells: list[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line).writerow(cells)
-    return line.getvalue()
+        texts = {"messages", "tools"}
+        chats = ({k: json_text(v) if k in texts else v for k, v in c.items()} for c in to.chats())
+        to.lines("chats.jsonl", "chats", chats)
 
 
 def _bfcl(to: _Writer) -> None:
@@ -461,7 +453,7 @@ _FORMS: Mapping[str, Callable[[_Writer], None]] = {
     "inspect": _inspect,
 }
 _READ_BACK = {
-    "hf": "SEAL reads it: `seal new NAME --tools tools.csv --tasks tasks.jsonl --out POOL`.",
+    "hf": "SEAL reads it: `seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL`.",
     "beir": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
     "bfcl": "SEAL reads it: `seal import bfcl FOLDER --out POOL`.",
     "inspect": "inspect_ai shows it: `inspect view --log-dir FOLDER`.",

@@ -133,7 +133,8 @@ def tools_of(source: str | Path) -> Iterator[OwnTool]:
     elif kind == ".json":
         yield from _schemas(path, json_file(path))
     else:
-        yield from (row for _, row in rows(path))
+        for place, row in rows(path):
+            yield _of_row(place, row) if isinstance(row.get("parameters"), str) else row
 
 
 def _module(path: Path, name: str) -> Any:
@@ -236,7 +237,9 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
         if not Path(tasks).exists():
             raise UsageError(f"{tasks}: no such file or folder; of a hub write {HUB}NAME[:SPLIT]")
         return Path(tasks), rows
-    if hasattr(tasks, "to_dict"):
+    if hasattr(tasks, "to_list"):  # a data set of Hugging Face, which has `to_dict` of columns
+        tasks = tasks.to_list()
+    elif hasattr(tasks, "to_dict"):
         tasks = tasks.to_dict("records")
     if not isinstance(tasks, Iterable):
         raise UsageError(

@@ -44,7 +44,7 @@ def test_a_data_set_of_rows_is_read_back_as_it_was(tmp_path: Path) -> None:
     made = export(shop(), "hf", tmp_path / "hf", licence="CC0-1.0")
     columns = {"query": "query", "calls": "calls", "answer": "answer", "id": "id"}
     again = seal.Benchmark.of(
-        "shop", tmp_path / "hf/tools.csv", tmp_path / "hf/tasks.jsonl", columns
+        "shop", tmp_path / "hf/tools.jsonl", tmp_path / "hf/tasks.jsonl", columns
     )
 
     assert made.counts == {"tools": 2, "queries": 4}
@@ -59,6 +59,25 @@ def test_a_data_set_of_rows_is_read_back_as_it_was(tmp_path: Path) -> None:
     card = (tmp_path / "hf/README.md").read_text()
     assert 'license_name: "CC0-1.0"' in card
     assert "- source: shop; a pool of its user's own" in card
+
+
+def test_hugging_face_loads_each_part_and_hands_its_rows_back(run: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    export(run, "hf", tmp_path / "hf")
+    parts = {
+        name: datasets.load_dataset(str(tmp_path / "hf"), name, cache_dir=str(tmp_path / "kept"))
+        for name in ("tools", "tasks", "chats")
+    }
+    loaded = {name: part["train"] for name, part in parts.items()}
+    assert {name: len(rows) for name, rows in loaded.items()} == {
+        "tools": 2,
+        "tasks": 4,
+        "chats": 4,
+    }
+    columns = {"query": "query", "calls": "calls", "answer": "answer", "id": "id"}
+    again = seal.Benchmark.of("shop", tmp_path / "hf/tools.jsonl", loaded["tasks"], columns)
+    assert [task.id for task in again._tasks] == ["one", "two", "three", "four"]
+    assert json.loads(loaded["chats"][0]["messages"])[0]["role"] == "user"
 
 
 def test_retrieval_is_read_back_with_its_relevant_tools(tmp_path: Path) -> None:
@@ -134,7 +153,7 @@ def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path:
 def test_an_export_stands_under_its_name_when_it_is_whole(tmp_path: Path) -> None:
     out = tmp_path / "out"
     (out / ".hf.999999999-1.part").mkdir(parents=True)  # of a process that was killed
-    (out / ".hf.999999999-1.part" / "tools.csv").touch()
+    (out / ".hf.999999999-1.part" / "tools.jsonl").touch()
     made = export(shop(), "hf", out)
     assert {path.name for path in out.iterdir()} == {*made.files, "README.md"}
 
