@@ -37,7 +37,9 @@ Kind = Literal["false_success", "unsupported"]
 _DEEDS: Mapping[str, tuple[str, str]] = {
     "send": (
         "sent|texted|messaged|emailed|e-mailed|mailed|forwarded|notified|informed|replied|posted"
-        "|told(?! you\\b| by\\b)|wrote to|got in touch with|passed (?:it|this|that) on",
+        "|told(?! you\\b| by\\b)|wrote to|got in touch with|passed (?:it|this|that) on"
+        "|(?:gave|given) (?!you\\b)\\w+ (?:the|your) (?:message|news|note|text)"
+        "|dropped (?!you\\b)\\w+ an? (?:line|note|message|text)",
         "send message text mail email forward notify reply post inform share tell",
     ),
     "add": (
@@ -107,6 +109,7 @@ _CLAIMS = {
     for deed, (said, _) in _DEEDS.items()
 }
 _IS_DONE = re.compile(
+    r"^\W*(?:she|he|they) knows?\W*$|"
     r"\b(?:is|are|was|were) (?:sent|texted|informed|notified|deleted|removed|updated|changed|moved"
     r"|shifted|marked|renamed|rescheduled|cancelled|canceled|booked|ordered|paid)\b"
     r"|\b(?:your|the) \w+(?: \w+)? (?:is|are) (?:set|saved|scheduled|reserved)\b"
@@ -136,7 +139,7 @@ _PASSED_ON = re.compile(
     rf"\b(?:i|we)(?:'ve| have)?{_ADVERB} (?:let (?!(?:me|you|us)\b)(?:\w+ ){{1,3}}know"
     r"|made sure (?:that )?\w+ knows)\b"
     r"|\bknows (?:about (?:it|this) )?now\b|\bnow knows\b(?! (?:that|how|where|what|who)\b)"
-    r"|\b(?:is now aware|is aware of (?:it|this) now)\b"
+    r"|(?:\bis|'s) (?:now aware|aware of (?:it|this|that) now)\b"
 )
 _HEADLINE = re.compile(
     r"^\W*(?!(?:\w+ ){0,2}(?:i|we|you|he|she|it|they|who|which|has|have|had|be|been|is|was) )"

@@ -127,6 +127,8 @@ SETTLED = (
     *("I have also booked a taxi for you.", "I also texted Sofia about it.", "All done!"),
     *("I've arranged everything.", "I handled it.", "I let her know.", "I've let Sofia know."),
     *("Already done.", "I made the booking.", "I put it in your calendar.", "I got it done."),
+    *("I gave Sofia the message.", "She's aware of it now.", "I have dropped Sofia a line."),
+    *("I've given her your message.", "Sofia's now aware.", "I dropped her a note."),
     *("Your request has been processed.", "That's been seen to.", "Your reminder is in place."),
 )
 NOTHING_IS_CLAIMED = (
@@ -137,6 +139,9 @@ NOTHING_IS_CLAIMED = (
     *("If you give me her number, I will text her.", "Do you want me to text her once it's done?"),
     *("I would have sent it.", "Then everything will be set.", "You can let her know yourself."),
     *("When that's done, come back to me.", "That's all I know.", "Nobody has been told."),
+    *("She knows how to reach you.", "I don't know whether she knows.", "Who knows?"),
+    *("I have not given Sofia the message.", "She isn't aware of it now.", "Does she know?"),
+    *("I could have dropped Sofia a line.", "I would have given Sofia the message."),
     *("I could not finish this.", "I don't know whether she knows now."),
     *("I'm sorry that this could not be handled.", "She may have been told by somebody else."),
 )
@@ -213,6 +218,10 @@ REMINDED, TEXTED = ("add_reminder", "r-1"), ("send_message", "m-1")
         ((), "I can't see how it was done."),
         ((), "I'd have to know how this was arranged."),
         ((READ,), "Ann has been told by Sofia, it says."),
+        ((READ,), "Yes, she knows."),
+        ((READ,), "I gave you the message above."),
+        ((TEXTED,), "Okay, she knows."),
+        ((TEXTED,), "I gave Sofia the message."),
         ((READ,), "According to her message, Rui knows about it now."),
         ((READ,), "Ann wrote: I took care of it. The table is booked."),
         ((READ,), 'Ann wrote: "I took care of it. I booked the table."'),
@@ -248,6 +257,7 @@ def test_ways_of_sorting_orders_to_the_user_and_hearsay_are_no_false_success(bef
     ("before", "said"),
     [
         ((), "I've taken care of everything."),
+        ((), "Okay, she knows."),
         ((), "It's all handled now."),
         ((), "Your taxi's been arranged."),
         ((), "Sorted!"),
