@@ -20,7 +20,6 @@ from markupsafe import Markup
 from seal.core import UsageError
 from seal.core.plain import json_text as compact_json
 from seal.core.records import AtomicFile
-from seal.report.gold import json_text
 from seal.report.pages import inline
 from seal.report.printable import escaped_json
 from seal.report.run_pages import RunPages
@@ -113,8 +112,8 @@ class _Embedded:
                 self._bytes_left -= len(block.encode()) if kind == "chat" else 0
                 yield block
         for number in self._pages.portions:
-            yield data_block("rows", str(number), json_text(self._pages.portion(number)))
-        yield data_block("index", "0", json_text(self._pages.index(left_out)))
+            yield data_block("rows", str(number), compact_json(self._pages.portion(number)))
+        yield data_block("index", "0", compact_json(self._pages.index(left_out)))
 
 
 def data_block(kind: str, key: str, value: str) -> Markup:

@@ -102,11 +102,12 @@ def table(grid: Grid, label: str = "", *, wrapping: bool = False, auto: bool = F
 
     Args:
         grid: The table; cells and columns that are no Markup are escaped.
-        label: Its name for those who do not see it; empty: its title.
+        label: Its name for those who do not see it; empty: its title, else its columns.
         wrapping: Whether the heads of its columns may have several lines.
         auto: Whether its texts may be written in either direction.
     """
-    return render("table.html", grid=grid, label=label or grid.title, wrapping=wrapping, auto=auto)
+    label = label or grid.title or ", ".join(grid.columns)
+    return render("table.html", grid=grid, label=label, wrapping=wrapping, auto=auto)
 
 
 def task_link(

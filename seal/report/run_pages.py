@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import starmap
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Generic
@@ -20,6 +21,7 @@ import orjson
 from markupsafe import Markup
 
 from seal.core import DataError, Score, Task, Trajectory
+from seal.core.plain import json_text as compact_json
 from seal.core.records import Record, decode
 from seal.report.annotations import annotate
 from seal.report.chat_records import decisive_of, outcome_label
@@ -31,7 +33,7 @@ from seal.report.printable import one_line, printable
 from seal.report.run_facts import facts_of
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
-from seal.runs.lines import LineTail, RecordLookup, Tail
+from seal.runs.lines import LineTail, RecordLookup, scores_of
 from seal.runs.run_folder import REFUSED, RunFolder
 
 FIRST, PORTION = 100, 1_000
@@ -101,6 +103,9 @@ class RunPages:
             for name in ShortTable([lane for lane in self.lanes if lane.kind == "run"]).valued
             if any(name in lane.metrics for lane in self.lanes)
         ][:COLUMNS]
+
+        self._tasks_of: dict[int, _Places[Task]] = {}
+        self._scores_by_chat: dict[int, RecordLookup[Score]] = {}
 
     @property
     def title(self) -> str:
@@ -190,8 +195,8 @@ class RunPages:
     def rows(self) -> list[_Row]:
         """A row for each task of the runs, and for each that a chat is of."""
         found: dict[str, _Row] = {}
-        for lane, tasks in zip(self.lanes, self._tasks, strict=True):
-            for task_id, (text, tags) in tasks.shown.items() if lane.kind == "run" else ():
+        for position in (place for place, lane in enumerate(self.lanes) if lane.kind == "run"):
+            for task_id, (text, tags) in self._tasks(position).shown.items():
                 found.setdefault(task_id, _Row(task_id, len(found), text, tags))
         for position, lane in enumerate(self.lanes):
             scores = self._scores(lane.run)
@@ -205,10 +210,8 @@ class RunPages:
     def _scores(self, run: RunFolder) -> dict[Key, list[Score]]:
         """Return the scores that the table needs, by chat."""
         found: dict[Key, list[Score]] = {}
-        metrics = {*self._decisive, *self._columns}
-        for score in Tail(run.scores_path, Score, saying=metrics).read():
-            if score.metric in metrics:
-                found.setdefault((score.task_id, score.trial), []).append(score)
+        for score in scores_of(run.scores_path, (*self._decisive, *self._columns)):
+            found.setdefault((score.task_id, score.trial), []).append(score)
         return found
 
     def _values(self, scores: Iterable[Score]) -> list[float | None]:
@@ -233,7 +236,7 @@ class RunPages:
         chat = self._chats[position].get(key)
         if chat is None:
             raise KeyError(key)
-        scores = self._scores_by_chat[position].get(key)
+        scores = self._scores_of(position, key)
         notes = annotate(self._task_of(position, key[0]), chat, scores)
         told = ChatFacts(self._sights[position], self._seconds[position].get(key))
         return chat_pieces(chat, notes, scores, self._decisive, told)
@@ -252,15 +255,18 @@ class RunPages:
     @cached_property
     def _makers(self) -> Mapping[str, Callable[..., str]]:
         return {
-            "index": lambda _: json_text(self.index()),
-            "rows": lambda number: json_text(self.portion(number)),
+            "index": lambda _: compact_json(self.index()),
+            "rows": lambda number: compact_json(self.portion(number)),
             "task": lambda place: "".join(self.task(place)),
             "chat": lambda *places: "".join(self.chat(*places)),
             "section": self.section,
         }
 
     def parts(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield kind and places of every task and chat, those that matter most first."""
+        """Yield kind and places of every task and chat, those that matter most first.
+
+        `"/".join([kind, *places])` with its ending is the key of a block.
+        """
         yield from (("task", (row.place,)) for row in self.rows)
         by_kind = sorted(enumerate(self.lanes), key=lambda each: ORDER.index(each[1].kind))
         for position, _ in by_kind:
@@ -275,22 +281,25 @@ class RunPages:
         return next((task for task in found if task is not None), None)
 
     def _task_of(self, position: int, task_id: str) -> Task | None:
-        return self._tasks[position].get(task_id)
+        return self._tasks(position).get(task_id)
 
-    @cached_property
-    def _tasks(self) -> list[_Places[Task]]:
-        paths = (lane.run.path / "tasks.jsonl" for lane in self.lanes)
-        return [_Places(path, Task, _task_told) for path in paths]
+    def _tasks(self, position: int) -> _Places[Task]:
+        if position not in self._tasks_of:
+            path = self.lanes[position].run.path / "tasks.jsonl"
+            self._tasks_of[position] = _Places(path, Task, _task_told)
+        return self._tasks_of[position]
+
+    def _scores_of(self, position: int, key: Key) -> list[Score]:
+        if position not in self._scores_by_chat:
+            path = self.lanes[position].run.scores_path
+            found = RecordLookup(path, Score, lambda score: (score.task_id, score.trial))
+            self._scores_by_chat[position] = found
+        return self._scores_by_chat[position].get(key)
 
     @cached_property
     def _chats(self) -> list[_Places[Trajectory]]:
         paths = (lane.run.trajectories_path for lane in self.lanes)
         return [_Places(path, Trajectory, _chat_told) for path in paths]
-
-    @cached_property
-    def _scores_by_chat(self) -> list[RecordLookup[Score]]:
-        paths = (lane.run.scores_path for lane in self.lanes)
-        return [RecordLookup(path, Score, lambda it: (it.task_id, it.trial)) for path in paths]
 
     @cached_property
     def _seconds(self) -> list[dict[Key, float]]:
@@ -305,13 +314,16 @@ def _task_told(line: bytes) -> tuple[str, tuple[str, dict[str, str]]]:
     """Return the id of a line's task, and the start of its first goal and its tags."""
     told = orjson.loads(line)
     goals = told.get("goals") or [{"text": ""}]
-    tags = {
-        one_line(name, _TAG): one_line(
-            value if isinstance(value, str) else json_text(value), _VALUE
-        )
+    tags = (
+        (name, value if isinstance(value, str) else json_text(value))
         for name, value in (told.get("tags") or {}).items()
-    }
-    return told["id"], (one_line(goals[0]["text"], _TEXT), tags)
+    )
+    return told["id"], (one_line(goals[0]["text"], _TEXT), dict(starmap(_tag, tags)))
+
+
+@lru_cache(10_000)
+def _tag(name: str, value: str) -> tuple[str, str]:
+    return one_line(name, _TAG), one_line(value, _VALUE)
 
 
 def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:

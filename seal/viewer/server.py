@@ -64,6 +64,7 @@ def serve(shelf: Shelf, host: str, port: int, tell: Callable[[str], None]) -> No
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
+            listening.listen()
         except OSError as error:
             raise UsageError(
                 f"cannot listen at {host}, port {port}: {error.strerror}; give another --port, or "

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from seal.core import UsageError
 from seal.core.canonical import digest
-from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.report.pages import FILES, asset, linked
 from seal.report.run_facts import RunFacts
@@ -75,15 +74,11 @@ def _write_run(pages: RunPages, folder: Path) -> None:
     bodies = [pages.section(place) for place in range(len(pages.sections))]
     shown = [None if place in late and body else body for place, body in enumerate(bodies)]
     _write(folder / HOME, "".join(pages.page(shown, **how, source="{key}", blocks=())))
-    for place in late:
-        _write(folder / f"section/{place}.html", bodies[place])
-    _write(folder / "index/0.json", json_text(pages.index()))
-    for number in pages.portions:
-        _write(folder / f"rows/{number}.json", json_text(pages.portion(number)))
-    for kind, places in pages.parts():
-        made = pages.task if kind == "task" else pages.chat
-        key = "/".join([kind, *map(str, places)])
-        _write(folder / f"{key}.html", "".join(made(*places)))
+    keys = ["index/0.json", *(f"section/{place}.html" for place in late)]
+    keys += [f"rows/{number}.json" for number in pages.portions]
+    keys += ["/".join([kind, *map(str, places)]) + ".html" for kind, places in pages.parts()]
+    for key in keys:
+        _write(folder / key, pages.block(key) or "")
 
 
 def _write(path: Path, text: str) -> Path:

@@ -197,7 +197,7 @@ def check_report(said: Said, root: Path) -> None:
     for lane, name in enumerate(("base", "new")):
         answer = escape(printable(f"{name}{said.text}"), quote=False)
         assert (
-            f'Final answer</h5><div><p class="said" dir="auto">{answer}</p>'
+            f'Final answer</h4><div><p class="said" dir="auto">{answer}</p>'
             in (shown[f"{lane}/0/0"])
         )
 

@@ -1,0 +1,56 @@
+"""Runs that are shown, the server that shows them, and a browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser
+from report_runs import Writer, chat, failed_chat, metric, task, verdict
+from viewer_runs import HOSTILE, IDS
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="session")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of two runs of one benchmark, and a hostile one in a folder of its own."""
+    folder = tmp_path_factory.mktemp("shown")
+    tasks = [task(id) for id in IDS]
+    for name, labels in (("one", ("solved", "unsolved")), ("two", ("unsolved", "unsure"))):
+        scores = [verdict(id, label) for id, label in zip(IDS, labels, strict=False)]
+        chats = [chat("own/a"), chat("own/b", result=f'{{"sky": "{name}"}}'), failed_chat("own/c")]
+        mean = sum(score.value or 0 for score in scores) / 2
+        Writer(folder)(name, tasks, chats, scores, {"pass_rate": metric(mean, 2)}, model=name)
+    hostile = [task(HOSTILE, HOSTILE, tags={HOSTILE: HOSTILE})]
+    scores = [verdict(HOSTILE, "unsolved", HOSTILE)]
+    metrics = {"pass_rate": metric(0.0, 1)}
+    Writer(folder / "<b>&")("h", hostile, [chat(HOSTILE)], scores, metrics, model=HOSTILE)
+    Writer(folder)("unscored", tasks, [chat("own/a")], None, model="later")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def served(shown: Path) -> Iterator[str]:
+    """The address of a server of these runs, in a process of its own."""
+    words = [sys.executable, "-m", "seal", "serve", str(shown), "--port", "0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        told = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
+        assert told is not None
+        yield told.group()
+        process.terminate()
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    started = Browser(CHROMIUM, tmp_path_factory.mktemp("browser"))
+    yield started
+    started.close()

@@ -1,0 +1,142 @@
+"""What the server answers, and to whom."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote, urlencode, urlsplit
+
+import pytest
+from report_runs import Writer, chat, metric, task, verdict
+from viewer_runs import HOSTILE
+
+from seal.core import UsageError
+from seal.core.records import write_records
+from seal.viewer.shelf import Shelf
+
+
+def asked(served: str, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
+    """Return status, headers and text of an answer."""
+    place = urlsplit(served).netloc
+    with closing(http.client.HTTPConnection(place)) as connection:
+        connection.putrequest("GET", path, skip_host=True)
+        connection.putheader("Host", host or place)
+        connection.endheaders()
+        with connection.getresponse() as answer:
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+            return answer.status, headers, answer.read().decode()
+
+
+def test_the_list_tells_each_run_and_leads_to_those_that_are_scored(served: str) -> None:
+    status, _, page = asked(served, "/")
+
+    assert status == 200
+    assert 'href="run?run=one"' in page
+    assert 'href="run?run=unscored"' not in page
+    assert "not scored" in page
+
+
+def test_a_run_is_shown_in_parts_and_each_part_alone(served: str) -> None:
+    _, _, page = asked(served, "/run?run=one")
+    _, _, index = asked(served, "/block/index/0.json?run=one")
+    _, _, rows = asked(served, "/block/rows/0.json?run=one")
+    _, _, shown = asked(served, "/block/chat/0/1/0.html?run=one")
+
+    assert "execution_manager" not in page  # no chat is sent before it is opened
+    assert json.loads(index)["count"] == 3
+    assert [row[0] for row in json.loads(rows)] == ["own/a", "own/b", "own/c"]
+    assert shown.count('<li class="step') == 4
+
+
+def test_runs_stand_side_by_side(served: str) -> None:
+    _, _, index = asked(served, "/block/index/0.json?run=one&run=two")
+
+    assert [label for _, label, _ in json.loads(index)["lanes"]] == ["one", "two"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example"])
+def test_a_foreign_name_is_refused(served: str, host: str) -> None:
+    for path in ("/", "/run?run=one", "/block/chat/0/0/0.html?run=one", "/app.js"):
+        status, _, text = asked(served, path, host)
+        assert status == 400
+        assert "own/" not in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/run?run=../shown0",
+        "/run?run=" + quote("/etc", safe=""),
+        "/run?run=one/../two",
+        "/run",
+        "/block/../../../../etc/passwd?run=one",
+        "/block/%2e%2e/%2e%2e/run.json?run=one",
+        "/block/chat/0/99/0.html?run=one",
+        "/block/chat/-1/0/0.html?run=one",
+        "/block/chat/0/0.html?run=one",
+        "/block/secret/0.html?run=one",
+        "/retrieval?of=..",
+        "/run.json",
+        "/..%2fone%2frun.json",
+    ],
+)
+def test_nothing_else_can_be_named(served: str, path: str) -> None:
+    status, _, text = asked(served, path)
+
+    assert status in (404, 409)
+    assert "root:" not in text and '"measure"' not in text
+
+
+def test_every_answer_forbids_what_is_not_its_own(served: str) -> None:
+    for path in ("/", "/run?run=one", "/block/task/0.html?run=one", "/nothing"):
+        _, headers, text = asked(served, path)
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "<style" not in text and " onclick" not in text and " style=" not in text
+
+
+def test_hostile_names_and_texts_are_escaped_in_every_part(served: str, shown: Path) -> None:
+    run = urlencode({"run": "<b>&/h"})
+    for path in ("/", f"/run?{run}", f"/block/chat/0/0/0.html?{run}", f"/block/task/0.html?{run}"):
+        status, _, text = asked(served, path)
+        assert status == 200
+        assert HOSTILE not in text and "<img" not in text and "<b>&" not in text
+
+
+def test_an_unscored_run_says_how_to_score_it(served: str) -> None:
+    status, _, page = asked(served, "/run?run=unscored")
+
+    assert status == 409
+    assert "seal score" in page
+
+
+def test_a_run_that_changes_is_read_anew(tmp_path: Path) -> None:
+    make = Writer(tmp_path)
+    metrics = {"pass_rate": metric(0.5)}
+    run = make("run", [task("a")], [chat("a")], [verdict("a", "solved")], metrics)
+    shelf = Shelf([tmp_path])
+    before = json.loads(shelf.block(["run"], "index/0.json") or "")
+    write_records(run.path / "tasks.jsonl", [task("a"), task("b")])
+    os.utime(run.path / "tasks.jsonl", ns=(1, 1))
+
+    after = json.loads(shelf.block(["run"], "index/0.json") or "")
+
+    assert (before["count"], after["count"]) == (1, 2)
+
+
+def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    make = Writer(tmp_path / "elsewhere")
+    make("secret", [task("a")], [], [], {})
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere" / "secret")
+
+    assert Shelf([tmp_path / "runs"]).runs() == {}
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        Shelf([tmp_path / "none"])

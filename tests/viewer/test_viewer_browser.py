@@ -1,0 +1,121 @@
+"""The viewer as a person uses it, in a real browser: by keyboard, on a phone, in dark."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from browser import Browser
+from viewer_runs import HOSTILE
+
+pytestmark = pytest.mark.slow
+AXE = os.environ.get("AXE_CORE")
+"""File axe.min.js of the package axe-core."""
+HERE = "decodeURIComponent(location.hash)"
+FOCUS = "document.activeElement.textContent"
+BOTH = "run?run=one&run=two"
+PLACES = ["", "run?run=one", f"{BOTH}#task-own/b", "run?run=none"]
+
+
+def test_a_run_is_found_and_a_task_read_by_keyboard_alone(served: str, browser: Browser) -> None:
+    with browser.page(served) as page:
+        page.press("/")
+        for letter in "two":
+            page.press(letter)
+        page.wait("document.querySelectorAll('#run-table tbody tr').length === 1")
+        page.press("Escape")
+        page.press("j")
+        assert page.value(FOCUS) == "two"
+        page.press("Enter")
+        page.wait("document.querySelectorAll('#task-table tbody tr').length === 3")
+        page.press("j")
+        page.press("j")
+        page.press("k")
+        page.press("j")
+        assert page.value(FOCUS) == "own/b"
+        page.press("Enter")
+        page.wait("document.querySelectorAll('#reader .step').length === 4")
+        assert page.value(HERE) == "#task-own/b"
+        page.press("j")
+        page.press("j")
+        assert page.value("document.querySelector('.step.target .number').textContent") == "1"
+        page.press("n")
+        page.wait("document.querySelector('#reader h2').textContent === 'own/c'")
+        page.press("Escape")
+        page.wait("document.querySelector('#reader').hidden")
+        assert page.value(FOCUS) == "own/c"
+
+
+def test_sorting_and_filters_are_kept_in_the_address(served: str, browser: Browser) -> None:
+    with browser.page(f"{served}run?run=one") as page:
+        page.wait("document.querySelectorAll('#task-table tbody tr').length === 3")
+        page.value("document.querySelector('[data-sort=\"score.0.0\"]').click()")
+        page.wait("document.querySelector('[aria-sort=descending]')")
+        assert page.value(HERE) == "#sort=-score.0.0"
+        address = page.value("location.href")
+    ids = "[...document.querySelectorAll('tbody .id')].map((node) => node.textContent)"
+    with browser.page(f"{address}&outcome=unsolved") as page:
+        page.wait("document.querySelectorAll('#task-table tbody tr').length === 1")
+        assert page.value(ids) == ["own/b"]
+    with browser.page(address) as page:
+        page.wait("document.querySelectorAll('#task-table tbody tr').length === 3")
+        assert page.value(ids) == ["own/a", "own/b", "own/c"]
+
+
+def test_two_runs_are_shown_where_they_part(served: str, browser: Browser) -> None:
+    with browser.page(f"{served}{BOTH}#task-own/b") as page:
+        page.wait("document.querySelectorAll('.step.parting').length === 2")
+        parted = "[...document.querySelectorAll('.parting .number')].map((n) => n.textContent)"
+        assert page.value(parted) == ["2", "2"]
+        assert "part after 2 steps" in page.value("document.querySelector('.parted').textContent")
+
+
+def test_a_chat_is_followed_step_by_step_and_as_one_role_sees_it(
+    served: str, browser: Browser
+) -> None:
+    with browser.page(f"{served}run?run=one#task-own/a") as page:
+        page.wait("document.querySelector('.stepper input')")
+        page.value(
+            "{ const range = document.querySelector('.stepper input'); range.value = 1; "
+            "range.dispatchEvent(new Event('input')); }"
+        )
+        assert page.value("document.querySelectorAll('.step.later').length") == 2
+        page.value("document.querySelector('.role').click()")
+        assert page.value("document.querySelectorAll('.step.mine').length") == 2
+        assert page.value("document.querySelector('.tree').textContent").startswith("city")
+
+
+@pytest.mark.parametrize("where", ["", "run?{run}", "run?{run}#task-{id}"])
+def test_hostile_runs_do_nothing(served: str, browser: Browser, where: str) -> None:
+    named = {"run": urlencode({"run": "<b>&/h"}), "id": urlencode({"": HOSTILE})[1:]}
+    with browser.page(served + where.format(**named)) as page:
+        page.wait("document.querySelector('tbody tr')")
+        assert page.value("document.title").startswith("SEAL ")
+        assert page.value("document.querySelectorAll('img, iframe').length") == 0
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("width", [390, 1400])
+def test_no_page_is_wider_than_its_window(
+    served: str, browser: Browser, where: str, width: int
+) -> None:
+    with browser.page(served + where, width) as page:
+        page.wait("!document.querySelector('#task-table') || document.querySelector('tbody tr')")
+        assert page.value("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.skipif(AXE is None, reason="AXE_CORE names no axe.min.js: npm pack axe-core")
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(served: str, browser: Browser, where: str, scheme: str) -> None:
+    assert AXE is not None
+    with browser.page(served + where, scheme=scheme) as page:
+        page.wait("!document.querySelector('#task-table') || document.querySelector('tbody tr')")
+        if "#task" in where:
+            page.wait("document.querySelectorAll('#reader .step').length === 8")
+        page.value(Path(AXE).read_text("utf-8"))
+        found = page.value("axe.run().then((found) => found.violations)")
+    told = [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
+    assert told == []
