@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 from once import Once
 from postgres_server import PostgresServer, postgres_server, programs
 
+import seal.retrievers
+from seal.core.folders import cache_folder
+from seal.core.packed_files import fetch
 from seal.pools import ImportReport, import_benchmark
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,6 +31,10 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Words are quicker than an encoder; the tests of the default take `general_retriever`.
+GENERAL = seal.retrievers.DEFAULT
+seal.retrievers.DEFAULT = "tfidf"
+
 ROOT = Path(__file__).resolve().parents[1]
 if (DATA := ROOT.parent / "shared" / "data").is_dir():
     os.environ.setdefault("SEAL_DATA", str(DATA))
@@ -37,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Leave the user's cache alone; the processes of this test run share one."""
     if "SEAL_CACHE_DIR" not in os.environ:
         folder = tempfile.mkdtemp(prefix="seal-tests-")
+        if (fetched := cache_folder() / "models").is_dir():
+            Path(folder, "models").symlink_to(fetched)
         os.environ["SEAL_CACHE_DIR"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
@@ -50,6 +59,14 @@ def pytest_collection() -> Generator[None, object, object]:
     gc.freeze()
     gc.enable()
     return result
+
+
+@pytest.fixture
+def general_retriever(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The retriever of whoever names none, in this test; its encoder is here."""
+    fetch("all-MiniLM-L6-v2")
+    monkeypatch.setattr("seal.retrievers.DEFAULT", GENERAL)
+    return GENERAL
 
 
 @pytest.fixture(scope="session")

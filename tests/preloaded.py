@@ -25,6 +25,7 @@ with warnings.catch_warnings():
     import seal.report.explanation
     import seal.report.html
     import seal.report.spending
+    import seal.retrievers
     import seal.retrievers.gold
     import seal.retrievers.lexical
     import seal.runs.run

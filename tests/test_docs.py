@@ -21,6 +21,8 @@ import pytest
 from forked import run
 from servers import Answer, ModelServer, Received, calls, text
 
+from seal.core.folders import cache_folder
+from seal.core.packed_files import fetch
 from seal.pools.upstream import source_folder
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -99,6 +101,9 @@ class Reader:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         paths = os.pathsep.join([str(folder), str(folder / "installed")])
         more = {"SEAL_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
+        more["GENERAL_RETRIEVER"] = "yes"  # and no quicker one
+        (folder / "cache").mkdir()
+        (folder / "cache" / "models").symlink_to(cache_folder() / "models")
         more["COLUMNS"] = WIDE.get(page.stem, "100")
         more["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
         server = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"} if url else {}
@@ -156,6 +161,7 @@ class Reader:
 def test_what_a_page_says_happens(page: Path, tmp_path: Path) -> None:
     for package in PACKAGES.get(page.stem, ()):
         pytest.importorskip(package)
+    fetch("all-MiniLM-L6-v2")  # else each page would, and say so
     with ModelServer(clerk("get_order")) as server:
         url = server.url if page.stem == "evaluate-my-agent" else ""
         check(Reader(page, tmp_path, url))

@@ -65,7 +65,7 @@ class TrainOptions(TypedDict, total=False):
 @checked
 def retrieve(
     pools: Bench | Sequence[Bench | Task],
-    retrievers: RetrieverChoice | Sequence[RetrieverChoice] = "tfidf",
+    retrievers: RetrieverChoice | Sequence[RetrieverChoice] | None = None,
     k: int | Sequence[int] = (1, 5, 10),
     *,
     tools: Sequence[OwnTool] = (),
@@ -81,7 +81,7 @@ def retrieve(
         pools: Benchmarks, names or folders; a single one may stand alone. A list of tasks does too,
             with `tools`.
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects; a single one
-            may stand alone.
+            may stand alone. None: hybrid.
         k: Cut-offs of the metrics, at least 1; a single one may stand alone. The largest is the
             length of a ranking.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
@@ -118,11 +118,13 @@ def retrieve(
     from seal.experiments.retrieval.experiment import retrieve as rank
     from seal.experiments.retrieval.settings import RetrievalSettings
     from seal.report.experiment import write_tables_and_figures
+    from seal.retrievers import DEFAULT
 
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
-    entered = list(retrievers) if isinstance(retrievers, (list, tuple)) else [retrievers]
+    named = DEFAULT if retrievers is None else retrievers
+    entered = list(named) if isinstance(named, (list, tuple)) else [named]
     places, figures = _places(pools, tools), write_tables_and_figures
     return Retrieval(rank(places, entered, asked, folder, progress, on_result, resume, figures))
 

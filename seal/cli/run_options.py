@@ -207,7 +207,7 @@ class Retriever:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: str | None = option(
-        None, "Name or module:attribute.  [default: given tools, else tfidf]"
+        None, "Name or module:attribute.  [default: given tools, else hybrid]"
     )
     top_k: tuple[int, ...] = option(
         str(DEFAULT.top_k),

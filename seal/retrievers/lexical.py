@@ -1,4 +1,4 @@
-"""Retrieval by words: exact search among sparse vectors, and TF-IDF, the default retriever.
+"""Retrieval by words: exact search among sparse vectors, and TF-IDF.
 
 TF-IDF needs no model. Words and pieces of words are two spaces of their own; a score is the mean of
 the two cosines. Fitting takes less than a second for some thousand tools, so nothing is kept on

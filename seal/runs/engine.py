@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import cached_property
 
+from seal import retrievers
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
@@ -47,7 +49,7 @@ from seal.runs.cast import Cast
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
-from seal.runs.identity import SCRIPTED, measure_of
+from seal.runs.identity import ELSE, SCRIPTED, measure_of
 from seal.runs.judges import Judges
 from seal.runs.play import team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
@@ -346,6 +348,17 @@ class Engine:
         limit = None if whole else self.settings.top_k
         return [self.tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
 
+    @cached_property
+    def fallback(self) -> str:
+        """What retrieves where nobody names a retriever and the task gives no tools.
+
+        A run that has begun keeps its own: the general one was another before.
+        """
+        began = (self.folder.path / "run.json").is_file()
+        told = self.folder.manifest().get("system") if began else None
+        named = str((told or {}).get("retriever"))
+        return named.removeprefix(ELSE) if named.startswith(ELSE) else retrievers.DEFAULT
+
     def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
         """Return as many hits as the cut-offs ask for, also where k is less."""
         (ranking,) = rank(self._retriever(), [query], max(k, *self.settings.cutoffs), self.tools)
@@ -363,7 +376,7 @@ class Engine:
 
     def _build_retriever(self) -> Retriever:
         s = self.settings
-        named = s.retriever if s.retriever is not None else "tfidf"
+        named = s.retriever if s.retriever is not None else self.fallback
         options = dict(s.retriever_options)
         if s.base_url:
             options = {"base_url": s.base_url, **options}

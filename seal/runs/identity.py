@@ -119,6 +119,10 @@ def _user_of(engine: Engine) -> JSON:
     return user if agent == SCRIPTED else {**user, **engine.cast.of(USER).identity}
 
 
+ELSE = "given, else "
+"""Before the name of the retriever of a run that names none."""
+
+
 def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
@@ -126,7 +130,7 @@ def system_of(engine: Engine) -> dict[str, JSON]:
     return {
         "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
-        "retriever": name_of(s.retriever) or "given, else tfidf",
+        "retriever": name_of(s.retriever) or ELSE + engine.fallback,
         "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
         **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},
         **cast.presentation,

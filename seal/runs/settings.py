@@ -122,7 +122,7 @@ class RunSettings:
     history_policy: HistoryPolicy = "stop"
     """What a prompt leaves out where the model's window is too small (`seal.models.shortened`)."""
     retriever: RetrieverChoice | None = None
-    """None: `given` where the task offers tools, else `tfidf`."""
+    """None: `given` where the task offers tools, else `seal.retrievers.DEFAULT`."""
     retriever_options: Mapping[str, Any] = field(default_factory=dict)
     """`-R key=value`."""
     top_k: Count = 10

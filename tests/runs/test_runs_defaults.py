@@ -90,3 +90,32 @@ def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:
     )
     resumed = seal.run("sample", limit=1, baselines=False, out=tmp_path / "run", resume=True)
     assert resumed.exit_code == 0
+
+
+@pytest.mark.slow  # the encoder may have to be fetched
+def test_run_and_retrieve_have_one_retriever_where_none_is_named(
+    general_retriever: str, tmp_path: Path
+) -> None:
+    run = seal.run("sample", first=2, baselines=False, out=tmp_path / "run")
+    found = seal.retrieve("sample", k=10, first=2)
+
+    (entry,) = found.content["results"]
+    assert run.folder.manifest()["system"]["retriever"] == f"given, else {general_retriever}"
+    assert entry["retriever"] == general_retriever == "hybrid"
+    assert entry["metrics"]["recall@10"]["mean"] == run["recall@10"].mean
+
+
+def test_a_run_that_has_begun_keeps_its_retriever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    seal.run("sample", first=2, baselines=False, out=out)
+    before = (out / "run.json").read_bytes()
+    chats = (out / "trajectories.jsonl").read_bytes().splitlines(keepends=True)
+    (out / "trajectories.jsonl").write_bytes(chats[0])
+    monkeypatch.setattr("seal.retrievers.DEFAULT", "random")
+
+    seal.run("sample", first=2, baselines=False, out=out, resume=True)
+
+    assert (out / "run.json").read_bytes() == before
+    assert (out / "trajectories.jsonl").read_bytes().splitlines(keepends=True) == chats

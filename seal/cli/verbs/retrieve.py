@@ -27,7 +27,7 @@ class Retrievers:
     """Retrieval: which retrievers rank, and to which ranks they are measured."""
 
     retriever: tuple[str, ...] = repeated(
-        "Name or module:attribute; may be repeated.  [default: tfidf]",
+        "Name or module:attribute; may be repeated.  [default: hybrid]",
         metavar="NAME[,KEY=VALUE...]",
     )
     retriever_option: dict[str, Any] = like(RETRIEVER_OPTIONS, None, setting="options")
@@ -98,7 +98,7 @@ def command(
     from seal.report.retrieval_results import line_of, retrieval_tables
 
     told = settings_of(retrievers, tasks, drawn, into)
-    several, json = told.pop("retriever") or ["tfidf"], told.pop("json")
+    several, json = told.pop("retriever") or None, told.pop("json")
     with resumable(told["out"]), output(json) as shown, progress() as advance:
         on_result = None if is_shown() else lambda entry: tell(line_of(entry))
         found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from seal import retrievers
 from seal.core import UsageError
 from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
@@ -13,7 +14,6 @@ from seal.runs.settings import RunSettings
 
 RECALL_AT = 10
 """K of the recall that every sweep measures, as in the paper's Table 3."""
-_RETRIEVER = "tfidf"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class SweepSettings(Drawing):
 
 
 def retriever_of(settings: RunSettings) -> Any:
-    """Return the retriever of every run of a sweep: the one that was named, else tf-idf.
+    """Return the retriever of every run of a sweep: the one that was named, else the general one.
 
     Raises:
         UsageError: It is `given`, or the model is a recording: neither depends on the pool.
@@ -69,4 +69,4 @@ def retriever_of(settings: RunSettings) -> Any:
             "--retriever given offers every task its own tools, whatever the pool holds and K is; "
             "sweep with a retriever that searches, such as tfidf"
         )
-    return _RETRIEVER if named is None else named
+    return retrievers.DEFAULT if named is None else named

