@@ -1,0 +1,25 @@
+"""The published figures of ToolSandbox, held against each other."""
+
+from typing import get_args
+
+import pytest
+
+from seal.agents.briefs import Brief
+from seal.benchmarks.toolsandbox.paper import TABLES
+
+NAMED = {table.name: table for table in TABLES}
+SCENARIOS = NAMED["table-6"].rows["scenarios"]
+
+
+@pytest.mark.parametrize("model", NAMED["table-5"].rows)
+def test_a_published_mean_is_that_of_the_categories_that_part_all_scenarios(model: str) -> None:
+    row = NAMED["table-5"].rows[model]
+    parts = ("STC", "MTC", "II")
+    weights = [float(SCENARIOS[part]) for part in parts]
+    assert sum(weights) == 1032
+    mean = sum(float(row[part]) * weight for part, weight in zip(parts, weights, strict=True))
+    assert mean / 1032 == pytest.approx(float(row["all"]), abs=0.1)  # all are rounded to a tenth
+
+
+def test_each_published_brief_of_the_user_is_one_of_ours() -> None:
+    assert set(NAMED["table-2"].rows) == set(get_args(Brief))
