@@ -152,7 +152,7 @@ RETRIEVER_OPTIONS = repeated(
     setting="retriever_options",
 )
 METRICS = repeated(
-    "A further metric: name or module:attribute; repeatable.",
+    "A further metric: a family (calls), a score (recall@20) or module:attribute; repeatable.",
     "--metric",
     metavar="NAME",
     setting="metrics",

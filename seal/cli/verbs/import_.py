@@ -33,7 +33,9 @@ class Importing:
 @verb(app)
 def command(
     *,
-    name: str = argument("Benchmark; `seal benchmarks`.", metavar="NAME"),
+    name: str = argument(
+        "Benchmark; `seal benchmarks`. inspect: a log of inspect_ai, as a run.", metavar="NAME"
+    ),
     source: Path | None = argument("Its upstream files; of mcp none.", None, metavar="[SOURCE]"),
     asked: Importing,
     servers: Servers,
