@@ -39,7 +39,7 @@ from seal.runs.run_folder import REFUSED, RunFolder
 FIRST, PORTION = 100, 1_000
 """Rows of the table of tasks in the first block, and in each other one."""
 COLUMNS = 4
-"""Metrics that the table of tasks shows of each run."""
+"""Metrics of runs that the table of tasks shows, over all of them; of each run one at least."""
 EARLY = ("Summary", "Charts")
 """Sections that stand before the table of tasks; they need summary.json alone."""
 ORDER = ("run", "ceiling", "floor")
@@ -102,7 +102,7 @@ class RunPages:
             name
             for name in ShortTable([lane for lane in self.lanes if lane.kind == "run"]).valued
             if any(name in lane.metrics for lane in self.lanes)
-        ][:COLUMNS]
+        ][: max(1, COLUMNS // len(self.runs))]
 
         self._tasks_of: dict[int, _Places[Task]] = {}
         self._scores_by_chat: dict[int, RecordLookup[Score]] = {}
