@@ -72,5 +72,12 @@ def test_a_dependency_states_the_licence_that_is_listed(name: str, locked: str) 
     assert name in EXPLAINED or not asks_for_more(stated)
 
 
+def test_one_module_alone_imports_autogen() -> None:
+    imports = re.compile(r"^\s*(?:import|from) autogen\b", re.MULTILINE)
+    modules = (ROOT / "seal").rglob("*.py")
+    found = [path for path in modules if imports.search(path.read_text(encoding="utf-8"))]
+    assert [path.relative_to(ROOT).as_posix() for path in found] == ["seal/agents/autogen.py"]
+
+
 def test_a_licence_that_asks_for_more_than_a_notice_is_explained() -> None:
     assert {name for name, licence in LISTED.items() if asks_for_more(licence)} == EXPLAINED
