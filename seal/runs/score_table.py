@@ -69,7 +69,7 @@ class Spread(NamedTuple):
 
 
 class ScoreColumns:
-    """Collects scores one by one: 10 bytes a score are kept, in columns that grow."""
+    """Collects scores one by one: 12 bytes a score are kept, in columns that grow."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
@@ -85,7 +85,7 @@ class ScoreColumns:
         row = self._rows[goal]
         column = self._columns.get(said.metric)
         if column is None:
-            column = self._columns[said.metric] = array("d"), array("h")
+            column = self._columns[said.metric] = array("d"), array("i")
         values, why = column
         value, reason = said.value, _VALUE
         if value is None:
@@ -135,9 +135,9 @@ class ScoreColumns:
             np.savez_compressed(
                 file,
                 told=np.frombuffer(json_bytes(told), dtype=np.uint8),
-                goals=np.asarray(goals, dtype=np.int32),
+                goals=np.asarray(goals, dtype=np.int64),
                 values=table.values,
-                why=table.why.astype(np.int16),
+                why=table.why,
             )
 
 
@@ -207,7 +207,7 @@ def _kept(scores: Path) -> ScoreTable | None:
             rows,
             {name: place for place, name in enumerate(metrics)},
             values.astype(np.float64, copy=False),
-            why.astype(np.int32),
+            why.astype(np.int32, copy=False),
             reasons,
         )
         shape = len(rows), len(table.metrics)
