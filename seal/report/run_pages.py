@@ -33,6 +33,7 @@ from seal.report.printable import one_line, printable
 from seal.report.run_facts import facts_of
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
+from seal.runs.journal import timings_of
 from seal.runs.lines import LineTail, RecordLookup, scores_of
 from seal.runs.run_folder import REFUSED, RunFolder
 
@@ -343,7 +344,7 @@ def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
 
 def _seconds_of(run: RunFolder) -> dict[Key, float]:
     """Return how long each chat took; of chats that were played again the last counts."""
-    told = map(orjson.loads, LineTail(run.path / "timings.jsonl").read())
+    told = timings_of(run.path / "timings.jsonl")
     return {(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}
 
 

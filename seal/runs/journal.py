@@ -182,7 +182,7 @@ def spending_of(path: Path) -> Spending:
         DataError: A line is damaged.
     """
     spending = Spending()
-    for fields in _lines(path):
+    for fields in timings_of(path):
         spending.add(fields["tokens"], fields["asked"])
     return spending
 
@@ -195,13 +195,18 @@ def chats_asked(path: Path) -> Ledger:
     """
     last = {
         (fields["task_id"], fields.get("trial")): fields["asked"]
-        for fields in _lines(path)
+        for fields in timings_of(path)
         if "task_id" in fields
     }
     return merged(last.values())
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def timings_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield {tokens, asked} of each line of a file of timings; of a chat also its other fields.
+
+    Raises:
+        DataError: A line is damaged.
+    """
     if not path.is_file():
         return
     with path.open("rb") as lines:
@@ -211,6 +216,8 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 fields = orjson.loads(line)
                 asked = read_ledger(fields.get("asked", []))
+                if "task_id" in fields:
+                    fields |= {"trial": int(fields["trial"]), "seconds": float(fields["seconds"])}
                 yield {**fields, "tokens": int(fields["tokens"]), "asked": asked}
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise DataError(

@@ -141,9 +141,12 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
     ]
 
 
-def test_damaged_timings_name_the_line(tmp_path: Path):
+@pytest.mark.parametrize(
+    "line", [b'{"tokens": "many"}', b'{"tokens": 1, "task_id": "a", "trial": 0}', b"{oops"]
+)
+def test_damaged_timings_name_the_line(tmp_path: Path, line: bytes):
     path = tmp_path / "timings.jsonl"
-    path.write_bytes(b'{"tokens": 1}\n{"tokens": "many"}\n')
+    path.write_bytes(b'{"tokens": 1}\n' + line + b"\n")
 
     with pytest.raises(DataError, match=r"timings\.jsonl, line 2: no timing"):
         Timings(path)
