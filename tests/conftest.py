@@ -52,12 +52,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect no garbage meanwhile, and look no more at thousands of tests for garbage later."""
+    """Collect no garbage meanwhile, and look no more at thousands of tests for garbage later.
+
+    Then start the server of tests that fork processes.
+    """
     gc.disable()
     result = yield
     gc.collect()
     gc.freeze()
     gc.enable()
+    if forked := sys.modules.get("forked"):  # a run in processes would start another server
+        forked.ensure_server()
     return result
 
 

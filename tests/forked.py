@@ -52,7 +52,7 @@ class Forked:
         self._process = _CONTEXT.Process(
             target=_become, args=(self.args, str(cwd), dict(env), streams)
         )
-        _ensure_server()
+        ensure_server()
         self._process.start()
 
     @property
@@ -87,7 +87,7 @@ def run(words: Sequence[object], **settings: object) -> subprocess.CompletedProc
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def _ensure_server() -> None:
+def ensure_server() -> None:
     """Start the server where it does not run yet.
 
     It leaves out without a word what it cannot import, and does not look where this process does.

@@ -147,6 +147,10 @@ def _run(
         Whether a budget or an outage stopped the run, and its summary.
     """
     check_folder(folder.path, resume)
+    if settings.processes > 1 and settings.on is None:
+        from seal.runs.processes import start_server
+
+        start_server()
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
     if settings.shard is not None and only is None:

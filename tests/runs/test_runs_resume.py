@@ -163,14 +163,14 @@ def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, bi
     words = command(big_pool, out, server, "--processes", "2", "--cache", "off")
 
     with playing(words, out, 1) as process:
-        os.kill(next(filter(plays, children(process.pid))), signal.SIGKILL)
+        os.kill(min(crew_of(out, 1)), signal.SIGKILL)
         _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "a worker process died (exit code -9)" in told
     finished = lines(out)
 
     with playing([*words, "--resume"], out, 1) as process:
-        crew = children(process.pid)
+        crew = crew_of(out, 2)
         os.killpg(process.pid, signal.SIGINT)
         _, told = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
@@ -178,8 +178,7 @@ def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, bi
     wait_until(lambda: not any(map(alive, crew)))
 
     with playing([*words, "--resume"], out, 1) as process:
-        crew = children(process.pid)
-        assert sum(map(plays, crew)) == 2
+        crew = crew_of(out, 2)
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         wait_until(lambda: not any(map(alive, crew)))
@@ -190,13 +189,15 @@ def test_worker_processes_end_with_their_parent_however_it_ends(slow, server, bi
     assert contents(out) == uninterrupted(big_pool, server, tmp_path / "whole")
 
 
-def children(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in found]
-
-
-def plays(pid: int) -> bool:
-    return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+def crew_of(out: Path, count: int) -> set[int]:
+    """Return the ids of at least so many processes that play a chat of a run now."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        crew = {int(path.name.split(".")[1]) for path in (out / "live").glob("*.jsonl")}
+        if len(crew) >= count:
+            return crew
+        time.sleep(0.01)
+    raise AssertionError(f"no {count} processes play")
 
 
 def alive(pid: int) -> bool:
