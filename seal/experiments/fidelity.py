@@ -3,7 +3,8 @@
 Each recorded call is asked again, and its answer laid beside the recorded one, by five measures
 from 0 to 1. `recorded` itself has 1 in all of them.
 
-- error: both came through, or both failed. The others are of calls that came through in both.
+- error: both came through, or both failed; an unusable answer of a model did neither. The others
+  are of calls that came through in both.
 - shape: of all places of fields with their types in either answer, the share in both. Elements of a
   list share one place; a text that holds JSON or a Python literal counts as what it holds.
 - echo: of the arguments, the share of which both answers state the value, or neither.
@@ -19,6 +20,7 @@ difference is what the results alone change in a verdict, and not what the agent
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -76,11 +78,12 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
             recorded answers as examples.
 
     Returns:
-        {simulator, calls, scores, order}. `calls`: record to {calls, measures: measure to {mean,
-        low, high, n}}, the interval over tasks. `scores`: of the runs, the entries of
-        `seal.experiments.comparison.pairs.compare`, `run` with simulated results and `other` as it
-        was. `order`: {metric, run, other, recorded, simulated, kept} for every two runs, with the
-        entries of their differences, and whether their signs agree.
+        {simulator, calls, scores, order}. `calls`: record to {calls, answers, measures: measure to
+        {mean, low, high, n}}, the interval over tasks; `answers` counts what came back: an answer,
+        an error, or why it was unusable, as of a model that wrote no JSON. `scores`: of the runs,
+        the entries of `seal.experiments.comparison.pairs.compare`, `run` with simulated results and
+        `other` as it was. `order`: {metric, run, other, recorded, simulated, kept} for every two
+        runs, with the entries of their differences, and whether their signs agree.
 
     Raises:
         UsageError: A record stands twice, or the simulator lacks what it needs.
@@ -175,6 +178,7 @@ class _Asked:
         self._tools = tools
         self._measured: list[tuple[str, dict[str, float]]] = []
         """Task and measures of each call."""
+        self._answers: Counter[str] = Counter()
 
     def chat(self, chat: Trajectory) -> Trajectory:
         """Return a chat with simulated results."""
@@ -193,7 +197,11 @@ class _Asked:
                 given = Knowledge((*user, *leaves(call.arguments)))
                 told = given.unknown(answer_of(chat, step.goal) or "")
                 both = observed(known), observed(result)
-                self._measured.append((chat.task_id, measured(call.arguments, *both, told)))
+                came = _kind_of(result)
+                self._answers[came] += 1
+                usable = came in (ANSWER, ERROR)
+                of = measured(call.arguments, *both, told) if usable else {"error": 0.0}
+                self._measured.append((chat.task_id, of))
         return replace(chat, steps=tuple(_with(step, results) for step in chat.steps))
 
     def estimates(self, seed: int) -> dict[str, Any]:
@@ -210,7 +218,21 @@ class _Asked:
                 "high": rounded(high),
                 "n": len(values),
             }
-        return {"calls": len(self._measured), "measures": means}
+        answers = dict(sorted(self._answers.items()))
+        return {"calls": len(self._measured), "answers": answers, "measures": means}
+
+
+ANSWER, ERROR = "an answer", "an error"
+"""What a simulator gave that can be held against a record; anything else is why it cannot."""
+
+
+def _kind_of(result: ToolResult) -> str:
+    if result.error is None:
+        return ANSWER
+    if result.error.get("kind") != "simulator":
+        return ERROR
+    said = str(result.error.get("message")).rpartition("tries: ")[2]
+    return f"unusable: {said.partition(' (')[0].rstrip('.')}"
 
 
 def _with(step: Step, results: Mapping[str, ToolResult]) -> Step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from seal.experiments.fidelity import ANSWER, ERROR
 from seal.report.chat_records import DECISIVE
 from seal.report.grids import Grid, interval, number
 
@@ -23,6 +24,14 @@ def fidelity_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     columns = ["record", "measure", "mean", "95 % interval", "calls"]
     if rows:
         yield Grid(f"{simulator} held against recorded answers (1: as recorded)", columns, rows, 2)
+    answers = [
+        [record, what, str(count), number(count / found["calls"])]
+        for record, found in content["calls"].items()
+        for what, count in found["answers"].items()
+        if found["answers"].keys() - {ANSWER, ERROR}
+    ]
+    if answers:
+        yield Grid(f"what {simulator} gave", ["record", "what came", "calls", "share"], answers, 2)
     scores = [
         [
             *(entry["other"], entry["metric"], number(entry["other_mean"]), number(entry["mean"])),

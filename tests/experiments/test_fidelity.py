@@ -132,6 +132,31 @@ def test_a_model_is_asked_without_the_recorded_answers(runs, settings, tmp_path,
     assert "Monday" not in str([request.body for request in server.received])
 
 
+@pytest.mark.parametrize(
+    ("said", "came"),
+    [
+        ("Order 7 ships on Monday.", "unusable: not JSON"),
+        ('{"ships": "Monday"}', "unusable: not an object of error and response"),
+        ('{"error": "", "response": {}}', "unusable: an empty response"),
+        ('{"error": "out of order", "response": ""}', "an error"),
+    ],
+)
+def test_what_a_model_gives_in_vain_is_counted_and_agrees_with_nothing(
+    runs, tmp_path, capsys, said, came
+):
+    with ModelServer([text(said)], repeat=True) as server:
+        words = ["--simulator", "llm", "--role-model", "simulator=openai/x"]
+        words += ["--base-url", server.url, "--cache-dir", str(tmp_path)]
+        assert main(["cache", "fidelity", runs[0], *words, "--json"]) == 0
+        content = json.loads(capsys.readouterr().out)
+        found = content["calls"][runs[0]]
+        assert found["answers"] == {came: found["calls"]}
+        assert found["measures"]["error"]["mean"] == 0.0
+        assert found["measures"]["shape"]["n"] == 0
+        assert main(["cache", "fidelity", runs[0], *words]) == 0
+    assert ("what llm gave" in capsys.readouterr().out) == came.startswith("unusable")
+
+
 def test_a_judge_that_looks_at_results_is_asked_of_both_sides(runs, settings):
     def judge(request: Received) -> Answer:
         shown = str(request.body["messages"][1:])
