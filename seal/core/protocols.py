@@ -176,6 +176,8 @@ class Pool:
     """How `answers` is used."""
     models: Callable[[Any], ChatModel] | None = None
     """Opens a language model by its name, its answers kept; None: only objects can be asked."""
+    progress: Callable[[int, int], None] | None = None
+    """Told how many tools are embedded and how many are to be, where that takes several batches."""
 
 
 class Retriever(Protocol):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, ClassVar
 
 from seal.core import Pool, Query
@@ -62,7 +61,7 @@ class Dense:
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
         if not isinstance(kind, Flat):
             self.identity += f"/{index_name(kind)}"
-        self._index = self._kept(kind, texts, template_name(template), pool.cache_dir)
+        self._index = self._kept(kind, texts, template_name(template), pool)
 
     @classmethod
     def space(cls, pool: Pool) -> Dense:
@@ -95,15 +94,15 @@ class Dense:
         return embed_queries(self._embedder, texts, self._index.dimension)
 
     def _kept(
-        self, kind: IndexKind, texts: Sequence[str], template: str, folder: Path | None
+        self, kind: IndexKind, texts: Sequence[str], template: str, pool: Pool
     ) -> VectorIndex:
         """Return the index of the tools, kept where the embedder has an identity."""
 
         def build() -> VectorIndex:
-            return VectorIndex.build(embed_documents(self._embedder, texts), kind)
+            return VectorIndex.build(embed_documents(self._embedder, texts, pool.progress), kind)
 
         embedder = getattr(self._embedder, "identity", "")
-        if folder is None or not embedder:
+        if pool.cache_dir is None or not embedder:
             return build()
         identity = {
             "tools": _digest_of_each(zip(self._ids, texts, strict=True)),
@@ -111,7 +110,7 @@ class Dense:
             "embedder": embedder,
             **shaping(kind),
         }
-        return kept_index(folder, identity, len(self._ids), kind, build)
+        return kept_index(pool.cache_dir, identity, len(self._ids), kind, build)
 
 
 def _digest_of_each(items: Iterable[Any]) -> str:

@@ -120,6 +120,8 @@ class Engine:
         self._began = time.monotonic()
         self._groups = Groups()
         self._built_retriever: Retriever | None = None
+        self.progress: Callable[[int, int], None] | None = None
+        """Told how many tools are embedded, and how many are to be."""
         self._building = threading.Lock()
 
     def __enter__(self) -> Engine:
@@ -389,7 +391,7 @@ class Engine:
             cache=s.cache,
             models=self.cast.of_retriever,
         )
-        return build_retriever(named, pool)
+        return build_retriever(named, replace(pool, progress=self.progress))
 
     def _tasks(self) -> Iterator[Task]:
         return self.pool.chosen(self.settings)

@@ -63,7 +63,7 @@ class Progress:
     """How far a run is."""
 
     stage: str
-    """`play`, `score`, `floor` or `ceiling`."""
+    """`embed tools`, `play`, `score`, `floor` or `ceiling`."""
     done: int
     total: int
     errors: int = 0
@@ -164,6 +164,7 @@ def _run(
         Engine(settings, folder, pool) as engine,
         engine.told.of("run", lambda: _about(engine)) as came,
     ):
+        engine.progress = lambda done, total: report(Progress("embed tools", done, total))
         if not (folder.path / "run.json").is_file():
             try:
                 engine.check()

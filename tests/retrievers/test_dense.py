@@ -280,3 +280,16 @@ def test_the_default_model_finds_by_meaning(with_options, tmp_path):
 
     assert ranking.hits[0][0] == "toy/Weather/forecast"
     assert len(files(tmp_path)) == 1
+
+
+def test_it_tells_how_many_tools_are_embedded_where_that_takes_several_batches(pool, embedder):
+    told = []
+
+    def tell(done, total):
+        told.append((done, total))
+
+    for size in (2, 5):
+        embedder.batch_size = size
+        build_retriever("dense", replace(pool, options={"model": embedder}, progress=tell))
+
+    assert told == [(2, 5), (4, 5), (5, 5)]

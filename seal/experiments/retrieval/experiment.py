@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,8 @@ class _Experiment:
             options=contender.options,
             cache=self._settings.cache,
         )
+        if self._progress is not None:
+            pool = replace(pool, progress=partial(self._progress, "embed tools"))
         return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
 
 

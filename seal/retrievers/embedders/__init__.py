@@ -18,6 +18,7 @@ from seal.retrievers.contract import refuse_unknown_options
 from seal.retrievers.embedders.vectors import (
     CachedEmbedder,
     Matrix,
+    Progress,
     Purpose,
     ask_in_batches,
     scale_to_unit,
@@ -107,14 +108,16 @@ def _resolved(what: Any) -> tuple[Any, Any]:
     return EMBEDDERS.resolve("sentence-transformers"), what
 
 
-def embed_documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return the unit vectors of documents, float32, (n, dimension).
+def embed_documents(
+    embedder: Embedder, texts: Sequence[str], progress: Progress | None = None
+) -> Vectors:
+    """Return the unit vectors of documents, float32, (n, dimension), and tell of the progress.
 
     Raises:
         CacheMissError: Replay mode, and a text has no kept vector.
         ModelError: The embedder gave no such rows, or zeros alone, or its server failed.
     """
-    vectors = _rows(embedder, "document", texts)
+    vectors = _rows(embedder, "document", texts, None, progress)
     if len(vectors) and not vectors.any():
         raise ModelError(
             f"embedder {name_of(embedder)}: every number of all {len(texts)} vectors is 0; check "
@@ -145,14 +148,18 @@ def name_of(embedder: Embedder) -> str:
 
 
 def _rows(
-    embedder: Embedder, purpose: Purpose, texts: Sequence[str], dimension: int | None = None
+    embedder: Embedder,
+    purpose: Purpose,
+    texts: Sequence[str],
+    dimension: int | None = None,
+    progress: Progress | None = None,
 ) -> Vectors:
     """Return one row for each text in an array that nobody else holds."""
     if isinstance(embedder, CachedEmbedder):
-        return embedder.vectors(purpose, texts, dimension)
+        return embedder.vectors(purpose, texts, dimension, progress)
     matrix = Matrix(len(texts), name_of(embedder), dimension)
     done = 0
-    for batch, rows in ask_in_batches(embedder, purpose, texts, name_of(embedder)):
+    for batch, rows in ask_in_batches(embedder, purpose, texts, name_of(embedder), progress):
         what = "queries" if purpose == "query" else "documents"
         matrix.put(slice(done, done + len(batch)), rows, what)
         done += len(batch)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -26,6 +26,8 @@ from seal.core.store import Store
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Purpose: TypeAlias = Literal["document", "query"]
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told how many texts are embedded, and how many are to be."""
 
 _TEXTS = 256
 """Texts that an embedder is asked at once where it says nothing itself."""
@@ -102,9 +104,15 @@ class Matrix:
 
 
 def ask_in_batches(
-    embedder: Embedder, purpose: Purpose, texts: Sequence[str], name: str
+    embedder: Embedder,
+    purpose: Purpose,
+    texts: Sequence[str],
+    name: str,
+    progress: Progress | None = None,
 ) -> Iterator[tuple[Sequence[str], Vectors]]:
     """Yield texts, as many as the embedder takes at once, with their rows, float32 and finite.
+
+    `progress` is told of each batch but the only one.
 
     Raises:
         ModelError: The embedder gave no such rows, or its server failed.
@@ -116,6 +124,8 @@ def ask_in_batches(
     for start in range(0, len(texts), size):
         batch = texts[start : start + size]
         yield batch, checked_rows(ask(batch), batch, name)
+        if progress is not None and len(texts) > size:
+            progress(start + len(batch), len(texts))
 
 
 def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
@@ -223,7 +233,11 @@ class CachedEmbedder:
         return self.vectors("query", texts)
 
     def vectors(
-        self, purpose: Purpose, texts: Sequence[str], dimension: int | None = None
+        self,
+        purpose: Purpose,
+        texts: Sequence[str],
+        dimension: int | None = None,
+        progress: Progress | None = None,
     ) -> Vectors:
         """Return one row for each text, float32, (n, dimension), of any length.
 
@@ -231,6 +245,7 @@ class CachedEmbedder:
             purpose: What the texts are.
             texts: Equal ones are embedded once.
             dimension: Numbers that a row must have; None: those of the first.
+            progress: Told of those that are not kept.
 
         Raises:
             CacheMissError: Replay mode, and a text has no kept vector.
@@ -242,7 +257,8 @@ class CachedEmbedder:
         missing = self._look_up(purpose, texts, matrix)
         if missing and self.mode == "replay":
             raise CacheMissError(self._miss(purpose, list(missing)))
-        for batch, rows in ask_in_batches(self.inner, purpose, list(missing), self.identity):
+        asked = ask_in_batches(self.inner, purpose, list(missing), self.identity, progress)
+        for batch, rows in asked:
             matrix.expect(rows, "queries" if purpose == "query" else "documents")
             keys = [self._key(purpose, text) for text in batch]
             for text, row in zip(batch, self._kept(keys, rows), strict=True):
