@@ -59,7 +59,7 @@ class LLM:
             )
             completion = self._model.complete(request)
             if completion.truncated:
-                reason = f"an answer of more than {MAX_TOKENS} tokens"
+                reason = "an answer that was cut at the limit of tokens"
                 continue
             try:
                 return _parsed(completion.content)
