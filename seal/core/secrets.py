@@ -29,8 +29,13 @@ _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
 _WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
 _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
-# As libpq reads an address; postgresql://me:a?b@host/answers has one, and so has ...?password=ab.
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)|(?<=[?&])(?:ssl)?password=[^&]*")
+# Up to the last @, whatever libpq makes of it, and as in ...?password=ab: a password may have
+# a / or an @ that should have been %2F or %40.
+_IN_QUERY = r"(?:ssl)?password="
+_PASSWORD = re.compile(
+    rf"(?<=://)([^/:]*):(?:.*[?&]{_IN_QUERY}[^&]*@[^&]*|.*(?=@))|(?<=[?&]){_IN_QUERY}[^&]*",
+    re.DOTALL,
+)
 
 
 _KEY_VARIABLES = {

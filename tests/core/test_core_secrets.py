@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from seal.core import UsageError
-from seal.core.secrets import held_keys, is_secret, read_key, refuse_secret, without_keys
+from seal.core.secrets import (
+    held_keys,
+    is_secret,
+    read_key,
+    refuse_secret,
+    without_keys,
+    without_password,
+)
 
 KEY = "sk-0123456789abcdefghij"
 
@@ -104,3 +111,23 @@ def test_no_file_holds_a_key_that_a_library_may_find(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("GROQ_PLACE", "a-place-of-theirs")
     assert "gsk-of-a-provider" in held_keys()
     assert without_keys(b"gsk-of-a-provider at a-place-of-theirs") == b"*** at a-place-of-theirs"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:word@host:5432/answers", "postgresql://me@host:5432/answers"),
+        ("postgresql://me:a/b@host/answers", "postgresql://me@host/answers"),
+        ("postgresql://me:se?cret/x@host", "postgresql://me@host"),
+        ("postgresql://me:p@ss@host", "postgresql://me@host"),
+        ("postgresql://me@there:p@ss@host", "postgresql://me@there@host"),
+        ("--cache-url=postgresql://:word@host", "--cache-url=postgresql://@host"),
+        ("postgresql://host:5432/answers?password=ab&x=1", "postgresql://host:5432/answers?&x=1"),
+        ("postgresql://host:5432/answers?x=1&sslpassword=a@b", "postgresql://host"),
+        ("postgresql://me:a?password=b@host/answers", "postgresql://me"),
+        ("postgresql://me@host:5432/answers", "postgresql://me@host:5432/answers"),
+        ("http://host:8000/v1", "http://host:8000/v1"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
+    assert without_password(url) == shown

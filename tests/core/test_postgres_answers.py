@@ -23,7 +23,15 @@ def test_a_server_that_is_not_there_is_named_without_the_password():
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql://me:hidden-word%zz@h/a", "mysql://me:hidden-word@h/a"]
+    "url",
+    [
+        "postgresql://me:hidden-word%zz@h/a",
+        "mysql://me:hidden-word@h/a",
+        "postgresql://me:hidden-word/b@h/a",
+        "postgresql://me:9/hidden-word@h/a",
+        "postgresql://me:se?hidden-word/b@h",
+        "postgresql://me:p@hidden-word@h/a",
+    ],
 )
 def test_an_address_that_cannot_be_is_a_usage_error_without_the_password(url):
     with pytest.raises(
