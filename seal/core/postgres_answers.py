@@ -149,6 +149,9 @@ class PostgresAnswers:
                 f"{self.location}: no connection to the server for {self._timeout:g} s; start it"
             )
             raise InfrastructureError(self.outage) from error
+        except _BrokenError as error:
+            self.outage = f"{self.location}: two connections in a row broke: {self._shown(error)}"
+            raise InfrastructureError(self.outage) from None
         except psycopg.Error as error:
             raise InfrastructureError(f"{self.location}: {self._shown(error)}") from None
         self.outage = ""
@@ -212,7 +215,7 @@ class PostgresAnswers:
         check_version(self.location, int(version[1]))
         return True
 
-    def _shown(self, error: psycopg.Error) -> str:
+    def _shown(self, error: Exception) -> str:
         """Return what the server said, in one line and without the password."""
         text = " ".join(str(error).split())
         password = self._told.get("password")

@@ -73,6 +73,27 @@ def test_a_user_who_may_make_no_table_is_told_so(postgres):
         Store(url)
 
 
+def test_a_request_that_breaks_two_connections_is_an_outage_and_no_error_of_ours(postgres):
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS fuse")
+    url = postgres.url("fuse")
+    with Store(url) as store:
+        with psycopg.connect(url) as connection:
+            connection.execute(
+                "CREATE FUNCTION blown() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END$$"
+            )
+            connection.execute(
+                "CREATE TRIGGER fuse BEFORE INSERT ON seal_answers EXECUTE FUNCTION blown()"
+            )
+        with pytest.raises(InfrastructureError, match="two connections in a row broke") as caught:
+            store.put("k", {"n": 1})
+        assert PASSWORD not in "".join(traceback.format_exception(caught.value))
+        assert store.outage == str(caught.value)
+        assert store.get("k") is None
+        assert store.outage == ""
+
+
 def until_it_answers(store, key):
     for _ in range(20):
         try:
