@@ -183,8 +183,9 @@ class PostgresAnswers:
                 num_workers=1,
                 open=False,
             )
-            if self._pools.setdefault(process, made) is made:
-                made.open()
+            made.open()  # before another thread sees it
+            if self._pools.setdefault(process, made) is not made:
+                made.close()
         return self._pools[process]
 
     def _prepare(self) -> None:

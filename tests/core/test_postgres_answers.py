@@ -1,8 +1,11 @@
 """What a shared store does when its server, its address or its database is not as it should be."""
 
+import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
+import psycopg_pool
 import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
@@ -92,6 +95,18 @@ def test_a_request_that_breaks_two_connections_is_an_outage_and_no_error_of_ours
         assert store.outage == str(caught.value)
         assert store.get("k") is None
         assert store.outage == ""
+
+
+def test_a_pool_that_opens_slowly_is_not_seen_by_another_thread_before(postgres, monkeypatch):
+    opened = psycopg_pool.ConnectionPool.open
+
+    def slowly(pool, *given, **named):
+        time.sleep(0.2)
+        opened(pool, *given, **named)
+
+    monkeypatch.setattr(psycopg_pool.ConnectionPool, "open", slowly)
+    with Store(postgres.url()) as store, ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(store.get, "abcd")) == [None] * 4
 
 
 def until_it_answers(store, key):
