@@ -122,8 +122,13 @@ class Told:
             raise
         finally:
             _CURRENT.reset(token)
-            data_then = {**event.data, **_plain(came)}
+            data_then = {**event.data, **_facts(lambda: came)}
             self._tell("end", replace(event, data=data_then, error=error))
+
+    def add(self, came: dict[str, Any], data: Callable[[], Mapping[str, Any]]) -> None:
+        """Add to what an end is told of; `data` is called only where there are hooks."""
+        if self._hooks:
+            came |= _facts(data)
 
     def _tell(self, what: Literal["start", "end"], event: Event) -> None:
         for number, hooks in enumerate(self._hooks):

@@ -14,9 +14,10 @@ import pytest
 from servers import ModelServer, calls, text
 
 import seal
-from seal.core import ToolCall, ToolResult, UsageError
+from seal.core import Completion, Request, ToolCall, ToolResult, UsageError
 from seal.core.environment import Stateless
 from seal.runs.hooks import Event, Told, ToldCalls
+from seal.runs.spending.ledger import Meter, Metered
 
 Noted = list[tuple[str, Event]]
 
@@ -133,6 +134,20 @@ def test_what_ends_a_chat_with_an_error_is_told(tmp_path: Path, pool: Path) -> N
     with pytest.raises(seal.SealError):
         play(pool, tmp_path / "run", model=model, limit=1, hooks=[notes])
     assert notes.of("run")[0].error
+
+
+@pytest.mark.parametrize("calls", [None, ({"name": "weather"},)])
+@pytest.mark.parametrize("hooked", [False, True])
+def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, calls: Any) -> None:
+    class Own:
+        def complete(self, request: Request) -> Completion:
+            return Completion("Sunny.", calls=calls)
+
+    notes, meter = Notes(), Meter()
+    meter.told = Told([notes] if hooked else [])
+    answer = Metered(Own(), meter, "judge", "own").complete(Request((), role="judge"))
+    assert answer.calls is calls
+    assert ["untold" in event.data for event in notes.of("request")] == [True] * hooked
 
 
 @pytest.mark.parametrize(

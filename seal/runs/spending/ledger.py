@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import Any
 
 from seal.core import ChatModel, Completion, Request, RequestError
@@ -171,7 +172,7 @@ class Metered:
             answer = self._answer(request)
             if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault
                 self._meter.note(self._role, self._name, answer)
-                came |= answered(answer)
+                self._meter.told.add(came, partial(answered, answer))
         return answer
 
     def _answer(self, request: Request) -> Completion:
