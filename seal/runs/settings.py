@@ -242,9 +242,10 @@ class RunSettings:
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         object.__setattr__(self, "hooks", tuple(self.hooks))
-        if self.hooks and self.processes > 1:
+        if self.hooks and (self.on or self.processes > 1):
+            flag = f"--on {self.on}" if self.on else "--processes"
             raise UsageError(
-                "hooks are told of chats in threads of one process: leave --processes out, "
+                f"hooks are told of chats in threads of one process: leave {flag} out, "
                 "and give --workers N"
             )
         refuse_secret("", self.model_options, "model_options")

@@ -151,18 +151,19 @@ def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, 
 
 
 @pytest.mark.parametrize(
-    ("hooks", "processes", "told"),
+    ("hooks", "where", "told"),
     [
-        ([object()], 1, r"expected methods start\(event\) and end\(event\)"),
-        (["opentelmetry"], 1, "mean 'opentelemetry'"),
-        ([Notes()], 2, "leave --processes out"),
+        ([object()], {}, r"expected methods start\(event\) and end\(event\)"),
+        (["opentelmetry"], {}, "mean 'opentelemetry'"),
+        ([Notes()], {"processes": 2}, "leave --processes out"),
+        ([Notes()], {"on": "ray"}, "leave --on ray out, and give --workers N"),
     ],
 )
 def test_hooks_that_cannot_be_are_refused(
-    hooks: Any, processes: int, told: str, pool: Path, tmp_path: Path
+    hooks: Any, where: dict[str, Any], told: str, pool: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        play(pool, tmp_path / "run", hooks=hooks, processes=processes)
+        play(pool, tmp_path / "run", hooks=hooks, **where)
 
 
 def spans_of(pool: Path, out: Path, **further: Any) -> list[Any]:
