@@ -156,6 +156,8 @@ class Metered:
 
     def __init__(self, inner: ChatModel, meter: Meter, role: str, name: str) -> None:
         self.inner = inner
+        self.identity = getattr(inner, "identity", "")
+        """Of the model; empty where it has none."""
         self._meter = meter
         self._role = role
         self._name = name
