@@ -26,7 +26,7 @@ from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 
-COLUMNS = (*("item", "role", "dialogue", "user", "calls", "gold", "assistant", "rating", "rater"),)
+COLUMNS = ("item", "role", "dialogue", "user", "calls", "gold", "assistant", "rating", "rater")
 LOWEST, HIGHEST = 1, 5
 
 
