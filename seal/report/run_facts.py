@@ -19,7 +19,8 @@ from seal.report.grids import Estimate, counted
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.pages import Curve, Point, curves
 from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
-from seal.runs.spending.prices import Prices
+from seal.runs.spending.ledger import read_ledger
+from seal.runs.spending.prices import Prices, dollars_of
 
 DEPTH = 4
 """Folders below the one that is looked through, at most, in which a run may lie."""
@@ -119,13 +120,17 @@ def experiments_below(folder: Path) -> Iterator[Path]:
 
 
 def _holding(folder: Path, name: str, depth: int = DEPTH) -> Iterator[Path]:
-    """Yield the folders that hold a file, without what lies below them."""
-    if (folder / name).is_file():
-        yield folder
-    elif depth:
-        for path in sorted(folder.iterdir()):
-            if path.is_dir() and not path.is_symlink() and not path.name.startswith("."):
-                yield from _holding(path, name, depth - 1)
+    """Yield the folders that hold a file, without what lies below them or nobody may read."""
+    try:
+        if (folder / name).is_file():
+            yield folder
+            return
+        below = sorted(folder.iterdir()) if depth else []
+        inner = [it for it in below if it.is_dir() and not it.is_symlink() and it.name[0] != "."]
+    except PermissionError:
+        return
+    for path in inner:
+        yield from _holding(path, name, depth - 1)
 
 
 def facts_of(run: RunFolder, name: str = "") -> RunFacts:
@@ -164,10 +169,10 @@ def _played(run: RunFolder) -> str:
     path = run.path / "timings.jsonl"
     try:
         with path.open("rb") as lines:
-            began = float(orjson.loads(lines.readline())["started"])
-    except (OSError, ValueError, KeyError, TypeError):
-        began = (run.path / "run.json").stat().st_mtime
-    return f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d %H:%M}"
+            began = datetime.fromtimestamp(orjson.loads(lines.readline())["started"], UTC)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        began = datetime.fromtimestamp((run.path / "run.json").stat().st_mtime, UTC)
+    return f"{began:%Y-%m-%d %H:%M}"
 
 
 def _scored(run: RunFolder) -> dict[str, Any]:
@@ -195,14 +200,18 @@ def _scored(run: RunFolder) -> dict[str, Any]:
 
 
 def _dollars(usage: Mapping[str, Any]) -> float | None:
-    """Return what the models' tokens cost; None where one has no price."""
-    total = 0.0
-    for role in usage.get("roles") or ():
-        price = _prices().of(role["model"])
-        if price is None:
-            return None
-        total += price.of(role["tokens_in"], role["tokens_out"])
-    return total
+    """Return what the models' tokens cost; None where one has no price.
+
+    Raises:
+        DataError: The counts of the models are none.
+    """
+    try:
+        return dollars_of(read_ledger(usage.get("roles") or ()), _prices())
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"the counts of its models, `usage.roles` of summary.json, are damaged: {error!r:.100};"
+            " write them anew with `seal score`"
+        ) from error
 
 
 @cache

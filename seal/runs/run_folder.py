@@ -16,9 +16,8 @@ corrected/           the same chats scored by corrected gold: a run folder too
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -44,23 +43,32 @@ GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
-_OBJECT, _LIST, _COUNT = (dict,), (list,), (int,)
+_OBJECT, _LIST, _COUNT, _TEXT = (dict,), (list,), (int,), (str,)
 _NUMBER = (int, float, type(None))
-_SAID = {_OBJECT: "an object", _LIST: "a list", _COUNT: "a whole number", _NUMBER: "a number"}
+_SAID = {
+    _OBJECT: "an object",
+    _LIST: "a list",
+    _COUNT: "a whole number",
+    _TEXT: "a text",
+    _NUMBER: "a number",
+}
 _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _RUN: {
-        _OBJECT: ("measure", "system", "origins", "skipped", REFUSED),
-        _LIST: ("warnings", "asked"),
+        _OBJECT: ("measure", "system", "origins", "skipped", REFUSED, "system.versions"),
+        _LIST: ("warnings", "asked", "benchmark.headline"),
+        _TEXT: ("benchmark.headline.*",),
     },
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
             *(LINES, "truncated", "unrecorded"),
         ),
+        _LIST: ("usage.roles",),
         _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),
+        _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
     },
 }
-"""File to the types of its parts, wherever they are there."""
+"""File to the types of its parts, wherever they are there; `*` is each item of a list."""
 _NEEDED = {_RUN: ("measure",), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
 _FIGURES = frozenset(
@@ -216,8 +224,10 @@ class RunFolder:
                 f"{self.path} has no {name}: score the run with `seal score {self.path}`"
             )
         try:
-            value = json.loads(file.read_bytes())
-        except (ValueError, RecursionError) as error:
+            value = orjson.loads(file.read_bytes())
+        except OSError as error:
+            raise DataError(f"{file} cannot be read: {error.strerror}") from error
+        except orjson.JSONDecodeError as error:
             raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
         for place, part, kinds in _typed(name, value):
             if type(part) not in kinds:
@@ -246,9 +256,21 @@ def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]
     """Yield each part of known type, the file first, with its place; each is checked in turn."""
     yield "", value, _OBJECT
     for kinds, parts in _PARTS[name].items():
-        yield from ((f" `{part}`", value[part], kinds) for part in parts if part in value)
+        for part in parts:
+            yield from ((f" `{part}`", it, kinds) for it in _standing(value, part.split(".")))
     if name == _SUMMARY:
         yield from _typed_entries("metrics", value.get("metrics", {}))
+
+
+def _standing(value: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield what stands at a path; nothing where it is not there."""
+    if not path:
+        yield value
+    elif path[0] == "*" and isinstance(value, list):
+        for item in value:
+            yield from _standing(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _standing(value[path[0]], path[1:])
 
 
 def _typed_entries(

@@ -72,6 +72,9 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
         ),
         ({"usage": None}, "expected an object `usage`, got NoneType"),
         ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
+        ({"metrics": {"calls": {"mean": float("inf")}}}, "is no JSON"),
+        ({"usage": {"tokens_in": "x"}}, "expected a number `usage.tokens_in`, got str"),
+        ({"usage": {"roles": {}}}, "expected a list `usage.roles`, got dict"),
     ],
 )
 def test_a_part_that_is_no_object_is_named(tmp_path: Path, content: object, says: str) -> None:
