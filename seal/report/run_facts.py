@@ -18,14 +18,14 @@ from seal.experiments.retrieval.files import RETRIEVAL
 from seal.report.grids import Estimate, counted
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.pages import Curve, Point, curves
-from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
+from seal.runs.run_folder import BASELINES, CORRECTED, MANIFEST, RunFolder
 from seal.runs.spending.ledger import read_ledger
 from seal.runs.spending.prices import Prices, dollars_of
 
 DEPTH = 4
 """Folders below the one that is looked through, at most, in which a run may lie."""
 
-_PARTS = (*BASELINES, CORRECTED)
+PARTS = (*BASELINES, CORRECTED)
 """Names of run folders that are part of another run."""
 _NOTHING = Estimate(None)
 
@@ -106,8 +106,8 @@ def runs_below(folder: Path) -> Iterator[RunFolder]:
 
     Floors, ceilings and corrected runs belong to another run, and links lead out: all are left out.
     """
-    found = [path for path in _holding(folder, "run.json") if path.name not in _PARTS]
-    for path in sorted(found, key=lambda path: ((path / "run.json").stat().st_mtime, path)):
+    found = [path for path in _holding(folder, MANIFEST) if path.name not in PARTS]
+    for path in sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime, path)):
         yield RunFolder(path)
 
 
@@ -131,6 +131,25 @@ def _holding(folder: Path, name: str, depth: int = DEPTH) -> Iterator[Path]:
         return
     for path in inner:
         yield from _holding(path, name, depth - 1)
+
+
+def folder_at(folder: Path, inner: str, name: str) -> Path | None:
+    """Return the folder of a run or an experiment without a look at others; None: there is none.
+
+    Args:
+        folder: The one that is looked through.
+        inner: Path of the other below it; `/` stands between folders, empty is the first itself.
+        name: Of the file that it holds: `run.json`, or that of an experiment.
+    """
+    path, parts = folder, inner.split("/") if inner else []
+    try:
+        for part in parts:
+            if not part or part[0] == "." or (path / name).is_file() or (path / part).is_symlink():
+                return None
+            path /= part
+        return path if len(parts) <= DEPTH and (path / name).is_file() else None
+    except OSError:  # no name of a folder, or none that may be read
+        return None
 
 
 def facts_of(run: RunFolder, name: str = "") -> RunFacts:
@@ -171,7 +190,7 @@ def _played(run: RunFolder) -> str:
         with path.open("rb") as lines:
             began = datetime.fromtimestamp(orjson.loads(lines.readline())["started"], UTC)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        began = datetime.fromtimestamp((run.path / "run.json").stat().st_mtime, UTC)
+        began = datetime.fromtimestamp((run.path / MANIFEST).stat().st_mtime, UTC)
     return f"{began:%Y-%m-%d %H:%M}"
 
 

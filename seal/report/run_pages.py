@@ -8,6 +8,7 @@ a server makes those that are asked for. Of a run's files memory holds where rec
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +51,8 @@ _TEXT, _TAG, _VALUE = 240, 40, 60
 _TAGS = 300
 """Tags by which the table can be filtered, at most."""
 _STEPS, _STOPS = b',"steps":', b'"stops":['
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 Key = tuple[str, int]
 """Task id and trial."""
@@ -246,7 +249,7 @@ class RunPages:
         """Return the text of a block, JSON or HTML; None where there is none of this key."""
         kind, *places = key.removesuffix(".json").removesuffix(".html").split("/")
         made = self._makers.get(kind)
-        if made is None or not all(place.isdecimal() and place.isascii() for place in places):
+        if made is None or not all(map(_NUMBER.fullmatch, places)):
             return None
         try:
             return made(*map(int, places))

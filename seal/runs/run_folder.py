@@ -36,7 +36,7 @@ from seal.pools.lookup import known_benchmark
 
 BASELINES = ("floor", "ceiling")
 CORRECTED = "corrected"
-_RUN, _SUMMARY = "run.json", "summary.json"
+MANIFEST, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 GOLD, CALLS = "gold", "calls"
@@ -53,7 +53,7 @@ _SAID = {
     _NUMBER: "a number",
 }
 _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
-    _RUN: {
+    MANIFEST: {
         _OBJECT: ("measure", "system", "origins", "skipped", REFUSED, "system.versions"),
         _LIST: ("warnings", "asked", "benchmark.headline"),
         _TEXT: ("benchmark.headline.*",),
@@ -69,7 +69,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     },
 }
 """File to the types of its parts, wherever they are there; `*` is each item of a list."""
-_NEEDED = {_RUN: ("measure",), _SUMMARY: ("metrics",)}
+_NEEDED = {MANIFEST: ("measure",), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
 _FIGURES = frozenset(
     {"mean", "low", "high", "n", "undefined", "micro", "with_errors", "unsure", "deviation"}
@@ -119,7 +119,7 @@ class RunFolder:
         Raises:
             DataError: It is not there, or damaged.
         """
-        return self._json(_RUN)
+        return self._json(MANIFEST)
 
     @property
     def pool_name(self) -> str:

@@ -16,7 +16,7 @@ from seal.core import MissingExtraError, SealError, UsageError
 from seal.report.pages import FILES, asset, linked, render
 from seal.viewer.retrieval_page import experiment_page
 from seal.viewer.run_list import list_page
-from seal.viewer.shelf import Shelf
+from seal.viewer.shelf import NotThereError, Shelf
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -164,8 +164,7 @@ class _Pages:
         name = request.query_params.get("of", "")
 
         def made() -> str:
-            folder = self._shelf.experiments()[name]
-            return experiment_page(name, folder, **linked("/"), home="/")
+            return experiment_page(name, self._shelf.experiment(name), **linked("/"), home="/")
 
         return self._made(made)
 
@@ -176,16 +175,13 @@ class _Pages:
             return _failed(f"there is no page {name!r} here", 404)
         return _told(asset(name), name.rpartition(".")[2])
 
-    def _made(self, make: Callable[[], str | None], kind: str = "html") -> Response:
+    def _made(self, make: Callable[[], str], kind: str = "html") -> Response:
         try:
-            text = make()
-        except KeyError:
-            text = None
+            return _told(make(), kind)
+        except NotThereError as error:
+            return _failed(str(error), 404)
         except SealError as error:
             return _failed(str(error), 409)
-        if text is None:
-            return _failed("there is no such run or experiment here; it may have moved", 404)
-        return _told(text, kind)
 
 
 def _asked(**named: Any) -> str:

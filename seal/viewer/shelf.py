@@ -6,19 +6,25 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import TypeVar
 
 from seal.core import UsageError
-from seal.report.run_facts import RunFacts, experiments_below, facts_of, runs_below
+from seal.experiments.retrieval.files import RETRIEVAL
+from seal.report.run_facts import (
+    PARTS,
+    RunFacts,
+    experiments_below,
+    facts_of,
+    folder_at,
+    runs_below,
+)
 from seal.report.run_pages import RunPages
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import MANIFEST, RunFolder
 
 _OPEN = 4
 """Pages that are kept open at a time."""
 _FILES = ("run.json", "summary.json", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
-
-_Found = TypeVar("_Found", Path, RunFolder)
 
 
 @dataclass(slots=True)
@@ -28,6 +34,13 @@ class _Opened:
     stamp: tuple[tuple[str, int, int], ...]
     pages: RunPages
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class NotThereError(UsageError):
+    """Nothing that is shown has this name."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no such run or experiment here; it may have moved")
 
 
 class Shelf:
@@ -44,30 +57,63 @@ class Shelf:
         for folder in folders:
             if not folder.is_dir():
                 raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
-        self._folders = [folder.resolve() for folder in folders]
+        self._folders = _named(folders)
         self._opened: OrderedDict[tuple[str, ...], _Opened] = OrderedDict()
         self._lock = threading.Lock()
 
     def runs(self) -> dict[str, RunFolder]:
         """Return the runs by name, those begun last first."""
-        found = ((folder, run) for folder in self._folders for run in runs_below(folder))
-        named = {self._name(folder, run.path): run for folder, run in found}
-        return dict(reversed(named.items()))
+        found = (
+            (self._name(label, folder, run.path), run)
+            for label, folder in self._folders.items()
+            for run in runs_below(folder)
+        )
+        return dict(reversed(dict(found).items()))
+
+    def run(self, name: str) -> RunFolder:
+        """Return the run of a name.
+
+        Raises:
+            NotThereError: There is none.
+        """
+        path = self._path(name, MANIFEST)
+        if path.name in PARTS:
+            raise NotThereError
+        return RunFolder(path)
 
     def experiments(self) -> dict[str, Path]:
         """Return the folders of experiments in retrieval by name."""
-        found = ((folder, path) for folder in self._folders for path in experiments_below(folder))
-        return {self._name(folder, path): path for folder, path in found}
+        return {
+            self._name(label, folder, path): path
+            for label, folder in self._folders.items()
+            for path in experiments_below(folder)
+        }
+
+    def experiment(self, name: str) -> Path:
+        """Return the folder of the experiment in retrieval of a name.
+
+        Raises:
+            NotThereError: There is none.
+        """
+        return self._path(name, RETRIEVAL.name)
 
     def facts(self) -> list[RunFacts]:
         """Return what is told of each run."""
         return [facts_of(run, name) for name, run in self.runs().items()]
 
-    def block(self, names: Sequence[str], key: str) -> str | None:
-        """Return a block of the pages of some runs (`RunPages.block`); None: there is none."""
+    def block(self, names: Sequence[str], key: str) -> str:
+        """Return a block of the pages of some runs (`RunPages.block`).
+
+        Raises:
+            NotThereError: There is no such run or block.
+            DataError: A run is damaged, or not scored.
+        """
         opened = self._open(names)
         with opened.lock:
-            return opened.pages.block(key)
+            text = opened.pages.block(key)
+        if text is None:
+            raise NotThereError
+        return text
 
     def page(self, names: Sequence[str], **how: object) -> Iterator[str]:
         """Yield the page of some runs; its later sections are blocks.
@@ -77,7 +123,7 @@ class Shelf:
             **how: As of `RunPages.page`.
 
         Raises:
-            KeyError: There is no such run.
+            NotThereError: There is no such run.
             UsageError: No run is named.
             DataError: A run is damaged, or not scored.
         """
@@ -86,8 +132,7 @@ class Shelf:
             yield from opened.pages.page(opened.pages.early(), **how)
 
     def _open(self, names: Sequence[str]) -> _Opened:
-        found = self.runs()
-        runs = [found[name] for name in names]
+        runs = list(map(self.run, names))
         stamp = tuple(_stamps(runs))
         with self._lock:
             opened = self._opened.get(tuple(names))
@@ -99,11 +144,30 @@ class Shelf:
                 self._opened.popitem(last=False)
             return opened
 
-    def _name(self, folder: Path, path: Path) -> str:
+    def _name(self, label: str, folder: Path, path: Path) -> str:
         if path == folder:
-            return folder.name
+            return label
         inner = path.relative_to(folder).as_posix()
-        return inner if len(self._folders) == 1 else f"{folder.name}/{inner}"
+        return inner if len(self._folders) == 1 else f"{label}/{inner}"
+
+    def _path(self, name: str, file: str) -> Path:
+        """Return the folder that `_name` calls so and that holds a file."""
+        alone = len(self._folders) == 1
+        for label, folder in self._folders.items():
+            inner = name if alone else name.removeprefix(f"{label}/")
+            tried = [""] * (name == label) + [inner] * (alone or inner != name)
+            for path in (folder_at(folder, each, file) for each in tried):
+                if path is not None:
+                    return path
+        raise NotThereError
+
+
+def _named(folders: Sequence[Path]) -> dict[str, Path]:
+    """Return folders by the shortest ends of their paths that differ."""
+    paths = list(dict.fromkeys(folder.resolve() for folder in folders))
+    ends = ([Path(*path.parts[-n:]).as_posix() for path in paths] for n in count(1))
+    names = next(end for end in ends if len(set(end)) == len(paths))
+    return dict(zip(names, paths, strict=True))
 
 
 def _stamps(runs: Sequence[RunFolder]) -> Iterator[tuple[str, int, int]]:

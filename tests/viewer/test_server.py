@@ -15,7 +15,7 @@ from viewer_runs import HOSTILE
 
 from seal.core import UsageError
 from seal.core.records import write_records
-from seal.viewer.shelf import Shelf
+from seal.viewer.shelf import NotThereError, Shelf
 
 
 def asked(served: str, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
@@ -78,6 +78,11 @@ def test_a_foreign_name_is_refused(served: str, host: str) -> None:
         "/block/chat/-1/0/0.html?run=one",
         "/block/chat/0/0.html?run=one",
         "/block/secret/0.html?run=one",
+        "/block/task/" + "9" * 5_000 + ".html?run=one",
+        "/run?run=" + "9" * 5_000,
+        "/run?run=%00",
+        "/run?run=.",
+        "/run?run=one/",
         "/retrieval?of=..",
         "/run.json",
         "/..%2fone%2frun.json",
@@ -135,6 +140,31 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> N
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere" / "secret")
 
     assert Shelf([tmp_path / "runs"]).runs() == {}
+
+
+def test_folders_of_one_name_are_told_apart_by_what_stands_before_it(tmp_path: Path) -> None:
+    for name in ("p", "q"):
+        Writer(tmp_path / name / "runs")("run", [task("a")], [], [], {})
+    Writer(tmp_path)("one", [task("a")], [], [], {})
+    folders = [tmp_path / "p" / "runs", tmp_path / "q" / "runs", tmp_path / "one"]
+
+    shelf = Shelf([*folders, folders[0]])
+
+    assert {*shelf.runs()} == {"p/runs/run", "q/runs/run", f"{tmp_path.name}/one"}
+    assert all(shelf.run(name) == run for name, run in shelf.runs().items())
+
+
+def test_only_what_is_listed_has_a_name(tmp_path: Path) -> None:
+    make = Writer(tmp_path)
+    for name in ("one", "one/floor", "one/inner", ".hidden/run", "a/b/c/d", "a/b/c/e/f"):
+        make(name, [task("a")], [], [], {})
+    shelf = Shelf([tmp_path])
+
+    assert {*shelf.runs()} == {"one", "a/b/c/d"}
+    assert all(shelf.run(name) == run for name, run in shelf.runs().items())
+    for name in ("one/floor", "one/inner", ".hidden/run", "a/b/c/e/f", "a", "", tmp_path.name):
+        with pytest.raises(NotThereError):
+            shelf.run(name)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
