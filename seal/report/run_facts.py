@@ -104,7 +104,8 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
 def runs_below(folder: Path) -> Iterator[RunFolder]:
     """Yield the run in a folder, or those below it, by when they were begun.
 
-    Floors, ceilings and corrected runs belong to another run, and links lead out: all are left out.
+    Floors, ceilings and corrected runs belong to another run, and links to folders may lead out:
+    all are left out. Links within a run are not looked at.
     """
     found = [path for path in _holding(folder, MANIFEST) if path.name not in PARTS]
     for path in sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime, path)):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import chain, count, starmap
 from pathlib import Path
 
-from seal.core import UsageError
+from seal.core import DataError, UsageError
 from seal.experiments.retrieval.files import RETRIEVAL
 from seal.report.run_facts import (
     PARTS,
@@ -44,7 +45,7 @@ class NotThereError(UsageError):
 
 
 class Shelf:
-    """The runs and experiments below some folders; nothing else can be named.
+    """The runs and experiments below some folders; nothing else can be named, nor lead out.
 
     Args:
         folders: Where they lie, or run folders.
@@ -75,6 +76,7 @@ class Shelf:
 
         Raises:
             NotThereError: There is none.
+            DataError: A link in it leads out of the folder that is shown.
         """
         path = self._path(name, MANIFEST)
         if path.name in PARTS:
@@ -94,12 +96,19 @@ class Shelf:
 
         Raises:
             NotThereError: There is none.
+            DataError: A link in it leads out of the folder that is shown.
         """
         return self._path(name, RETRIEVAL.name)
 
     def facts(self) -> list[RunFacts]:
-        """Return what is told of each run."""
-        return [facts_of(run, name) for name, run in self.runs().items()]
+        """Return what is told of each run; of one with links that lead out, that it is damaged."""
+        return list(starmap(self._facts, self.runs().items()))
+
+    def _facts(self, name: str, run: RunFolder) -> RunFacts:
+        try:
+            return facts_of(self.run(name), name)
+        except (DataError, NotThereError) as error:
+            return RunFacts(name, run, state="damaged", damage=str(error))
 
     def block(self, names: Sequence[str], key: str) -> str:
         """Return a block of the pages of some runs (`RunPages.block`).
@@ -158,8 +167,19 @@ class Shelf:
             tried = [""] * (name == label) + [inner] * (alone or inner != name)
             for path in (folder_at(folder, each, file) for each in tried):
                 if path is not None:
+                    self._check_links(path)
                     return path
         raise NotThereError
+
+    def _check_links(self, inner: Path) -> None:
+        """Raise DataError where something in a folder lies outside those that are shown."""
+        paths = (Path(place, name) for place, *names in os.walk(inner) for name in chain(*names))
+        for path in filter(Path.is_symlink, paths):
+            if not any(map(path.resolve().is_relative_to, self._folders.values())):
+                raise DataError(
+                    f"{path} is a link that leads out of the folders that are shown; put in its "
+                    "place what it leads to, or show the folder of that too"
+                )
 
 
 def _named(folders: Sequence[Path]) -> dict[str, Path]:

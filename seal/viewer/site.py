@@ -49,8 +49,10 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
     for run in ranked:
         _write_run(RunPages([run.run]), out / "runs" / _folder(run.name))
     experiments = shelf.experiments()
-    for name, folder in experiments.items():
-        page = experiment_page(name, folder, **linked("../../"), home="../../" + HOME)
+    for name in experiments:
+        page = experiment_page(
+            name, shelf.experiment(name), **linked("../../"), home="../../" + HOME
+        )
         _write(out / "retrieval" / _folder(name) / HOME, page)
     page = list_page(
         title,

@@ -13,9 +13,10 @@ import pytest
 from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
-from seal.core import UsageError
+from seal.core import DataError, UsageError
 from seal.core.records import write_records
 from seal.viewer.shelf import NotThereError, Shelf
+from seal.viewer.site import write_site
 
 
 def asked(served: str, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
@@ -140,6 +141,37 @@ def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path) -> N
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "elsewhere" / "secret")
 
     assert Shelf([tmp_path / "runs"]).runs() == {}
+
+
+@pytest.mark.parametrize("linked", ["floor", "tasks.jsonl", "trajectories.jsonl", "run.json"])
+def test_a_run_with_a_link_that_leads_out_is_damaged(tmp_path: Path, linked: str) -> None:
+    metrics = {"pass_rate": metric(1.0)}
+    for name in ("shown/run", "shown/other", "private/run"):
+        scores = [verdict("a", "solved")]
+        Writer(tmp_path)(name, [task("a", "secret")], [chat("a")], scores, metrics)
+    private, link = tmp_path / "private" / "run" / linked, tmp_path / "shown" / "run" / linked
+    link.unlink(missing_ok=True)
+    link.symlink_to(private if private.exists() else private.parent)
+    shelf = Shelf([tmp_path / "shown"])
+
+    facts = {each.name: each for each in shelf.facts()}
+    write_site(shelf, tmp_path / "site", "Leaderboard")
+
+    assert facts["other"].state == "scored"
+    assert "leads out of" in facts["run"].damage
+    assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["other"]
+    for path in (lambda: shelf.block(["run"], "task/0.html"), lambda: shelf.run("run")):
+        with pytest.raises(DataError, match="leads out of"):
+            path()
+
+
+def test_links_between_what_is_shown_are_followed(tmp_path: Path) -> None:
+    metrics = {"pass_rate": metric(1.0)}
+    for name in ("a", "b"):
+        Writer(tmp_path)(name, [task("a")], [chat("a")], [verdict("a", "solved")], metrics)
+    (tmp_path / "a" / "floor").symlink_to(tmp_path / "b")
+
+    assert [facts.state for facts in Shelf([tmp_path]).facts()] == ["scored", "scored"]
 
 
 def test_folders_of_one_name_are_told_apart_by_what_stands_before_it(tmp_path: Path) -> None:
