@@ -182,19 +182,18 @@ def measure_rankings(
             tools = merge(by_goal[key])
             outcome = _outcome(tools, relevant, max(ks))
             row = tuple(_measured(outcome, tuple(ks)).values())
-            measured[key] = row if tokens is None else (*row, *_costs(tools, outcome, ks, tokens))
+            if tokens is not None:
+                row += tuple(_precision(outcome, len(collapse(tools, relevant)), ks))
+                row += tuple(float(sum(tokens[tool] for tool in tools[:k])) for k in ks)
+            measured[key] = row
     return measured
 
 
-def _costs(
-    tools: Sequence[str], outcome: _Outcome, ks: Sequence[int], tokens: Mapping[str, int]
-) -> Iterator[float]:
-    """Yield the precision at every cut-off, then the tokens."""
+def _precision(outcome: _Outcome, length: int, ks: Sequence[int]) -> Iterator[float]:
+    """Yield the precision at every cut-off of a collapsed list of this length."""
     for k in ks:
         found = sum(rank < k for rank in outcome.found)
-        yield found / min(k, len(tools)) if tools else 0.0
-    for k in ks:
-        yield float(sum(tokens[tool] for tool in tools[:k]))
+        yield found / min(k, length) if length else 0.0
 
 
 def _why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from seal.core import Goal, Ranking
 from seal.evaluation.retrieval import (
+    RANKED,
     Alternatives,
     Qrels,
     Retrieval,
@@ -263,3 +264,24 @@ def trec_values(folder: Path, rankings: list[Ranking], qrels: Qrels) -> dict[str
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(gold), wanted)
         values: dict[str, dict[str, float]] = evaluator.evaluate(pytrec_eval.parse_run(run))
     return values
+
+
+@pytest.mark.parametrize(
+    ("ranked", "relevant", "precision"),
+    [
+        ("abx", Alternatives(("a", "b")), 1 / 2),  # collapsed: a, x
+        ("ab", Alternatives(("a", "b")), 1.0),
+        ("abx", ("a", "b"), 2 / 3),
+        ("", ("a",), 0.0),
+    ],
+)
+def test_precision_counts_alternatives_as_one_tool(
+    ranked: str, relevant: Collection[str], precision: float
+) -> None:
+    hits = [(tool, -float(rank)) for rank, tool in enumerate(ranked)]
+    tokens = dict.fromkeys("abx", 10)
+
+    row = measure_rankings([ranking(hits)], {("t", 0): relevant}, [5], tokens)["t", 0]
+
+    assert dict(zip(metric_names([5], RANKED), row, strict=True))["precision@5"] == precision
+    assert row[-1] == 10 * len(ranked)  # every schema is sent
