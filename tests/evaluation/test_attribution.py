@@ -228,6 +228,14 @@ def test_an_answer_that_states_nothing_of_the_results(label: str) -> None:
     assert (found.stage, found.cause, found.expected) == ("answer", "omits", "R-17")
 
 
+def test_alternatives_are_named_together_and_one_of_them_is_enough() -> None:
+    asked = replace(TWO, answers=("R-17", "R-18"), any_answer=True)
+
+    found = why(asked, chat(*RIGHT), scored("unsolved")).found
+    assert (found.cause, found.expected) == ("omits", "R-17 or R-18")
+    assert stage(asked, chat(*RIGHT, answer="It is R-18."))[1] != "omits"
+
+
 def test_a_goal_that_nothing_decides_is_undecided_and_no_failure() -> None:
     unsure = [replace(scored("unsure")[0], value=None)]
     task = Task("t", "own", (TWO,))

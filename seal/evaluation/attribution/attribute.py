@@ -226,13 +226,15 @@ def _omits(evidence: Evidence) -> Cause | None:
     """Return that the answer lacks what it had to state."""
     if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
         return None
-    for values in expected_values(evidence.goal):
-        lacking = [v for v in values if statement(evidence.said, v) == "absent"]
-        if lacking:
-            names = listed(lacking)
-            said = f"the answer does not state {names}"
-            return in_answer(evidence, OMITS, said, name=names, expected=names)
-    return None
+    lacking = [
+        listed([value for value in values if statement(evidence.said, value) == "absent"])
+        for values in expected_values(evidence.goal)
+    ]
+    if not lacking or not all(lacking):  # one of the sets is enough
+        return None
+    names = listed(lacking, "or")
+    said = f"the answer does not state {names}"
+    return in_answer(evidence, OMITS, said, name=names, expected=names)
 
 
 def _judged(evidence: Evidence) -> Cause | None:

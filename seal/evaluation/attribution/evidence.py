@@ -154,11 +154,11 @@ def argument(
     return Cause("wrong_argument", cause, said, step, name, _short(expected), _short(received))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return at most three names in a row."""
+def listed(names: Sequence[str], word: Literal["and", "or"] = "and") -> str:
+    """Return at most three names in a row; alternatives have `or` between them."""
     unique = list(dict.fromkeys(names))
-    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
-    return ", ".join(unique[:3]) + more
+    more = f" {word} {len(unique) - 3} more" if len(unique) > 3 else ""
+    return (", " if word == "and" else " or ").join(unique[:3]) + more
 
 
 def told(value: JSON) -> str:
