@@ -37,6 +37,11 @@ def test_a_typing_error_changes_words_but_not_what_is_no_word() -> None:
     assert mistyped("1 + 1", random.Random(0)) == "1 + 1"
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_word_with_twin_letters_is_misspelt_too(seed: int) -> None:
+    assert mistyped("book", random.Random(seed)) != "book"
+
+
 def test_a_paraphrase_has_every_sentence() -> None:
     changed = paraphrased("Find a hotel. Book it.", random.Random(0))
     assert "look up a hotel." in changed

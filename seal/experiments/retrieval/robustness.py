@@ -92,9 +92,12 @@ def mistyped(text: str, chance: random.Random) -> str:
 
 
 def _misspelt(word: str, chance: random.Random) -> str:
-    place = chance.randrange(1, len(word) - 1)  # few people mistype the first letter
-    head, one, other, tail = word[:place], word[place], word[place + 1], word[place + 2 :]
-    return head + chance.choice((other + one, other, one + one + other)) + tail
+    changed = word
+    while changed == word:  # two equal letters, as in "book", may have been exchanged
+        place = chance.randrange(1, len(word) - 1)  # few people mistype the first letter
+        head, one, other, tail = word[:place], word[place], word[place + 1], word[place + 2 :]
+        changed = head + chance.choice((other + one, other, one + one + other)) + tail
+    return changed
 
 
 def paraphrased(text: str, chance: random.Random) -> str:
