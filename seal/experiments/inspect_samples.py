@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +139,21 @@ def _asked(messages: Sequence[Any]) -> str:
     return "\n\n".join(one.text for one in messages if one.role == "user")
 
 
+def _usage(messages: Sequence[Any], events: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield the place of each message of the model with what its request used.
+
+    Older logs have no ids of messages: then the order tells, where there is a request for each. A
+    scorer may have asked a model too.
+    """
+    said = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
+    outputs = [one.output for one in events if one.event == "model" and one.output.choices]
+    by_id = {choice.message.id: one.usage for one in outputs for choice in one.choices}
+    if None not in by_id:
+        yield from ((turn, by_id.get(messages[turn].id)) for turn in said)
+    elif len(outputs) == len(said):
+        yield from zip(said, (one.usage for one in outputs), strict=True)
+
+
 class _Chat:
     """A sample in one epoch."""
 
@@ -147,18 +162,15 @@ class _Chat:
         self._known = {tool.name: tool.id for tool in _tools(name, sample)}
         self._made: dict[str, ToolCall] = {}
         """Their id of a call to the call."""
-        self._usage = {
-            choice.message.id: event.output.usage
-            for event in sample.events
-            if event.event == "model" and event.output.usage is not None
-            for choice in event.output.choices
-        }
+        self._turns = [one for one in sample.messages if one.role != "system"]
+        self._usage = dict(_usage(self._turns, sample.events))
+        """Turn to what its request used."""
 
     def trajectory(self) -> Trajectory:
         """Return the sample as a trajectory, with the scores that it was given."""
         sample = self._sample
         steps: list[Step] = []
-        for turn, message in enumerate(one for one in sample.messages if one.role != "system"):
+        for turn, message in enumerate(self._turns):
             steps += self._said(message, turn, len(steps))
         answer = sample.output.completion or None
         return Trajectory(
@@ -184,7 +196,7 @@ class _Chat:
         elif message.role == "user":
             yield Step(index, USER, MANAGER, message.text, turn=turn)
         else:
-            used = self._usage.get(message.id)
+            used = self._usage.get(turn)
             told: dict[str, Any] = {"turn": turn, "reasoning": _thought(message)}
             if used is not None:
                 told["usage"] = Usage(used.input_tokens, used.output_tokens)

@@ -169,3 +169,33 @@ def test_a_score_that_was_not_given_is_no_zero(tmp_path: Path) -> None:
     import_run("inspect", file, tmp_path / "back")
     found = seal.score(tmp_path / "back").summary["metrics"]["inspect/graded"]
     assert (found["mean"], found["n"], found["undefined"]) == (1.0, 1, 1)
+
+
+def without_ids(value: Any) -> Any:
+    """Return a log whose messages have no ids, as older ones."""
+    if isinstance(value, list):
+        return [without_ids(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {k: without_ids(v) for k, v in value.items() if k != "id" or "role" not in value}
+
+
+@pytest.mark.parametrize(("dropped", "used"), [(0, [10, 11]), (1, [])])
+@pytest.mark.filterwarnings("default")
+def test_usage_is_matched_by_order_where_messages_have_no_ids(
+    dropped: int, used: list[int], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        file = write_log(tmp_path / "logs", "json")
+    log = without_ids(json.loads(file.read_text()))
+    (oslo,) = (one for one in log["samples"] if one["id"] == "oslo")
+    requests = [event for event in oslo["events"] if event["event"] == "model"]
+    for number, event in enumerate(requests, 10):
+        event["output"]["usage"] = {"input_tokens": number, "output_tokens": 1, "total_tokens": 9}
+    oslo["events"] = [event for event in oslo["events"] if event not in requests[:dropped]]
+    file.write_text(json.dumps(log))
+
+    import_run("inspect", file, tmp_path / "run")
+
+    chats = {chat.task_id: chat for chat in RunFolder(tmp_path / "run").trajectories()}
+    assert [step.usage.tokens_in for step in chats["oslo"].steps if step.usage] == used
