@@ -10,6 +10,7 @@ it, for its runs alone. Not named: each task's own rules of milestones, `clean` 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -27,6 +28,7 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
+    nearest,
     shortened,
 )
 from seal.core.conditions import Match
@@ -44,6 +46,7 @@ from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
+_LOG = logging.getLogger(__name__)
 JudgeOf = Callable[[Task, int], Judge]
 """(task, trial) to the judge of that chat."""
 
@@ -172,18 +175,34 @@ class OneScore(ChatMetric):
 
 
 def _score_of(name: Any, registry: Registry) -> OneScore | None:
-    """Return the score of a name such as `recall@20` or `call_f1`; None where it is none."""
+    """Return the score of a name such as `recall@20` or `call_f1`; None: it names a metric.
+
+    Raises:
+        UnknownNameError: It is neither; plug-ins that fail to import are logged.
+    """
     if not isinstance(name, str) or ":" in name or name in registry:
         return None
     cutoff = name.partition("@")[2]
-    if cutoff.isdecimal() and int(cutoff):
-        known = name in metric_names([int(cutoff)])
-        return OneScore(Retrieval((int(cutoff),)), name) if known else None
-    for kind in map(registry.resolve, registry.names()):
+    k = int(cutoff) if cutoff.isdecimal() else 0
+    known = metric_names([k or 10])
+    if k and name in known:
+        return OneScore(Retrieval((k,)), name)
+    failed = []
+    for metric in sorted(registry.names(), key=lambda one: registry.offered_by(one) != "seal"):
+        try:
+            kind = registry.resolve(metric)
+        except UsageError as error:  # another one may have the score
+            failed.append(error)
+            continue
         names = getattr(kind, "names", ())
-        if isinstance(names, (tuple, list)) and name in names:
-            return OneScore(kind(), name)
-    return None
+        if isinstance(names, (tuple, list)):
+            if name in names:
+                return OneScore(kind(), name)
+            known += names
+    for told in failed:
+        _LOG.warning("%s", told)
+    closest = nearest(name, known)
+    raise UnknownNameError("metric", name, {*registry.names(), *filter(None, [closest])})
 
 
 def is_ours(metric: Metric) -> bool:
