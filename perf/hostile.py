@@ -245,11 +245,13 @@ def clock_jumps(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 
 
 def store_writers(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
-    """Let eight processes put answers into one store."""
-    lost, _ = measure_writers(lab.clear() / "shared.sqlite", count // WRITERS)
-    yield from (
-        Tried(f"put {n}", "lost: it is not in the store" if n < lost else "") for n in range(count)
-    )
+    """Let eight processes put answers into one store, round by round."""
+    puts = min(count, 10_000)
+    for number in range(count // puts):
+        lost, _ = measure_writers(lab.clear() / "shared.sqlite", puts // WRITERS)
+        if lost:
+            yield Tried(f"puts of round {number}", "lost: not in the store", lost)
+        yield Tried(f"puts of round {number}", times=puts - lost)
 
 
 UNHEARD = {"prelude": "import os, sys; os.close(2); sys.stderr = None"}
@@ -343,15 +345,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         prepared(lab)
         for title in options.only or ATTACKS:
             attack, short, full = ATTACKS[title]
-            began, tried = time.monotonic(), []
+            began, tried = time.monotonic(), Counter[str]()
             for one in attack(lab, lab.chance(title), short if options.short else full):
-                tried.append(one.broke.partition(":")[0])
+                tried[one.broke.partition(":")[0]] += one.times
                 if one.broke:
                     broken.append((title, one))
                     print(f"{title}: {one.what}: {one.broke}", file=sys.stderr, flush=True)
                 if time.monotonic() - began > 60 * options.minutes:
                     break
-            rows.append((title, Counter(tried), time.monotonic() - began))
+            rows.append((title, tried, time.monotonic() - began))
             print(line(*rows[-1]), flush=True)
     if not (options.short or options.only):
         PAGE.write_text(page(rows, broken, options.seed))

@@ -44,6 +44,8 @@ class Tried:
     what: str
     broke: str = ""
     """`lost`, `unhandled` or `hung`, then what was seen; empty: it survived."""
+    times: int = 1
+    """Attempts that ended so."""
 
 
 class Hung(BaseException):
