@@ -33,7 +33,7 @@ _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
 # a / or an @ that should have been %2F or %40.
 _IN_QUERY = r"(?:ssl)?password="
 _PASSWORD = re.compile(
-    rf"(?<=://)([^/:]*):(?:.*[?&]{_IN_QUERY}[^&]*@[^&]*|.*(?=@))|(?<=[?&]){_IN_QUERY}[^&]*",
+    rf"(?<=://)([^/:]*):(?:.*[?&]{_IN_QUERY}[^&]*@[^&]*|.*(?=@))|(?<=[?&]){_IN_QUERY}[^&]*&?",
     re.DOTALL,
 )
 

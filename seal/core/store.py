@@ -20,7 +20,7 @@ import orjson
 from seal.core.answer_table import PAGE, VERSION, AnswerTable, Row
 from seal.core.errors import InfrastructureError, UsageError
 from seal.core.folders import cache_folder
-from seal.core.secrets import without_keys
+from seal.core.secrets import without_keys, without_password
 
 FILE_NAME = "answers.sqlite"
 """Name of the store in a cache folder."""
@@ -211,13 +211,17 @@ def open_store(folder: Path | str | None = None, url: str | None = None) -> Stor
 
     Args:
         folder: The cache folder; None: SEAL_CACHE_DIR, else the user's own.
-        url: Of the database; None: SEAL_CACHE_URL, else the file in the folder.
+        url: Of the database; None: SEAL_CACHE_URL, else the file in the folder. One without a
+            password has that of SEAL_CACHE_URL, where this is the same address.
 
     Raises:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
-    return Store(url or os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
+    variable = os.environ.get(URL_VARIABLE)
+    if variable and url in (None, "", without_password(variable)):
+        url = variable
+    return Store(url or place / FILE_NAME, folder=place)
 
 
 def is_url(place: Path | str) -> bool:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from seal.core import InfrastructureError, MissingExtraError, SealError, UsageError
 from seal.core.folders import cache_folder
+from seal.core.secrets import without_password
 from seal.runs.identity import differences, identity_of_run
 from seal.runs.processes import CAUSES, portable
 from seal.runs.run_folder import RunFolder
@@ -331,8 +332,12 @@ def connected() -> Any:
 
 
 def settings_there(settings: RunSettings) -> RunSettings:
-    """Return settings for other processes, whose environment may name another cache folder."""
-    return replace(settings, cache_dir=cache_folder(settings.cache_dir).absolute())
+    """Return settings for other machines, whose environment may name another cache folder.
+
+    The password of a database is none of them: each machine has its own.
+    """
+    url = settings.cache_url and without_password(settings.cache_url)
+    return replace(settings, cache_dir=cache_folder(settings.cache_dir).absolute(), cache_url=url)
 
 
 def _identity_of(engine: Engine) -> dict[str, Any]:

@@ -53,6 +53,19 @@ def test_a_url_may_name_a_file_and_goes_before_the_variable(tmp_path, monkeypatc
         open_store(tmp_path)
 
 
+def test_an_address_without_a_password_has_that_of_the_variable(postgres, tmp_path, monkeypatch):
+    with psycopg.connect(postgres.url()) as connection:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS alike")
+    url = postgres.url("alike")
+    bare = url.replace(f":{PASSWORD}", "")
+    monkeypatch.setenv("SEAL_CACHE_URL", url)
+    with open_store(tmp_path, bare) as store:
+        assert store.location == bare
+    monkeypatch.setenv("SEAL_CACHE_URL", url.replace("/postgres", "/other"))
+    with pytest.raises(InfrastructureError, match="no password supplied"):
+        open_store(tmp_path, bare)
+
+
 def test_a_wrong_password_is_told_and_not_shown(postgres):
     with pytest.raises(InfrastructureError, match="password authentication failed") as caught:
         Store(postgres.url(password="hidden-word"))

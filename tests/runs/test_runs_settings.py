@@ -1,11 +1,13 @@
 """What no run can be told."""
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 import seal
 from seal.core import UsageError
+from seal.runs.cluster import settings_there
 from seal.runs.settings import RunSettings
 
 KEY = {"api_key": "hunter2"}
@@ -49,3 +51,11 @@ def test_retrieval_refuses_a_key_too(tmp_path: Path) -> None:
 def test_numbers_that_no_run_can_have_are_refused(setting: str, value: float, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         RunSettings(**{setting: value})
+
+
+def test_the_password_of_a_database_is_not_sent_to_other_machines() -> None:
+    settings = RunSettings(cache_url="postgresql://me:hidden-word@host/answers")
+    sent = pickle.dumps(settings_there(settings))
+    assert b"postgresql://me@host/answers" in sent
+    assert b"hidden-word" not in sent
+    assert settings_there(RunSettings()).cache_url is None
