@@ -7,7 +7,8 @@ passed nor failed, has no value, and is counted beside the rate.
 
 Whether a goal is solved whose plans ask of a world is no matter of words: where its milestones say
 (`milestones_verdict`), no judge is asked, so that the pass rate never contradicts the similarity.
-Nor is one asked where gold is calls and nothing else (`judge_calls`).
+Nor is one asked where gold is calls and nothing else (`judge_calls`): the right calls solve such a
+goal, whatever was answered, and however the chat ended.
 """
 
 from __future__ import annotations
@@ -77,8 +78,9 @@ class PassRate(GoalMetric):
     Where no judge said so, the details have `by` too: `MILESTONES` or `CALLS`. Of a `Panel` they
     have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
 
-    A goal without a final answer, whatever limit was reached, is unsolved, unless milestones are
-    what it is measured by. Where these cannot be measured, or the judge itself fails (server, cache
+    A goal without a final answer, whatever limit was reached, is unsolved, unless milestones or
+    calls alone are what it is measured by: right calls solve it without a word. Where milestones
+    cannot be measured, or the judge itself fails (server, cache
     under replay) or says nothing usable, the value is None with the reason.
 
     Args:
