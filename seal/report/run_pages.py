@@ -333,13 +333,12 @@ def _tag(name: str, value: str) -> tuple[str, str]:
 def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
     """Return of which chat a line is, why it ended last, and whether the infrastructure failed.
 
-    Its steps, which are nearly all of it, are not read.
+    Its steps, which are nearly all of it, are not read where its form is ours.
     """
-    head, steps, rest = line.partition(_STEPS)
-    place = rest.rfind(_STOPS)
-    if steps and place >= 0:
-        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[place:])
-    else:  # of another form
+    head, _, rest = line.partition(_STEPS)
+    try:
+        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[rest.rindex(_STOPS) :])
+    except ValueError:  # of another form, or its provenance has stops of its own
         told = orjson.loads(line)
     reasons = [stop["reason"] for stop in told["stops"]]
     return (told["task_id"], told["trial"]), (reasons[-1] if reasons else "", "error" in reasons)

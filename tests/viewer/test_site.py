@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
 from seal.core import UsageError
@@ -94,3 +96,11 @@ def test_the_line_of_a_run_tells_what_was_measured(shown: Path) -> None:
     assert told["model"] == "one"
     assert told["cost"] == "1,350 tokens"
     assert told["tasks"] == "3"
+
+
+def test_a_chat_whose_provenance_has_stops_too_is_shown(tmp_path: Path) -> None:
+    odd = replace(chat("a"), provenance={"trace": {"stops": ["x"]}})
+    scores = [verdict("a", "solved")]
+    run = Writer(tmp_path)("run", [task("a")], [odd], scores, {"pass_rate": metric(1.0)})
+
+    assert RunPages([run]).portion(0)[0][3] == [[[0, "solved", "done", [1.0]]]]
