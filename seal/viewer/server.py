@@ -1,16 +1,17 @@
 """A server on this machine that shows runs; it makes each page when it is asked for.
 
-It answers to the names of this machine alone, so that no page of a stranger can read runs through
-a name of its own (DNS rebinding). What it shows are runs that lie below the given folders: an
-address names a run, never a path. Scripts and styles are its own.
+It answers to addresses of numbers and to the names of this machine alone, so that no page of a
+stranger can read runs through a name of its own (DNS rebinding). What it shows are runs that lie
+below the given folders: an address names a run, never a path. Scripts and styles are its own.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from seal.core import MissingExtraError, SealError, UsageError
 from seal.report.pages import FILES, asset, linked, render
@@ -90,7 +91,6 @@ def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
         from starlette.middleware.gzip import GZipMiddleware
-        from starlette.middleware.trustedhost import TrustedHostMiddleware
         from starlette.routing import Route
     except ImportError as error:
         raise MissingExtraError("starlette", EXTRA) from error
@@ -104,26 +104,43 @@ def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
         Route("/{name}", pages.file),
     ]
     middleware = [
-        Middleware(_Guarded),
-        Middleware(TrustedHostMiddleware, allowed_hosts=[*_NAMES, *names], www_redirect=False),
+        Middleware(_Guarded, names=[*_NAMES, *names]),
         Middleware(GZipMiddleware, minimum_size=1_000),
     ]
     return Starlette(routes=routes, middleware=middleware)
 
 
 class _Guarded:
-    """Adds the headers that keep a page from running or reaching what is not its own."""
+    """Refuses foreign names, and adds headers that keep a page from what is not its own.
 
-    def __init__(self, app: ASGIApp) -> None:
+    An address of numbers needs no name that a stranger could have pointed here: it is answered.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
         self._app = app
+        self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from starlette.datastructures import Headers
+        from starlette.responses import PlainTextResponse
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *_HEADERS]
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        known = self._is_ours(Headers(scope=scope).get("host", ""))
+        app = self._app if known else PlainTextResponse("This server has another name.", 400)
+        await app(scope, receive, guarded)
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            if name not in self._names:
+                ip_address(name)
+        except ValueError:  # no address
+            return False
+        return True
 
 
 class _Pages:

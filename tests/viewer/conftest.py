@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser import Browser
 from report_runs import Writer, chat, failed_chat, metric, task, verdict
-from viewer_runs import HOSTILE, IDS
+from viewer_runs import HOSTILE, IDS, serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -38,13 +35,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def served(shown: Path) -> Iterator[str]:
     """The address of a server of these runs, in a process of its own."""
-    words = [sys.executable, "-m", "seal", "serve", str(shown), "--port", "0"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        told = re.search(r"http://127\.0\.0\.1:\d+/", process.stderr.readline())
-        assert told is not None
-        yield told.group()
-        process.terminate()
+    with serving(shown) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
-from viewer_runs import HOSTILE
+from viewer_runs import HOSTILE, serving
 
 from seal.core import DataError, UsageError
 from seal.core.records import write_records
@@ -64,6 +64,17 @@ def test_a_foreign_name_is_refused(served: str, host: str) -> None:
         status, _, text = asked(served, path, host)
         assert status == 400
         assert "own/" not in text
+
+
+@pytest.mark.parametrize(("host", "address"), [("::1", "::1"), ("0.0.0.0", "127.0.0.2")])
+def test_who_reaches_the_address_that_was_asked_for_can_read(
+    shown: Path, host: str, address: str
+) -> None:
+    with serving(shown, "--host", host) as told:
+        port = urlsplit(told).port
+        bracketed = f"[{address}]" if ":" in address else address
+        assert asked(f"http://{bracketed}:{port}/", "/")[0] == 200
+        assert asked(f"http://{bracketed}:{port}/", "/", f"evil.example:{port}")[0] == 400
 
 
 @pytest.mark.parametrize(
