@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from seal.core import Ranking
+from seal.core import DataError, Ranking
 from seal.evaluation.trec import query_id, trec_word
 from seal.experiments.retrieval.files import RETRIEVAL, ranking_folders
 from seal.report.grids import Grid
@@ -54,7 +54,16 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
     Raises:
         DataError: Its results or rankings are damaged.
     """
-    found = RETRIEVAL.read(folder / RETRIEVAL.name)
+    file = folder / RETRIEVAL.name
+    try:
+        return _page(name, folder, RETRIEVAL.read(file), how)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"{file} is no result of `seal retrieve`: {error!r:.100}; run the experiment again"
+        ) from error
+
+
+def _page(name: str, folder: Path, found: Mapping[str, Any], how: Mapping[str, Any]) -> str:
     note = Markup('<p class="note" dir="auto">{}</p>')
     parts = [
         table(part) if isinstance(part, Grid) else note.format(printable(part))
@@ -142,8 +151,14 @@ def _relevant(path: Path) -> dict[str, set[str]]:
     """Return the relevant tools of each query of a qrels file; empty where there is none."""
     found: dict[str, set[str]] = {}
     if path.is_file():
-        for line in path.read_text("utf-8").splitlines():
-            query, _, tool, relevance = line.split(" ")
-            if relevance != "0":
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+            try:
+                query, _, tool, grade = line.split()
+            except ValueError:
+                raise DataError(
+                    f"{path}, line {number}: expected query, 0, tool and grade, got {line!r:.100}; "
+                    "run the experiment again"
+                ) from None
+            if grade != "0":
                 found.setdefault(query, set()).add(tool)
     return found

@@ -580,7 +580,7 @@
     const said = section.querySelector("[role=status]");
     const found = await show(section, `section/${section.dataset.section}`);
     said.remove();
-    if (!found) section.append(make("p", { class: "note" }, "It could not be made; the server's window says why."));
+    if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
     else if (!section.textContent.replace(section.querySelector("h2").textContent, "").trim()) {
       for (const link of all(`nav a[href="#${section.id}"]`)) link.remove();
       section.remove();
