@@ -17,15 +17,15 @@ class SentenceWise(Around):
     """Retrieves by the parts of a query: a tool's score is the highest that any of them gives.
 
     It is exact: a tool among the k best of all is among the k best of the text that it suits best.
-    The whole query is asked too, for a part may lack the word that another one says; but not of a
-    retriever whose scores grow with the text (BM25 adds up words), where it would outbid every part
-    and nothing would change.
+    The whole query is asked too, for a part may lack the word that another one says. Its sentences
+    are asked alone of a retriever whose scores grow with the text (BM25 adds up words): the whole
+    would outbid each of them, and nothing would change. Parts that others say may lack all of it.
 
     Args:
         retriever: What answers each text; its scores are taken as comparable between short and long
             texts unless its attribute `normalised` is False.
         way: What the parts are, for the name.
-        parts: Gives the parts of each text, any number.
+        parts: Gives the parts of each text, any number, in other words. None: its sentences.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class SentenceWise(Around):
     ) -> None:
         super().__init__(retriever, way)
         self._parts = parts or (lambda texts: [sentences(text) for text in texts])
+        self._asks_whole = parts is not None or self.normalised
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -58,7 +59,7 @@ class SentenceWise(Around):
         if not others:
             return [query]
         each = [replace(query, text=part) for part in others]
-        return [query, *each] if self.normalised else each
+        return [query, *each] if self._asks_whole else each
 
 
 def _merged(rows: Iterator[Sequence[tuple[str, float]]], name: str) -> Hits:

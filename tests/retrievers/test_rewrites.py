@@ -40,6 +40,14 @@ def test_a_model_says_what_a_query_is_about(of):
     assert found("rewrite", text, of=of, model=model) == ["toy/sky/forecast"]
 
 
+@pytest.mark.parametrize("of", ["bm25", "tfidf"])
+def test_what_the_request_itself_says_is_asked_too(of):
+    model = Told(send="weather forecast")
+    tools = found("rewrite", "send an amount", of=of, model=model, k=3)
+
+    assert {"toy/bank/send", "toy/sky/forecast"} <= set(tools)
+
+
 def test_without_a_model_each_clause_is_asked_for_itself():
     hotels = [
         Tool(f"toy/hotel/{n}", f"h{n}", f"Hotel room by the beach with {what}.")
