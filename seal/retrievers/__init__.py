@@ -134,17 +134,32 @@ def inner_retriever(pool: Pool) -> Retriever:
     return build_retriever(pool.options.get(OF) or DEFAULT, replace(pool, options=options))
 
 
-def layers(what: Any) -> Iterator[RetrieverSpec]:
-    """Yield the spec of a retriever, and of the one that it asks, and so on."""
+def layers(what: Any, options: Mapping[str, Any] | None = None) -> Iterator[RetrieverSpec]:
+    """Yield the spec of a retriever, and of those that it asks, and so on.
+
+    Those are the one that its option `of` names, and what `parts(options)` of its class tells.
+
+    Args:
+        what: As `build_retriever` takes it.
+        options: Of the pool, which the retriever itself gets beside those of its text.
+    """
     spec = spec_of(what)
+    spec = RetrieverSpec(spec.what, {**(options or {}), **spec.options})
     yield spec
     if OF in spec.options:
-        yield from layers(spec.options[OF])
+        yield from layers(spec.options[OF] or DEFAULT)
+    plugin = REGISTRY.resolve(spec.what)
+    if hasattr(plugin, "parts"):
+        common = {SENTENCES, SIBLINGS, TOKENS}
+        own = {name: value for name, value in spec.options.items() if name not in common}
+        for part in plugin.parts(own):
+            yield from layers(part)
 
 
-def reads_gold(what: Any) -> bool:
-    """Tell whether a retriever reads the pool's tasks, by its `reads_gold`."""
-    return any(getattr(REGISTRY.resolve(s.what), "reads_gold", False) for s in layers(what))
+def reads_gold(what: Any, options: Mapping[str, Any] | None = None) -> bool:
+    """Tell whether a retriever reads the pool's tasks, by its `reads_gold` or that of a layer."""
+    found = (REGISTRY.resolve(spec.what) for spec in layers(what, options))
+    return any(getattr(plugin, "reads_gold", False) for plugin in found)
 
 
 def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
@@ -156,9 +171,11 @@ def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any
     """
     if what is None:
         return []
-    asking = (s for s in layers(what) if hasattr(REGISTRY.resolve(s.what), "asks_chat_model"))
-    outer = (options or {}).get("model")
-    named = [s.options.get("model", outer if s == spec_of(what) else None) for s in asking]
+    named = (
+        spec.options.get("model")
+        for spec in layers(what, options)
+        if hasattr(REGISTRY.resolve(spec.what), "asks_chat_model")
+    )
     return [model for model in named if model is not None]
 
 

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
-from seal.retrievers import REGISTRY, build_retriever
+from seal.retrievers import REGISTRY, RetrieverSpec, build_retriever
 from seal.retrievers.contract import (
     DECIMALS,
     Hits,
@@ -59,14 +59,11 @@ def hybrid(pool: Pool) -> Retriever:
         UsageError: A part is no vector space under fusion=cosine, there are too few or too many
             parts, or an option is out of range.
     """
-    options = dict(pool.options)
-    names = _names(options.pop("parts", None) or DEFAULT_PARTS)
-    fusion = str(options.pop("fusion", None) or "cosine")
-    if fusion not in _OWN:
-        raise UnknownNameError("fusion", fusion, _OWN)
-    own = {name: options.pop(name) for name in list(options) if name in _OWN[fusion]}
-    _refuse_foreign(fusion, options)
-    parts = list(_parts(names, replace(pool, options=options)))
+    fusion, own, specs = _read(pool.options)
+    parts = [
+        _Part(spec.what, number, replace(pool, options=spec.options))
+        for number, spec in enumerate(specs, 1)
+    ]
     ids = [tool.id for tool in in_order(pool.tools)]
     if fusion == "rrf":
         depth = whole_option(own, "depth", DEFAULT_DEPTH, 1)
@@ -94,7 +91,22 @@ def _defaults(options: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
+def _read(
+    given: Mapping[str, Any],
+) -> tuple[str, Mapping[str, Any], Sequence[RetrieverSpec]]:
+    """Return the fusion, its own options, and the parts with theirs."""
+    options = dict(given)
+    names = _names(options.pop("parts", None) or DEFAULT_PARTS)
+    fusion = str(options.pop("fusion", None) or "cosine")
+    if fusion not in _OWN:
+        raise UnknownNameError("fusion", fusion, _OWN)
+    own = {name: options.pop(name) for name in list(options) if name in _OWN[fusion]}
+    _refuse_foreign(fusion, options)
+    return fusion, own, list(_parts(names, options))
+
+
 hybrid.defaults = _defaults  # type: ignore[attr-defined]
+hybrid.parts = lambda options: _read(options)[2]  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -148,9 +160,9 @@ def _refuse_foreign(fusion: str, options: Mapping[str, Any]) -> None:
             raise OptionError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
 
 
-def _parts(names: Sequence[Any], pool: Pool) -> Iterator[_Part]:
+def _parts(names: Sequence[Any], given: Mapping[str, Any]) -> Iterator[RetrieverSpec]:
     """Yield the parts, each with the options that are meant for it."""
-    numbered, shared = _by_number(pool.options, len(names))
+    numbered, shared = _by_number(given, len(names))
     sure = [_sure_options(name) for name in names]
     is_open = [getattr(REGISTRY.resolve(name), "OPTIONS", None) is None for name in names]
     everywhere = frozenset().union(*sure)
@@ -164,8 +176,7 @@ def _parts(names: Sequence[Any], pool: Pool) -> Iterator[_Part]:
             for key, value in shared.items()
             if key in sure[position] or (is_open[position] and key not in everywhere)
         }
-        options = {**taken, **numbered.get(position + 1, {})}
-        yield _Part(name, position + 1, replace(pool, options=options))
+        yield RetrieverSpec(name, {**taken, **numbered.get(position + 1, {})})
 
 
 def _by_number(

@@ -385,7 +385,7 @@ class Engine:
         pool = search_pool(
             self.store,
             tuple(self.tools.values()),
-            tuple(self._tasks()) if reads_gold(named) else (),
+            tuple(self._tasks()) if reads_gold(named, options) else (),
             seed=s.seed,
             options=options,
             cache=s.cache,

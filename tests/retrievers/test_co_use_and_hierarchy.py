@@ -4,7 +4,7 @@ import pytest
 
 from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool
 from seal.core.records import write_records
-from seal.retrievers import RetrieverSpec, build_retriever, rank, reads_gold
+from seal.retrievers import RetrieverSpec, build_retriever, chat_models, rank, reads_gold
 
 TRIP = (
     Tool("toy/air/fly", "fly", "Find a flight."),
@@ -72,6 +72,36 @@ def test_only_what_says_so_is_given_gold():
     ]
     assert reads_gold('rerank,of="rewrite,of=co_use"')
     assert not reads_gold("rerank,of=bm25")
+
+
+@pytest.mark.parametrize(
+    ("what", "options"),
+    [
+        ("hybrid,parts=bm25+co_use,fusion=rrf", {}),
+        ("hybrid", {"parts": "bm25+co_use", "fusion": "rrf", "sentences": True}),
+        ("hybrid,parts=bm25+rerank,fusion=rrf", {"2.of": "oracle"}),
+        ("rerank", {"of": "co_use"}),
+    ],
+)
+def test_gold_is_read_whoever_asks_for_it(what, options):
+    assert reads_gold(what, options)
+    pool = Pool(TRIP, tuple(task(n, FLY, SLEEP) for n in range(20)), options=options)
+    [ranking] = rank(build_retriever(what, pool), [Query("a flight", "t1")], 1)
+    assert ranking.hits[0][0] == FLY
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "models"),
+    [
+        ("rerank", {"of": "listwise,model=openai/x"}, ["openai/x"]),
+        ("hybrid,parts=listwise+bm25,fusion=rrf,model=openai/x", {}, ["openai/x"]),
+        ("hybrid,parts=listwise+rewrite,fusion=rrf", {"2.model": "openai/y"}, ["openai/y"]),
+        ("listwise,of=expand", {"model": "openai/x"}, ["openai/x"]),
+        ("hybrid", {"1.template": "full"}, []),
+    ],
+)
+def test_the_models_that_a_retriever_asks_are_known(what, options, models):
+    assert chat_models(what, options) == models
 
 
 SERVERS = (
