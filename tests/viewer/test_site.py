@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -104,3 +105,39 @@ def test_a_chat_whose_provenance_has_stops_too_is_shown(tmp_path: Path) -> None:
     run = Writer(tmp_path)("run", [task("a")], [odd], scores, {"pass_rate": metric(1.0)})
 
     assert RunPages([run]).portion(0)[0][3] == [[[0, "solved", "done", [1.0]]]]
+
+
+def test_a_site_loses_what_the_new_one_has_not_and_nothing_else(
+    shown: Path, tmp_path: Path
+) -> None:
+    runs, site = shutil.copytree(shown, tmp_path / "runs"), tmp_path / "site"
+    write_site(Shelf([runs]), site, "Leaderboard")
+    mine, outside = site / "runs" / "two" / "mine.txt", tmp_path / "outside.txt"
+    for path in (mine, outside):
+        path.write_text("mine")
+    with (site / "seal-site").open("a") as mark:
+        mark.write(f"../outside.txt\n{outside}\nruns/../../outside.txt\n.\n\n")
+    (runs / "one").rename(runs / "uno")
+    shutil.rmtree(runs / "two")
+
+    write_site(Shelf([runs]), site, "Leaderboard")
+    write_site(Shelf([runs]), tmp_path / "new", "Leaderboard")
+
+    named = [{p.relative_to(top) for p in files_of(top)} for top in (site, tmp_path / "new")]
+    assert named[0] - named[1] == {mine.relative_to(site)}
+    assert named[1] <= named[0]
+    assert not (site / "runs" / "one").exists()
+    assert outside.read_text() == "mine"
+
+
+def test_runs_whose_names_differ_in_case_alone_have_folders_that_differ(tmp_path: Path) -> None:
+    for name in ("run", "Run", "RUN"):
+        scores = [verdict("a", "solved")]
+        Writer(tmp_path / "runs")(
+            name, [task("a")], [chat("a")], scores, {"pass_rate": metric(1.0)}
+        )
+
+    write_site(Shelf([tmp_path / "runs"]), tmp_path / "site", "Leaderboard")
+
+    names = [path.name.lower() for path in (tmp_path / "site" / "runs").iterdir()]
+    assert len(set(names)) == 3
