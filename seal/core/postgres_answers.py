@@ -201,8 +201,8 @@ class PostgresAnswers:
             ) from None
         except psycopg.Error as error:
             raise InfrastructureError(
-                f"{self.location} cannot be opened: {self._shown(error)}; start the server, or"
-                " give another --cache-url or SEAL_CACHE_URL"
+                f"{self.location} cannot be opened: {self._shown(error)}; start the server, give"
+                " its password by PGPASSWORD, or give another --cache-url or SEAL_CACHE_URL"
             ) from None
 
     def _is_ours(self, connection: Connection) -> bool:

@@ -62,7 +62,7 @@ def test_an_address_without_a_password_has_that_of_the_variable(postgres, tmp_pa
     with open_store(tmp_path, bare) as store:
         assert store.location == bare
     monkeypatch.setenv("SEAL_CACHE_URL", url.replace("/postgres", "/other"))
-    with pytest.raises(InfrastructureError, match="no password supplied"):
+    with pytest.raises(InfrastructureError, match=r"no password supplied; .* by PGPASSWORD"):
         open_store(tmp_path, bare)
 
 
