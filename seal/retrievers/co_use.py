@@ -12,6 +12,7 @@ from typing import ClassVar
 from seal.core import DataError, Pool, Query, Task
 from seal.core.canonical import derive_seed
 from seal.core.records import read_records
+from seal.core.text import normalised
 from seal.retrievers import inner_retriever
 from seal.retrievers.contract import Around, Hits, by_score, check_k, finite, number_option
 from seal.retrievers.gold import needed
@@ -32,8 +33,9 @@ class CoUse(Around):
     the one that want the other too, of n goals n / (n + 1). Scores are divided by the best of
     their query before.
 
-    Nothing is learnt of a query from itself: tasks fall into 5 parts by their ids, and a query of
-    one part is answered by what the other four say.
+    Nothing is learnt of a query from itself: tasks fall into 5 parts by the texts of their goals,
+    and a query is answered without the parts that have its text or that of its goal, whatever the
+    task is called there.
 
     Args:
         pool: Options: `of`, the retriever (default the general one); `share` (default 0.5, at
@@ -60,8 +62,19 @@ class CoUse(Around):
             )
         known = {tool.id for tool in pool.tools}
         self._folds = [_Counts(known) for _ in range(FOLDS)]
+        self._places: dict[str, set[int]] = {}
+        """Text of a goal to the folds that learn from it."""
         for task in tasks:
-            self._folds[_fold(task.id)].add(task)
+            texts = [_key(goal.text) for goal in task.goals]
+            place = derive_seed("co-use", texts) % FOLDS
+            self._folds[place].add(task)
+            for text in texts:
+                self._places.setdefault(text, set()).add(place)
+        self._texts = {
+            (task.id, position): _key(goal.text)
+            for task in (*tasks, *pool.tasks)  # the queries' own pool last
+            for position, goal in enumerate(task.goals)
+        }
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.
@@ -80,8 +93,10 @@ class CoUse(Around):
         if best <= 0:
             return found
         scores = {tool: score / best for tool, score in found}
-        own = _fold(query.task_id) if query.task_id else None
-        others = [fold for place, fold in enumerate(self._folds) if place != own]
+        # A step of a plan, or a model's own search, has other words than its goal.
+        texts = {_key(query.text), self._texts.get((query.task_id, query.goal), "")}
+        own = set().union(*(self._places.get(text, ()) for text in texts))
+        others = [fold for place, fold in enumerate(self._folds) if place not in own]
         lifts: dict[str, float] = {}
         for leader, _ in found[:LEADERS]:
             score = max(scores[leader], 0.0)
@@ -111,8 +126,8 @@ class _Counts:
                 self.joined.setdefault(one, Counter())[other] += 1
 
 
-def _fold(task_id: str) -> int:
-    return derive_seed("co-use", task_id) % FOLDS
+def _key(text: str) -> str:
+    return normalised(text).casefold()
 
 
 def _tasks(folder: Path) -> Iterable[Task]:

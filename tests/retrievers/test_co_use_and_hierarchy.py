@@ -42,6 +42,17 @@ def test_nothing_is_learnt_of_a_query_from_its_own_gold():
     )
 
 
+@pytest.mark.parametrize("text", ["a flight", "find  A Flight"])
+def test_nothing_is_learnt_from_the_same_request_under_another_id(text, tmp_path):
+    own = Task("t", "toy", (Goal("Find a flight", relevant=(FLY, SLEEP)),))
+    copies = [task(n, FLY, SLEEP, text="find a flight") for n in range(20)]
+    write_records(tmp_path / "tasks.jsonl", copies)
+    options = {"of": "bm25", "train": str(tmp_path)}
+
+    assert found("co_use", text, Pool(TRIP, (own,)), task_id="t", **options) == [FLY]
+    assert found("co_use", "a flight", Pool(TRIP), **options) == [FLY, SLEEP]
+
+
 def test_what_is_often_wanted_together_counts_for_more():
     tasks = [
         *(task(n, FLY, SLEEP) for n in range(20)),
