@@ -7,14 +7,17 @@ entry point of the group `seal.retrievers`. Any text may carry options: `NAME[,K
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Ranking, UsageError, shortened
 from seal.core import Retriever as Retriever
+from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of
 from seal.retrievers.contract import (
@@ -160,6 +163,30 @@ def reads_gold(what: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a retriever reads the pool's tasks, by its `reads_gold` or that of a layer."""
     found = (REGISTRY.resolve(spec.what) for spec in layers(what, options))
     return any(getattr(plugin, "reads_gold", False) for plugin in found)
+
+
+def learns(what: Any, options: Mapping[str, Any] | None = None) -> bool:
+    """Tell whether a retriever needs all tasks of the pool, not those asked alone (`learns`)."""
+    return next(_learning(what, options), None) is not None
+
+
+def training_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | None:
+    """Return the digest of the folders' tasks that a retriever learns from, by its option `train`.
+
+    None: it learns from no folder, or there are no tasks in it.
+    """
+    folders = [spec.options.get("train") for spec in _learning(what, options)]
+    files = [Path(str(folder)) / "tasks.jsonl" for folder in folders if folder is not None]
+    contents = [hashlib.sha256(f.read_bytes()).hexdigest() for f in files if f.is_file()]
+    return digest(contents) if contents else None
+
+
+def _learning(what: Any, options: Mapping[str, Any] | None) -> Iterator[RetrieverSpec]:
+    return (
+        spec
+        for spec in layers(what, options)
+        if getattr(REGISTRY.resolve(spec.what), "learns", False)
+    )
 
 
 def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from seal.core import DataError, Pool, Query, Task
-from seal.core.canonical import derive_seed
+from seal.core.canonical import derive_seed, digest
 from seal.core.records import read_records
 from seal.core.text import normalised
 from seal.retrievers import inner_retriever
@@ -50,16 +50,20 @@ class CoUse(Around):
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"of", "share", "train"})
     reads_text: ClassVar[bool] = False
     reads_gold: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
+    """From all tasks that the pool has, whichever are asked."""
 
     def __init__(self, pool: Pool) -> None:
         self._share = number_option(pool.options, "share", 0.5, math.inf)
-        super().__init__(inner_retriever(pool), f"co-use={self._share:g}")
         folder = pool.options.get("train")
         tasks = pool.tasks if folder is None else tuple(_tasks(Path(str(folder))))
         if not tasks:
             raise DataError(
                 "co_use learns from tasks, and the pool has none: give train=FOLDER, a pool's"
             )
+        learnt = [[(goal.text, sorted(needed(goal))) for goal in task.goals] for task in tasks]
+        way = f"co-use={self._share:g}/{digest(learnt)[:12]}"
+        super().__init__(inner_retriever(pool), way)
         known = {tool.id for tool in pool.tools}
         self._folds = [_Counts(known) for _ in range(FOLDS)]
         self._places: dict[str, set[int]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -44,7 +44,7 @@ from seal.core.environment import Held
 from seal.core.specs import name_of
 from seal.core.store import open_store
 from seal.pools.pool import StoredPool
-from seal.retrievers import build_retriever, rank, reads_gold
+from seal.retrievers import build_retriever, learns, rank, reads_gold
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, limits_of, merge_goals
@@ -382,10 +382,13 @@ class Engine:
         options = dict(s.retriever_options)
         if s.base_url:
             options = {"base_url": s.base_url, **options}
+        tasks: Iterable[Task] = self._tasks() if reads_gold(named, options) else ()
+        if learns(named, options):  # from all: what one task gets must not depend on the others
+            tasks = self.pool.tasks()
         pool = search_pool(
             self.store,
             tuple(self.tools.values()),
-            tuple(self._tasks()) if reads_gold(named, options) else (),
+            tuple(tasks),
             seed=s.seed,
             options=options,
             cache=s.cache,

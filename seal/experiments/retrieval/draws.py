@@ -32,6 +32,9 @@ class Source:
     digest: str
     tools: tuple[Tool, ...]
     tasks: tuple[Task, ...]
+    """Those that are asked."""
+    all_tasks: tuple[Task, ...] = ()
+    """All of the pool; empty where no retriever learns from them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return {pool, pool_digest, tools, tasks} for results.json."""
@@ -84,8 +87,15 @@ class Ranked:
         return self.size == "all"
 
 
-def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[Source]:
+def open_sources(
+    pools: Sequence[Bench], settings: RetrievalSettings, learns: bool = False
+) -> list[Source]:
     """Return the pools, read and labelled.
+
+    Args:
+        pools: Names or folders.
+        settings: Which tasks are asked.
+        learns: Whether a retriever needs all tasks.
 
     Raises:
         UnknownNameError: No such pool.
@@ -94,7 +104,7 @@ def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[So
     """
     opened = [open_pool(place) for place in pools]
     labels = distinct(_names(pools, opened))
-    return [_read(*pair, settings) for pair in zip(opened, labels, strict=True)]
+    return [_read(*pair, settings, learns) for pair in zip(opened, labels, strict=True)]
 
 
 def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
@@ -130,9 +140,10 @@ def distinct(names: Sequence[str]) -> list[str]:
     return labels
 
 
-def _read(pool: StoredPool, label: str, settings: RetrievalSettings) -> Source:
+def _read(pool: StoredPool, label: str, settings: RetrievalSettings, learns: bool) -> Source:
     tasks = tuple(pool.chosen(settings))
-    return Source(label, pool.name, pool.digest, pool.tools(), tasks)
+    all_tasks = tuple(pool.tasks()) if learns else ()
+    return Source(label, pool.name, pool.digest, pool.tools(), tasks, all_tasks)
 
 
 def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str]:

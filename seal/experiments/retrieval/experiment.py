@@ -27,6 +27,7 @@ from seal.experiments.retrieval.robustness import perturbed
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.lookup import Bench
+from seal.retrievers import learns
 from seal.runs.identity import versions
 from seal.runs.ranking import search_pool
 
@@ -70,7 +71,8 @@ def retrieve(
     if not pools or not retrievers:
         raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
     entered = contenders(retrievers, settings.options)
-    sources = open_sources(pools, settings)
+    learning = any(learns(one.what, one.options) for one in entered)
+    sources = open_sources(pools, settings, learning)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
     sources = [
@@ -184,7 +186,7 @@ class _Experiment:
         pool = search_pool(
             self._store,
             part.tools,
-            part.tasks,
+            part.source.all_tasks if learns(contender.what, contender.options) else part.tasks,
             seed=self._settings.seed,
             options=contender.options,
             cache=self._settings.cache,

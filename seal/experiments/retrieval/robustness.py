@@ -21,7 +21,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -49,16 +49,19 @@ def perturbed(source: Source, rule: Perturbation, seed: int) -> Source:
         rule: Its name.
         seed: Equal seeds give equal texts.
     """
-    tools, tasks = source.tools, source.tasks
+    tools = source.tools
+    anew: Callable[[Task], Task] = partial(_asked_anew, rule=rule, seed=seed)
     if rule in _OF_TOOLS:
         changed = dict(zip((tool.id for tool in tools), _OF_TOOLS[rule](tools), strict=True))
         tools = tuple(changed.values())
-        tasks = tuple(renamed(task, changed) for task in tasks)
-    else:
-        tasks = tuple(_asked_anew(task, rule, seed) for task in tasks)
-    identity = digest([source.digest, "perturbed", rule, seed])
+        anew = partial(renamed, tools=changed)
     return replace(
-        source, label=f"{source.label}~{rule}", digest=identity, tools=tools, tasks=tasks
+        source,
+        label=f"{source.label}~{rule}",
+        digest=digest([source.digest, "perturbed", rule, seed]),
+        tools=tools,
+        tasks=tuple(map(anew, source.tasks)),
+        all_tasks=tuple(map(anew, source.all_tasks)),
     )
 
 
