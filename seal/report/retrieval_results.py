@@ -147,6 +147,9 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
             "need none; turned away: of the latter, below the threshold that keeps 95 % of the "
             "former"
         )
+    for entry in entries:
+        if "uncalibrated" in entry:
+            yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
 
 
 def _counted(count: float, noun: str, nouns: str = "") -> str:

@@ -20,6 +20,7 @@ class Random:
     """
 
     identity = "random"
+    measures = False
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 

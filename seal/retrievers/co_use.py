@@ -64,6 +64,7 @@ class CoUse(Around):
         learnt = [[(goal.text, sorted(needed(goal))) for goal in task.goals] for task in tasks]
         way = f"co-use={self._share:g}/{digest(learnt)[:12]}"
         super().__init__(inner_retriever(pool), way)
+        self.measures = False  # the best of each query has about 1
         known = {tool.id for tool in pool.tools}
         self._folds = [_Counts(known) for _ in range(FOLDS)]
         self._places: dict[str, set[int]] = {}

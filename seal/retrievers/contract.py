@@ -122,6 +122,7 @@ class Around:
         self.complete = bool(getattr(retriever, "complete", False))
         self.lexical = bool(getattr(retriever, "lexical", False))
         self.normalised = bool(getattr(retriever, "normalised", True))
+        self.measures = bool(getattr(retriever, "measures", True))
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ class Given:
     complete = True
     """Its rows are never cut at k."""
     reads_text = False
+    measures = False
     reads_gold = True
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()

@@ -39,6 +39,7 @@ class Hierarchy:
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset({"of", "by", "groups"})
     reads_text: ClassVar[bool] = False
+    measures: ClassVar[bool] = False
 
     def __init__(self, pool: Pool) -> None:
         by = pool.options.get("by") or "server"

@@ -49,6 +49,7 @@ class _Reordering:
     """
 
     reads_text: ClassVar[bool] = False
+    measures: ClassVar[bool] = False
 
     def __init__(self, pool: Pool, way: str, depth: int) -> None:
         self._inner = inner_retriever(pool)

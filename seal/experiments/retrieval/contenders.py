@@ -225,6 +225,8 @@ class Measured:
     """None: fewer than two of the goals need no tool."""
     seconds: Seconds | None = None
     """None: it was measured before an interruption."""
+    measures: bool = True
+    """False: scores hold the order of tools and cannot be compared between queries."""
 
     @classmethod
     def of(
@@ -235,6 +237,7 @@ class Measured:
         ks: Sequence[int],
         calibration: Calibration | None = None,
         seconds: Seconds | None = None,
+        measures: bool = True,
     ) -> Measured:
         """Return it, of the values of each (task id, goal) at these cut-offs."""
         import numpy as np
@@ -242,7 +245,7 @@ class Measured:
         values = np.array(list(measured.values()), dtype=np.float64)
         rows = {key: row for row, key in enumerate(measured)}
         values = values.reshape(len(rows), len(metric_names(ks, RANKED)))
-        return cls(identity, rankings, values, rows, calibration, seconds)
+        return cls(identity, rankings, values, rows, calibration, seconds, measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +290,9 @@ def measure(
     tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
     measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
     seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
-    return Measured.of(identity, rankings, measured, ks, _calibration(ranked, rankings), seconds)
+    told = _calibration(ranked, rankings)
+    measures = bool(getattr(retriever, "measures", True))
+    return Measured.of(identity, rankings, measured, ks, told, seconds, measures)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:

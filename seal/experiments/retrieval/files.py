@@ -87,6 +87,7 @@ class Kept:
     values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
     """Of each (task id, goal), in the order of `metric_names`."""
     calibration: Calibration | None = None
+    measures: bool = True
 
 
 class Folder:
@@ -122,14 +123,17 @@ class Folder:
         made = self._journal.made.get(self._key(ranked, retriever))
         if made is None:
             return None
-        return Measured.of(made.identity, (), dict(made.values), self._k, made.calibration)
+        told = made.calibration
+        values = dict(made.values)
+        return Measured.of(made.identity, (), values, self._k, told, measures=made.measures)
 
     def keep(self, ranked: Ranked, retriever: str, measured: Measured) -> None:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, measured.rankings)
         rows = tuple(zip(measured.rows, measured.values.tolist(), strict=True))
         key = self._key(ranked, retriever)
-        self._journal.add(Kept(key, measured.identity, rows, measured.calibration))
+        told = measured.calibration
+        self._journal.add(Kept(key, measured.identity, rows, told, measured.measures))
         if measured.seconds is not None:
             with (self._out / TIMINGS).open("ab") as file:
                 file.write(json_bytes(_timing(ranked, retriever, measured.seconds)) + b"\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ _GROUP_RESAMPLES = 2_000
 """Of the intervals of a group: their ends waver by less than a tenth of their width."""
 _SHOWN = 6
 """Decimals of a probability."""
+UNCALIBRATED = "its scores hold the order of tools and cannot be compared between queries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Cell:
     """Retriever's label to the reason."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     """Of whole pools: retriever's label to how well its scores tell who needs a tool."""
+    orders: Collection[str] = ()
+    """Labels of the retrievers whose scores hold the order alone."""
 
 
 def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]) -> Cell:
@@ -105,6 +108,7 @@ def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]
             for label, it in outcomes
             if first.whole and isinstance(it, Measured) and it.calibration is not None
         },
+        {label for label, it in outcomes if isinstance(it, Measured) and not it.measures},
     )
 
 
@@ -154,6 +158,8 @@ def _calibration(cell: Cell, label: str) -> dict[str, Any]:
     found = cell.calibrations.get(label)
     if found is None:
         return {}
+    if label in cell.orders:
+        return {"uncalibrated": UNCALIBRATED}
     return {"calibration": {name: rounded(value) for name, value in asdict(found).items()}}
 
 
