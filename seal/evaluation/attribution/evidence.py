@@ -306,9 +306,8 @@ def _deciding(
         return (metric,)
     if is_mission(goal, scores):
         return (MISSION,)
-    if asks_calls_alone(goal) and _has_said(scores, VERDICT):
-        return (VERDICT,)
-    groups = [*own, *((name,) for name in JUDGED)]
+    usual = (VERDICT, *JUDGED) if asks_calls_alone(goal) else JUDGED
+    groups = [*own, *((name,) for name in usual)]
     said = (group for group in groups if any(_has_said(scores, name) for name in group))
     without = [name for group in groups for name in group if name in scores]
     return next(said, None) or without
