@@ -81,7 +81,7 @@ def _total(plan: Mapping[str, Any]) -> str:
     """Return the sum; where models have no price, what the others cost at least."""
     if not plan["unpriced"]:
         return _dollars(plan["dollars"])
-    return f"at least {_dollars(plan['dollars'])}" if plan["dollars"] else _dollars(None)
+    return f"≥{_dollars(plan['dollars'])}" if plan["dollars"] else _dollars(None)
 
 
 def _dollars(value: float | None) -> str:

@@ -342,7 +342,7 @@ def test_a_plan_adds_up_no_dollars_that_nobody_knows(
     words += ["--prices", str(price_file(tmp_path, player=(5, 5)))]
     for models, told in (
         (["--model", "openai/x"], "no price"),
-        (["--model", "openai/player", "--role-model", "judge=openai/x"], "at least"),
+        (["--model", "openai/player", "--role-model", "judge=openai/x"], "≥0."),
     ):
         assert main([*words, *models]) == 0
         total = next(line for line in capsys.readouterr().out.splitlines() if line[2:5] == "all")
