@@ -37,6 +37,7 @@ class ScoreOptions(TypedDict, total=False):
     verdicts: str | Path | None
     errata: str | Path | None
     without_spoilt: bool
+    planted: bool
     allow_code: Sequence[str]
 
 
