@@ -124,8 +124,8 @@ def test_table_and_repr_name_the_agent_and_the_model_that_it_asked(tmp_path):
     run = played(tmp_path, "lexical", agent=autogen.AssistantAgent("clerk"))
 
     assert "shop: AssistantAgent clerk with lexical" in repr(run)
-    (_, heading), *_ = [table.columns for table in result_tables(run.folder)[:1]]
-    assert str(heading.header) == "agent: AssistantAgent clerk with lexical"
+    (heading,) = result_tables(run.folder)[0].heads.values()
+    assert heading == "agent: AssistantAgent clerk with lexical"
 
 
 def test_a_call_that_cannot_be_read_is_a_step_that_says_so(tmp_path):

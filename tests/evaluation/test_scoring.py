@@ -70,6 +70,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "milestones",
         "missions",
         "pass_rate",
+        "recorded_scores",
         "relevant_calls",
         "repeated_anyhow",
         "retrieval",

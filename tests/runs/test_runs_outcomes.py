@@ -274,7 +274,9 @@ def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_
     assert told in repr(run) and told in page
     assert main(["view", str(tmp_path / "run"), next(run.folder.tasks()).id]) == 0
     shown = capsys.readouterr().out
-    for mark in ("execution_manager thought:", "I answer.", "the answer was broken off: length"):
+    assert "execution_manager thought:" in shown
+    assert "<summary>Thinking" in page  # which folds it
+    for mark in ("I answer.", "the answer was broken off: length"):
         assert mark in shown and mark in page
 
 
