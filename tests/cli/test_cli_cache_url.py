@@ -14,6 +14,7 @@ from seal.core.store import Store
 
 pytestmark = pytest.mark.slow
 PLAYED = ("run", "sample", "--model", "oracle", "--no-baselines", "--force-simulator")
+PLAYED += ("--retriever", "tfidf")
 BRIEF = (*PLAYED, "--limit", "3")
 
 
