@@ -80,7 +80,8 @@ def pool(tmp_path: Path) -> Path:
 @pytest.fixture
 def calm(pool: Path, server: ModelServer, tmp_path: Path) -> dict[str, bytes]:
     """What a run on this machine leaves."""
-    run = play(pool, tmp_path / "calm", model="openai/x", base_url=server.url, cache="off")
+    asked = {"model": "openai/x", "base_url": server.url, "cache": "off", "retriever": "tfidf"}
+    run = play(pool, tmp_path / "calm", **asked)
     server.received.clear()
     return contents(run.folder.path)
 
@@ -102,7 +103,7 @@ def begun(
 ) -> subprocess.Popen[str]:
     """Start a run."""
     fixed = ["run", pool, "--model", "openai/x", "--base-url", server.url, "--workers", 2]
-    more = ["--cache", "off", "--no-baselines", "--out", out, *words]
+    more = ["--cache", "off", "--retriever", "tfidf", "--no-baselines", "--out", out, *words]
     return started(cluster, *fixed, *more, folder=out.parent)
 
 
