@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from seal.core import Ranking
 from seal.core.records import AtomicFile
-from seal.evaluation.retrieval import Key, Qrels, by_goal_of, collapse, grade_of, merge, wanted
-
-_ENCODED = re.compile(r"[\s%]")
-"""Characters that no word of a TREC file may have."""
+from seal.core.trec import query_id, trec_word
+from seal.evaluation.retrieval import Qrels, by_goal_of, collapse, grade_of, merge, wanted
 
 
 def write_trec_run(
@@ -58,17 +55,3 @@ def write_trec_qrels(path: Path, qrels: Qrels) -> int:
                 out.write(f"{query_id(key)} 0 {trec_word(tool)} {grade:g}\n".encode())
                 lines += 1
     return lines
-
-
-def query_id(key: Key) -> str:
-    """Return the id of a goal in TREC files."""
-    return f"{trec_word(key[0])}:{key[1]}"
-
-
-def trec_word(text: str) -> str:
-    """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
-    if _ENCODED.search(text) is None:
-        return text
-    from urllib.parse import quote
-
-    return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)

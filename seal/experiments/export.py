@@ -41,8 +41,9 @@ from seal.core.folders import part_of, remove, whole_name
 from seal.core.order import levels
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
+from seal.core.trec import query_id, trec_word
 from seal.evaluation.retrieval import grade_of, qrels_of
-from seal.evaluation.trec import query_id, trec_word, write_trec_qrels, write_trec_run
+from seal.evaluation.trec import write_trec_qrels, write_trec_run
 from seal.models.settings import ModelSettings
 from seal.models.wire import wire_request, wire_tools
 from seal.pools.catalogue import catalogue

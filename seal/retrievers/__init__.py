@@ -12,7 +12,6 @@ import inspect
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Ranking, UsageError, shortened
@@ -49,6 +48,7 @@ REGISTRY = Registry(
         "rerank": "seal.retrievers.rerankers:Rerank",
         "rewrite": "seal.retrievers.rewrites:rewrite",
         "tfidf": "seal.retrievers.lexical:Tfidf",
+        "trec": "seal.retrievers.trec_run:TrecRun",
     },
 )
 
@@ -167,26 +167,23 @@ def reads_gold(what: Any, options: Mapping[str, Any] | None = None) -> bool:
 
 def learns(what: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a retriever needs all tasks of the pool, not those asked alone (`learns`)."""
-    return next(_learning(what, options), None) is not None
+    found = (REGISTRY.resolve(spec.what) for spec in layers(what, options))
+    return any(getattr(plugin, "learns", False) for plugin in found)
 
 
-def training_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | None:
-    """Return the digest of the folders' tasks that a retriever learns from, by its option `train`.
+def files_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | None:
+    """Return the digest of the files that a retriever reads: `files(options)` of its class.
 
-    None: it learns from no folder, or there are no tasks in it.
+    None: it reads none, or none of them is there.
     """
-    folders = [spec.options.get("train") for spec in _learning(what, options)]
-    files = [Path(str(folder)) / "tasks.jsonl" for folder in folders if folder is not None]
-    contents = [hashlib.sha256(f.read_bytes()).hexdigest() for f in files if f.is_file()]
-    return digest(contents) if contents else None
-
-
-def _learning(what: Any, options: Mapping[str, Any] | None) -> Iterator[RetrieverSpec]:
-    return (
-        spec
+    named = [
+        file
         for spec in layers(what, options)
-        if getattr(REGISTRY.resolve(spec.what), "learns", False)
-    )
+        if hasattr(plugin := REGISTRY.resolve(spec.what), "files")
+        for file in plugin.files(spec.options)
+    ]
+    contents = [hashlib.sha256(f.read_bytes()).hexdigest() for f in named if f.is_file()]
+    return digest(contents) if contents else None
 
 
 def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from seal.core import DataError, Pool, Query, Task
 from seal.core.canonical import derive_seed, digest
@@ -52,6 +52,12 @@ class CoUse(Around):
     reads_gold: ClassVar[bool] = True
     learns: ClassVar[bool] = True
     """From all tasks that the pool has, whichever are asked."""
+
+    @staticmethod
+    def files(options: Mapping[str, Any]) -> list[Path]:
+        """Return the file of tasks that is learnt from; none where the pool's own are."""
+        folder = options.get("train")
+        return [] if folder is None else [Path(str(folder)) / "tasks.jsonl"]
 
     def __init__(self, pool: Pool) -> None:
         self._share = number_option(pool.options, "share", 0.5, math.inf)

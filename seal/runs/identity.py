@@ -28,7 +28,7 @@ from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.order import told_of
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
-from seal.retrievers import training_digest
+from seal.retrievers import files_digest
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
 from seal.runs.settings import RunSettings
@@ -128,13 +128,13 @@ def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
     models = {role: cast.of(role).identity for role in sorted(s.role_models)}
-    learnt = training_digest(s.retriever or engine.fallback, s.retriever_options)
+    read = files_digest(s.retriever or engine.fallback, s.retriever_options)
     return {
         "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
         "retriever": name_of(s.retriever) or ELSE + engine.fallback,
         "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
-        **({"retriever_training": learnt} if learnt is not None else {}),
+        **({"retriever_files": read} if read is not None else {}),
         **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},
         **cast.presentation,
         "team": team.name,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from seal.core import DataError, Ranking
-from seal.evaluation.trec import query_id, trec_word
+from seal.core.trec import query_id, trec_word
 from seal.experiments.retrieval.files import RETRIEVAL, ranking_folders
 from seal.report.grids import Grid
 from seal.report.pages import Curve, Point, curves, render, table

@@ -1,6 +1,8 @@
 """Rankings and gold in the forms of others: other scorers read our files and find our figures."""
 
+import json
 from pathlib import Path
+from random import Random
 
 import ir_measures
 import pytest
@@ -48,3 +50,55 @@ def test_a_pool_comes_back_from_the_folder_of_beir_with_its_queries_and_gold(
     assert (back.queries, back.tools) == (whole.queries, whole.tools)
     assert back["recall@10"].mean == back["ndcg@10"].mean == 1.0
     assert back["precision@10"].mean == whole["precision@10"].mean
+
+
+def test_a_run_that_was_written_is_scored_as_the_retriever_was(
+    measured: tuple[Retrieval, Path],
+) -> None:
+    found, folder = measured
+    read = seal.retrieve("sample", f"trec,file={folder / 'run.trec'}", (5, 10), limit=40)
+    assert read.content["results"][0]["metrics"] == found.content["results"][0]["metrics"]
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_a_foreign_run_is_scored_as_ir_measures_scores_it(tmp_path: Path, imported: bool) -> None:
+    exported = Path(export("sample", "beir", tmp_path / "beir").folder)
+    documents = [record["_id"] for record in _lines(exported / "corpus.jsonl")]
+    asked = [record["_id"] for record in _lines(exported / "queries.jsonl")]
+    drawn = Random(3)
+    theirs = tmp_path / "their.run"
+    theirs.write_text(
+        "".join(
+            f"{query} Q0 {document} 0 {drawn.randrange(20) / 7} bm42\n"  # many equal scores
+            for query in asked
+            for document in drawn.sample(documents, 30)
+        )
+    )
+    if imported:
+        seal.import_benchmark("beir", exported, tmp_path / "back")
+    (ours,) = seal.retrieve(
+        tmp_path / "back" if imported else "sample", f"trec,file={theirs}", (10, 30)
+    ).results
+    export("sample", "trec", tmp_path / "trec")
+    values = ir_measures.calc_aggregate(
+        [R @ 10, nDCG @ 10, RR],  # of equal scores RR@10 takes the first document, trec_eval not
+        list(ir_measures.read_trec_qrels(str(tmp_path / "trec" / "qrels.trec"))),
+        list(ir_measures.read_trec_run(str(theirs))),
+    )
+    for measure, name in ((R @ 10, "recall@10"), (nDCG @ 10, "ndcg@10"), (RR, "mrr@30")):
+        assert ours[name].mean == pytest.approx(values[measure], abs=1e-9)
+
+
+def test_judgements_of_trec_are_read_beside_the_corpus_and_queries_of_beir(tmp_path: Path) -> None:
+    exported = Path(export("sample", "beir", tmp_path / "beir").folder)
+    seal.import_benchmark("beir", exported, tmp_path / "one")
+    export("sample", "trec", tmp_path / "trec")
+    (exported / "qrels" / "test.tsv").unlink()
+    (tmp_path / "trec" / "qrels.trec").replace(exported / "qrels" / "test.trec")
+    seal.import_benchmark("beir", exported, tmp_path / "other")
+    tasks = [(tmp_path / name / "tasks.jsonl").read_text() for name in ("one", "other")]
+    assert tasks[0] == tasks[1]

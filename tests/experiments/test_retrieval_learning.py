@@ -44,9 +44,9 @@ def test_a_training_folder_that_changed_makes_another_experiment_and_run(tmp_pat
 
     write(3)
 
-    with pytest.raises(UsageError, match="training_digest"):
+    with pytest.raises(UsageError, match="files_digest"):
         seal.retrieve(**asked, resume=True)
-    with pytest.raises(UsageError, match="retriever_training"):
+    with pytest.raises(UsageError, match="retriever_files"):
         seal.run("sample", **played, resume=True)
     other = seal.retrieve("sample", what, k=1, first=1)
     assert other.content["results"][0]["identity"] != before.content["results"][0]["identity"]

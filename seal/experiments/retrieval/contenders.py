@@ -28,7 +28,7 @@ from seal.evaluation.calibration import Calibration, calibration
 from seal.evaluation.retrieval import RANKED, measure_rankings, metric_names, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
-from seal.retrievers import build_retriever, known_options, rank, training_digest
+from seal.retrievers import build_retriever, files_digest, known_options, rank
 from seal.retrievers.contract import refuse_unknown_options, spec_of
 from seal.retrievers.documents import DEFAULT
 from seal.retrievers.token_budget import schema_tokens
@@ -57,18 +57,18 @@ class Contender:
     """Content of its model's training record; None: no model, or one without a record."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return {retriever, options, template, trained_on[, training_digest]} for results.json."""
+        """Return {retriever, options, template, trained_on[, files_digest]} for results.json."""
         options = {name: _plain(value) for name, value in sorted(self.options.items())}
         known = known_options(self.what)
         templated = known is None or "template" in known
         trained_on = None if self.training is None else self.training.get("pool")
-        learnt = training_digest(self.what, self.options)
+        read = files_digest(self.what, self.options)
         return {
             "retriever": self.label,
             "options": options,
             "template": options.get("template", DEFAULT) if templated else None,
             "trained_on": trained_on,
-            **({"training_digest": learnt} if learnt is not None else {}),
+            **({"files_digest": read} if read is not None else {}),
         }
 
     def in_source(self, source: Source) -> bool | None:

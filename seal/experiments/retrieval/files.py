@@ -28,9 +28,10 @@ from seal.core import Ranking, SealError
 from seal.core.folders import LOCK, Lock, is_held
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain, write_records
+from seal.core.trec import query_id
 from seal.evaluation.calibration import Calibration
 from seal.evaluation.retrieval import qrels_of
-from seal.evaluation.trec import query_id, write_trec_qrels, write_trec_run
+from seal.evaluation.trec import write_trec_qrels, write_trec_run
 from seal.experiments.generation.journal import Journal
 from seal.experiments.result_files import ExperimentFile, write_json, write_table
 from seal.experiments.retrieval.contenders import Measured, Seconds
