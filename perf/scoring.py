@@ -32,7 +32,7 @@ from seal.core import (
 )
 from seal.core.conditions import Argument, Called
 from seal.core.records import read_records, write_records
-from seal.evaluation import default_metrics, score_trajectory
+from seal.evaluation import score_trajectory, usual_metrics
 from seal.evaluation.statistics import Summariser, groups_of
 
 MEMORY_MB = 500
@@ -67,7 +67,7 @@ def decode_all(tasks: Path, trajectories: Path) -> None:
 
 
 def score_all(tasks: Path, trajectories: Path, summariser: Summariser) -> None:
-    metrics = default_metrics()
+    metrics = usual_metrics()
     for task, trajectory in pairs(tasks, trajectories):
         for score in score_trajectory(task, trajectory, {}, metrics):
             summariser.add(score)

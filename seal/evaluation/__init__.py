@@ -1,7 +1,7 @@
 """Scores: what retrieval, calls and answers were worth, with intervals."""
 
 from seal.core.registry import Registry
-from seal.evaluation.scoring import default_metrics, score_trajectory
+from seal.evaluation.scoring import score_trajectory, usual_metrics
 
 REGISTRY = Registry(
     "metric",
@@ -27,4 +27,4 @@ REGISTRY = Registry(
 )
 """Metrics by name: each a class that is made without arguments and scores a trajectory."""
 
-__all__ = ["REGISTRY", "default_metrics", "score_trajectory"]
+__all__ = ["REGISTRY", "score_trajectory", "usual_metrics"]

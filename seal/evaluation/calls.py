@@ -185,6 +185,8 @@ class Calls(GoalMetric):
     verdict: Verdict | None = None
 
     names = NAMES
+    main = (*CALL_METRICS[:3], *ARGUMENT_METRICS[:2])
+    main_of_some = (VERDICT, ABSTENTION, BALANCED)
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

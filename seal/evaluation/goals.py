@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from seal.core import (
     CHAT_TOOLS,
@@ -173,6 +173,13 @@ class GoalChat:
 
 class ChatMetric(ABC):
     """A metric of ours: it reads a chat that other metrics have read before."""
+
+    main: ClassVar[Sequence[str]] = ()
+    """Scores that the short table shows where a benchmark declares none; of `recall@K` the base."""
+    main_of_some: ClassVar[Sequence[str]] = ()
+    """Likewise, of a gold of their own kind: shown where enough goals have it."""
+    main_beside: ClassVar[Mapping[str, str]] = {}
+    """Of these to another, beside which they are shown however few goals have them."""
 
     @abstractmethod
     def of(self, chat: Chat) -> list[Score]:

@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 from seal.core import JSON, Plan, Score, Step, Tool, ToolCall
 from seal.core.conditions import Asked, Called, party
@@ -75,6 +75,8 @@ class Missions(GoalMetric):
     match: Match = "clean"
 
     names = NAMES
+    main_of_some = ("mission_accuracy", DIALOGUE, "progress", "optimal_path")
+    main_beside: ClassVar[Mapping[str, str]] = {"progress": DIALOGUE, "optimal_path": DIALOGUE}
 
     def of(self, chat: Chat) -> list[Score]:
         """Return one score for each goal and name, and one of the dialogue.

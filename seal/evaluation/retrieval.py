@@ -140,6 +140,8 @@ class Retrieval(GoalMetric):
     ks: tuple[int, ...] = (1, 5, 10)
     """Cut-offs, each at least 1."""
 
+    main = ("recall", "mrr")
+
     @cached_property
     def names(self) -> list[str]:
         """Names of the scores: every metric at every cut-off (`metric_names`)."""

@@ -51,6 +51,11 @@ JudgeOf = Callable[[Task, int], Judge]
 """(task, trial) to the judge of that chat."""
 
 
+FAMILIES: tuple[type[ChatMetric], ...] = (Milestones, PassRate, Missions, Retrieval, Calls)
+"""Metrics of every run, in the order of the short table: where gold asks of a world, the similarity
+to its milestones is what a benchmark reports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scoring:
     """How a run scores: what the further metrics of a benchmark are made from."""
@@ -68,7 +73,7 @@ def every_goal(goal: Goal) -> bool:
     return True
 
 
-def default_metrics(
+def usual_metrics(
     ks: Sequence[int] = (1, 5, 10),
     judge: Judge | None = None,
     rules: Rules | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.scoring import FAMILIES
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.grids import Estimate, Grid, drawn
 from seal.report.printable import printable
@@ -20,37 +21,15 @@ if TYPE_CHECKING:
 
 RUN_COLOURS = 6
 
-MAIN = (
-    "similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "mission_accuracy",
-    "dialogue_accuracy", "progress", "optimal_path", "recall", "mrr", "calls_right", "abstention",
-    "calls_balanced", "call_recall", "call_precision", "call_f1", "param_acc_gold",
-    "param_acc_matched",
-)  # fmt: skip
+HEADLINE = tuple(name for family in FAMILIES for name in (*family.main_of_some, *family.main))
 """Metrics of the short table where the benchmark declares none, in its order; of `recall@K` and its
-like the largest K.
+like the largest K."""
 
-Where gold asks of a world, the similarity to its milestones is what a benchmark reports: it leads.
-"""
-
-OF_SOME_BENCHMARKS = frozenset(
-    {
-        "similarity",
-        "mission_accuracy",
-        "dialogue_accuracy",
-        "progress",
-        "optimal_path",
-        "calls_right",
-        "abstention",
-        "calls_balanced",
-    }
-)
-"""Main metrics that need a gold of their own kind: of other benchmarks nobody misses them."""
-
-OF_MISSIONS = frozenset({"progress", "optimal_path"})
-"""Of these that few missions have, and that stand beside the accuracy of dialogues all the same."""
+_OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some)
+"""Those that need a gold of their own kind: of other benchmarks nobody misses them."""
 
 ENOUGH = 0.25
-"""Least share of goals that a metric of some benchmarks applies to, to be in the short table."""
+"""Least share of goals that one of these applies to, to be in the short table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +131,16 @@ def _headline(run: RunFolder) -> Sequence[str]:
 def main_metrics(
     lanes: Sequence[Mapping[str, Mapping[str, Any]]], headline: Sequence[str] = ()
 ) -> list[str]:
-    """Return the metrics of the short table (`MAIN`); all where none of them is there.
+    """Return the metrics of the short table (`HEADLINE`); all where none of them is there.
 
     One's own follow the first.
 
-    One of some benchmarks (`OF_SOME_BENCHMARKS`) is there where it applies to enough goals of a
-    lane (`ENOUGH`).
+    One that needs a gold of its own kind is there where it applies to enough goals of a lane
+    (`ENOUGH`).
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
-        headline: Metrics that stand for `MAIN`, however few goals they apply to (`headline_of`).
+        headline: Metrics of the table instead, however few goals they apply to (`headline_of`).
     """
     names = {name for metrics in lanes for name in metrics}
     rare = {name for name in rare_metrics(lanes) if not headline or not _has_value(lanes, name)}
@@ -173,7 +152,7 @@ def main_metrics(
     asked = (names - rare) & set(headline)  # such as recall@5, which need not be the largest K
     chosen = [
         name if name in asked else largest[name][1]
-        for name in headline or MAIN
+        for name in headline or HEADLINE
         if name in asked or name in largest
     ]
     brought = (name for metrics in lanes for name, entry in metrics.items() if entry.get("own"))
@@ -182,25 +161,23 @@ def main_metrics(
 
 
 def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
-    """Return the metrics of some benchmarks that apply to too few goals for the short table.
+    """Return the metrics of gold of their own kind that apply to too few goals for the short table.
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
     """
 
-    def share(name: str) -> float:
-        return max(_share(metrics.get(name) or {}) for metrics in lanes)
+    def applies(name: str) -> bool:
+        return any(_share(metrics.get(name) or {}) >= ENOUGH for metrics in lanes)
 
-    beside: frozenset[str] = frozenset()
-    if lanes and share("dialogue_accuracy") >= ENOUGH:
-        beside |= OF_MISSIONS
+    beside = {name: other for family in FAMILIES for name, other in family.main_beside.items()}
     return [
         name
-        for name in MAIN
-        if name in OF_SOME_BENCHMARKS
+        for name in HEADLINE
+        if name in _OF_SOME
         and any(name in metrics for metrics in lanes)
-        and share(name) < ENOUGH
-        and name not in beside
+        and not applies(name)
+        and not applies(beside.get(name, name))
     ]
 
 
@@ -217,7 +194,7 @@ def _share(entry: Mapping[str, Any]) -> float:
 
 def all_metrics(names: Iterable[str]) -> list[str]:
     """Return all metrics: the main ones first, then the others by name, counts last."""
-    order = {base: position for position, base in enumerate(MAIN)}
+    order = {base: position for position, base in enumerate(HEADLINE)}
 
     def place(name: str) -> tuple[bool, int, str, int, str]:
         base, _, cutoff = name.partition("@")
@@ -259,7 +236,7 @@ class ShortTable:
         valued = self.valued
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
-            if metric not in valued and metric not in OF_SOME_BENCHMARKS:
+            if metric not in valued and metric not in _OF_SOME:
                 entries = (lane.metrics.get(metric) or {} for lane in self._lanes)
                 reasons = {reason for entry in entries for reason in entry.get("reasons") or ()}
                 why = " / ".join(sorted(reasons)) or "not measured"

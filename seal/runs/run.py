@@ -26,9 +26,9 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.guarded import Guarded
 from seal.evaluation.scoring import (
     build_metrics,
-    default_metrics,
     is_ours,
     score_trajectory,
+    usual_metrics,
 )
 from seal.models import bare_name
 from seal.pools.benchmark import Benchmark
@@ -434,7 +434,7 @@ class _Chats:
         task = next(task for task in self.folder.tasks() if task.id == trajectory.task_id)
         try_metrics(metrics, task, trajectory, tools)
         others = (metric for metric in metrics if not is_ours(metric))
-        score_trajectory(task, trajectory, tools, (*default_metrics(), *others))
+        score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
 
     def _count(self, outcome: Outcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)

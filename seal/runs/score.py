@@ -33,12 +33,12 @@ from seal.evaluation.scoring import (
     Rules,
     Scoring,
     build_metrics,
-    default_metrics,
     distinct,
     every_goal,
     is_ours,
     rules_named,
     score_trajectory,
+    usual_metrics,
 )
 from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
@@ -243,12 +243,12 @@ class Scorer:
         scoring = Scoring(self.judge_of, rules, self.sandbox, self.planted)
         further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 
-        by_rule = default_metrics(self.cutoffs, None, rules, is_request)
+        by_rule = usual_metrics(self.cutoffs, None, rules, is_request)
 
         def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
             judge, usual = self.judge_of(task, trial), by_rule
             if not isinstance(judge, RuleJudge):
-                usual = default_metrics(self.cutoffs, judge, rules, is_request)
+                usual = usual_metrics(self.cutoffs, judge, rules, is_request)
             return *usual, *further, *self.metrics_of(task, trial)
 
         return of_chat

@@ -17,7 +17,7 @@ from seal.core.conditions import (
     StateHas,
     StateUnchanged,
 )
-from seal.evaluation import default_metrics, score_trajectory
+from seal.evaluation import score_trajectory, usual_metrics
 from seal.evaluation.calls import Calls
 from seal.evaluation.milestones.metrics import NAMES, Milestones
 from seal.evaluation.milestones.plans import PlanResult, measure_plan, view, with_outer_guardrails
@@ -225,7 +225,7 @@ class Broken(Condition):
 def test_a_condition_that_fails_costs_its_task_the_milestones_alone() -> None:
     broken = task(Plan((Milestone(Broken()),)))
     done = replace(chat(asks(), says("Done")), stops=(Stop("done"),))
-    found = {s.metric: s for s in score_trajectory(broken, done, {}, default_metrics())}
+    found = {s.metric: s for s in score_trajectory(broken, done, {}, usual_metrics())}
     assert "metric milestones: ZeroDivisionError: no step" in found["milestones"].reason
     assert "similarity" not in found
     assert found["turns"].value is not None
@@ -234,7 +234,7 @@ def test_a_condition_that_fails_costs_its_task_the_milestones_alone() -> None:
 def test_rules_that_there_are_not_cost_their_task_its_milestones_alone() -> None:
     found = {
         s.metric: s
-        for s in score_trajectory(task(GUARDED, match="nice"), chat(asks()), {}, default_metrics())
+        for s in score_trajectory(task(GUARDED, match="nice"), chat(asks()), {}, usual_metrics())
     }
 
     for name in (*NAMES, "pass_rate"):

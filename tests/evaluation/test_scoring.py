@@ -10,7 +10,7 @@ from chats import exchange, goal, gold, plan, task, trajectory
 
 from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import decode, encode
-from seal.evaluation import REGISTRY, default_metrics, milestones, score_trajectory
+from seal.evaluation import REGISTRY, milestones, score_trajectory, usual_metrics
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.evaluation.judges.measures import RuleJudge
 
@@ -19,7 +19,7 @@ PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[
 
 
 def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
-    scores = score_trajectory(WANTED, PERFECT, {}, default_metrics((1, 3)))
+    scores = score_trajectory(WANTED, PERFECT, {}, usual_metrics((1, 3)))
     shares = {s.metric: s.value for s in scores if s.metric not in ("calls", "turns")}
     assert set(shares.values()) == {1.0, None}
     without = [name for name, value in shares.items() if value is None]
@@ -37,7 +37,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
 
 def test_every_score_can_be_written_and_read_back() -> None:
     wrong = trajectory(exchange([("a", {"x": [2], "y": None}), ("b", None)]), "no")
-    for score in score_trajectory(WANTED, wrong, {}, default_metrics()):
+    for score in score_trajectory(WANTED, wrong, {}, usual_metrics()):
         assert decode(encode(score), Score).metric == score.metric
 
 
@@ -48,13 +48,13 @@ def test_metric_of_a_plug_in_is_scored_beside_ours() -> None:
         ) -> list[Score]:
             return [Score(task.id, trajectory.trial, 0, "length", float(len(trajectory.steps)))]
 
-    scores = score_trajectory(WANTED, PERFECT, {}, [*default_metrics(), Length()])
+    scores = score_trajectory(WANTED, PERFECT, {}, [*usual_metrics(), Length()])
     assert scores[-1].value == 2.0
 
 
 def test_trajectory_of_another_task_is_refused() -> None:
     with pytest.raises(ValueError, match="'t' scored against 'u'"):
-        score_trajectory(Task("u", "b", ()), PERFECT, {}, default_metrics())
+        score_trajectory(Task("u", "b", ()), PERFECT, {}, usual_metrics())
 
 
 def test_registry_makes_every_metric_without_arguments() -> None:
@@ -90,7 +90,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     variants |= {"relevant_called", "relevant_answered"}
     assert {s.metric for s in scores} - variants == {
-        s.metric for s in score_trajectory(WANTED, PERFECT, {}, default_metrics())
+        s.metric for s in score_trajectory(WANTED, PERFECT, {}, usual_metrics())
     }
 
 

@@ -31,6 +31,7 @@ from seal.core import (
 from seal.core.conditions import Match
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
+    JUDGED,
     UNDECIDED,
     WHOLLY,
     GoalChat,
@@ -92,6 +93,7 @@ class PassRate(GoalMetric):
     match: Match | None = None
 
     names = (NAME,)
+    main = JUDGED  # with what published judges say, which stands beside it
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""

@@ -40,6 +40,7 @@ class Milestones(GoalMetric):
     match: Match | None = None
 
     names = NAMES
+    main_of_some = ("similarity",)
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
