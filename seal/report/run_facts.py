@@ -14,7 +14,6 @@ import orjson
 from markupsafe import Markup
 
 from seal.core import DataError
-from seal.experiments.retrieval.files import RETRIEVAL
 from seal.report.grids import Estimate, counted
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.report.pages import Curve, Point, curves
@@ -114,6 +113,8 @@ def runs_below(folder: Path) -> Iterator[RunFolder]:
 
 def experiments_below(folder: Path) -> Iterator[Path]:
     """Yield the folders of experiments in retrieval, in the order of their paths."""
+    from seal.experiments.retrieval.files import RETRIEVAL  # a report of a run needs none of it
+
     for path in _holding(folder, RETRIEVAL.name):
         with suppress(DataError):  # results of something else
             if RETRIEVAL.read(path / RETRIEVAL.name)["results"]:

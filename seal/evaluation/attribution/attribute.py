@@ -25,7 +25,6 @@ from seal.evaluation.attribution.evidence import (
     listed,
 )
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
-from seal.evaluation.attribution.world_steps import first_world_step
 from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
 from seal.evaluation.goals import Chat, no_gold
 from seal.evaluation.milestones.metrics import applies
@@ -112,6 +111,9 @@ def _of_steps(evidence: Evidence) -> Cause | None:
     """Return what the calls explain, by the kind of gold that there is."""
     goal = evidence.goal
     if applies(evidence.task, goal):
+        # Of worlds alone: other runs do not load what measures milestones.
+        from seal.evaluation.attribution.world_steps import first_world_step
+
         return first_world_step(evidence)
     if not no_gold(goal):
         return first_gold_step(evidence)

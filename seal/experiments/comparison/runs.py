@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from seal.core import DataError, Task, UsageError
 from seal.core.records import SCHEMAS
-from seal.experiments.comparison.pairs import Side
 from seal.runs.identity import GROWING
 from seal.runs.run_folder import RunFolder
 from seal.runs.score_table import read_scores
 from seal.runs.wholeness import check_whole
+
+if TYPE_CHECKING:
+    from seal.experiments.comparison.pairs import Side
 
 
 def side_of(name: str, run: RunFolder) -> Side:
@@ -23,6 +25,8 @@ def side_of(name: str, run: RunFolder) -> Side:
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
+    from seal.experiments.comparison.pairs import Side  # an explanation needs none of it
+
     return Side(name, read_scores(run.scores_path), clusters_of(run))
 
 
