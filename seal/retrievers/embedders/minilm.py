@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,11 @@ _TOKENS = 1024
 """Word pieces that go through a layer at once: what is computed stays in the processor's cache."""
 _SMALLEST = np.float32(1e-12)
 """Added to a variance before its root."""
+_STEPS, _REACH = 512, 6
+"""The normal distribution is tabled at so many places a unit, from -6 to 6: a value between two of
+them is wrong by at most 1.2e-7."""
+_ROWS = 16
+"""Rows that are looked up at once: they stay in the processor's cache beside the table."""
 
 
 class MiniLM:
@@ -132,7 +138,7 @@ def _tensors(path: Path) -> dict[str, Vectors]:
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         header = json.loads(file.read(size))
-    raw = np.memmap(path, np.uint8, "r", offset=8 + size)
+    raw = np.asarray(np.memmap(path, np.uint8, "r", offset=8 + size))
     return {
         name: raw[slice(*about["data_offsets"])].view("<f4").reshape(about["shape"])
         for name, about in header.items()
@@ -150,6 +156,10 @@ class _Bert:
     def __init__(self, tensors: Mapping[str, Vectors]) -> None:
         self._tensors = tensors
         self.width = tensors["embeddings.word_embeddings.weight"].shape[1]
+        points = np.arange(-_REACH * _STEPS, _REACH * _STEPS + 2) / (_STEPS * math.sqrt(2))
+        shares = np.array([(1 + math.erf(point)) / 2 for point in points])
+        self._shares = shares[:-1].astype(np.float32)
+        self._slopes = np.diff(shares).astype(np.float32)
 
     def vectors(self, numbers: npt.NDArray[np.int64]) -> Vectors:
         """Return the unit vectors of texts of n pieces each, (texts, width), of (texts, n)."""
@@ -167,8 +177,23 @@ class _Bert:
     def _layer(self, x: Vectors, name: str) -> Vectors:
         attention = f"{name}.attention"
         x = self._normed(x + self._attended(x, attention), f"{attention}.output")
-        inner = _gelu(self._dense(x, f"{name}.intermediate.dense"))
+        inner = self._dense(x, f"{name}.intermediate.dense")
+        self._activate(inner.reshape(-1, inner.shape[-1]))
         return self._normed(x + self._dense(inner, f"{name}.output.dense"), f"{name}.output")
+
+    def _activate(self, x: Vectors) -> None:
+        """Multiply x, (rows, width), by the share of a normal distribution below it, in place."""
+        for start in range(0, len(x), _ROWS):
+            rows = x[start : start + _ROWS]
+            places = rows * np.float32(_STEPS)
+            places += np.float32(_REACH * _STEPS)
+            np.clip(places, 0, 2 * _REACH * _STEPS, out=places)
+            left = places.astype(np.int32)
+            places -= left.astype(np.float32)
+            shares = self._slopes.take(left)
+            shares *= places
+            shares += self._shares.take(left)
+            rows *= shares
 
     def _attended(self, x: Vectors, name: str) -> Vectors:
         def heads(part: str) -> Vectors:
@@ -176,13 +201,13 @@ class _Bert:
             return made.reshape(*x.shape[:2], _HEADS, -1).transpose(0, 2, 1, 3)
 
         query, key, value = heads("query"), heads("key"), heads("value")
+        query *= np.float32(1 / np.sqrt(query.shape[-1]))
         scores = query @ key.transpose(0, 1, 3, 2)
-        scores *= np.float32(1 / np.sqrt(query.shape[-1]))
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
-        scores /= scores.sum(axis=-1, keepdims=True)
-        joined: Vectors = np.matmul(scores, value).transpose(0, 2, 1, 3).reshape(x.shape)
-        return self._dense(joined, f"{name}.output.dense")
+        joined: Vectors = np.matmul(scores, value)
+        joined /= scores.sum(axis=-1, keepdims=True)
+        return self._dense(joined.transpose(0, 2, 1, 3).reshape(x.shape), f"{name}.output.dense")
 
     def _dense(self, x: Vectors, name: str) -> Vectors:
         flat = x.reshape(-1, x.shape[-1]) @ self._tensors[f"{name}.weight"].T
@@ -196,29 +221,3 @@ class _Bert:
         x *= self._tensors[f"{name}.LayerNorm.weight"]
         x += self._tensors[f"{name}.LayerNorm.bias"]
         return x
-
-
-_ERF = 0.3275911, (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
-
-
-def _gelu(x: Vectors) -> Vectors:
-    """Return x times the share of a normal distribution below x.
-
-    Source: Abramowitz and Stegun, 7.1.26: wrong by at most 1.5e-7; thrice as fast as scipy's erf.
-    """
-    slope, factors = _ERF
-    size = np.abs(x)
-    size *= np.float32(np.sqrt(0.5))
-    t: Vectors = np.reciprocal(1 + slope * size)
-    above = np.full_like(t, factors[0])
-    for factor in factors[1:]:
-        above *= t
-        above += factor
-    size *= size
-    above *= t
-    above *= np.exp(np.negative(size, out=size), out=size)
-    # gelu(x) = max(x, 0) - |x| * above / 2, by the symmetry of the distribution
-    above *= np.abs(x)
-    above *= -0.5
-    above += np.maximum(x, 0)
-    return above
