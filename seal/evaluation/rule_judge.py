@@ -17,18 +17,20 @@ alone, whatever they brought and whatever was answered: solved as `calls_right` 
 
 With the trajectory (stage 2):
 
-- unsolved: every call failed; no call was made though every plan needs one; an expected number is
-  in a successful result, but the answer has another number that no result and no request has, or
-  the answer has no number though every expected value holds one of several digits.
-- solved: only where the goal names no values: every gold call of a plan succeeded with right
-  arguments, the answer states a value of each one's result that the request did not hold, has no
-  number from nowhere, and refuses nothing.
+- unsolved: every call failed. Or no call was made though every plan needs one. Or a successful
+  result has the number that is expected, and the answer has another one that no result and no
+  request has. Or the answer has no number, and every expected value holds one of several digits.
+- solved: only where the goal names no values. Every gold call of a plan succeeded with right
+  arguments. For each of them the answer states a value of its result that was not in the request.
+  The answer has no number from nowhere, and refuses nothing.
 
-What it cannot tell: whether an answer is complete where neither values nor gold calls are annotated
-(relevant tools do not say how often each must be called, so such goals are never solved), values in
-other words or units (see `core.stated`), a true result misread, refusals and denials in
-other languages than English, and any answer of over `LONGEST` characters. Then it says unsure; a
-solved or unsolved is meant to be safe.
+It says unsure of what it cannot tell, so that a solved or unsolved is safe:
+
+- whether an answer is complete where neither values nor gold calls are annotated. Relevant tools do
+  not say how often each must be called, so such goals are never solved;
+- values in other words or units (see `core.stated`), and a true result that was misread;
+- refusals and denials in other languages than English;
+- any answer of over `LONGEST` characters.
 """
 
 from __future__ import annotations

@@ -46,11 +46,12 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     """Return a model.
 
     Args:
-        spec: A model (anything with `complete` or `open`), `provider/model`, an offline name
-            (`lexical`, `oracle`, `random`, `human`, `scripted:FILE`, `recorded:NAME`,
-            `replay:RUN`), or a dotted path `package.module:attribute` to a model, to a class that
-            is built without arguments, or to a `factory(rest, settings)`. Any text may carry
-            options (`seal.models.Model`).
+        spec: A model (anything with `complete` or `open`), or a text. The text is
+            `provider/model`; an offline name (`lexical`, `oracle`, `random`, `human`,
+            `scripted:FILE`, `recorded:NAME`, `replay:RUN`); or a dotted path
+            `package.module:attribute`. The path leads to a model, a class that is built without
+            arguments, or a `factory(rest, settings)`. A text may carry options
+            (`seal.models.Model`).
         settings: None: the defaults. Options of the text go before them.
 
     Raises:

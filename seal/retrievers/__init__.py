@@ -65,10 +65,13 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     """Return a retriever over a pool.
 
     Options of the text or spec go before those of the pool, and these before the plain ones of the
-    retriever, its `defaults(options)`. `sentences=true` asks any retriever that reads texts by each
-    sentence of a query (`sentence_wise`), `siblings=SHARE` adds a share of the best score among the
-    APIs of the same tool (`sibling_wise`), and `tokens=N` keeps the first tools whose schemas take
-    at most N tokens (`token_budget`).
+    retriever, its `defaults(options)`. Every retriever has three options:
+
+    - `sentences=true`, if it reads texts: it is asked by each sentence of a query
+      (`sentence_wise`).
+    - `siblings=SHARE` adds a share of the best score among the APIs of the same tool
+      (`sibling_wise`).
+    - `tokens=N` keeps the first tools whose schemas take at most N tokens (`token_budget`).
 
     Args:
         what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a

@@ -28,14 +28,14 @@ LEADERS = 10
 class CoUse(Around):
     """Adds to the score of each tool by those of tools that gold wants together with it.
 
-    A tool that is wanted together with one that was found is lifted by share x that one's score x
-    P(tool | found), the greatest of the first 10 counting. P is the share of training goals with
-    the one that want the other too, of n goals n / (n + 1). Scores are divided by the best of
-    their query before.
+    Scores are divided by the best of their query first. Then a tool is lifted by
+    share x score(found) x P(tool | found), where `found` is the one of the first 10 tools for which
+    this is greatest. P is the number of training goals that want both, divided by n + 1, where n
+    goals want `found`.
 
-    Nothing is learnt of a query from itself: tasks fall into 5 parts by the texts of their goals,
-    and a query is answered without the parts that have its text or that of its goal, whatever the
-    task is called there.
+    Nothing is learnt of a query from itself. Tasks fall into 5 parts by the texts of their goals. A
+    query is answered without the parts that have its text or that of its goal, whatever the task is
+    called there.
 
     Args:
         pool: Options: `of`, the retriever (default the general one); `share` (default 0.5, at

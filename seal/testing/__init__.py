@@ -170,10 +170,10 @@ def check_benchmark(
     - Calls that are made one by one or together, another order that the plan leaves open, another
       plan and other right values change no metric but counts. Turns of a dialogue as dialogues of
       their own, and two tasks as the turns of one, change no metric of goals.
-    - A call that is left out, made twice, or made with a wrong argument lowers the metrics that see
-      it, and no others; so does a call that changes the world, left out or made otherwise, an
-      answer with wrong values, without its values or with an invented one, and a gold tool that
-      was not retrieved. Whoever does nothing where a call is needed has no success.
+    - A planted fault lowers the metrics that see it, and no others. Faults are: a call left out,
+      made twice, or made with a wrong argument; a call that changes the world, left out or made
+      otherwise; an answer with wrong values, without its values, or with an invented one; a gold
+      tool that was not retrieved. Whoever does nothing where a call is needed has no success.
     - No task is passed over: how many have no gold that can be played is said beforehand.
 
     Args:

@@ -1,10 +1,15 @@
 """The tables of ToolSandbox, of a run or of a pool.
 
-Source: Lu et al., ToolSandbox (2024): Table 1 (what the benchmark asks for), 2 and 3 (errors of the
-user, by its prompt and by agent), 4 (turns, calls, scenarios and tools), 5 and 11 (similarity and
-turns by category and augmentation), 6 (scenarios by category), 7 and 8 (milestones by column and by
-tool). Figures are those of version 2 (arXiv 2408.04682v2), as a public reading note has them with
-their pages; each mean of Table 5 is that of its STC, MTC and II by their numbers of scenarios.
+- Table 1: what the benchmark asks for.
+- Tables 2 and 3: errors of the user, by its prompt and by agent.
+- Table 4: turns, calls, scenarios and tools.
+- Tables 5 and 11: similarity and turns, by category and augmentation.
+- Table 6: scenarios by category.
+- Tables 7 and 8: milestones by column and by tool.
+
+Source: Lu et al., ToolSandbox (2024). Figures are those of version 2 (arXiv 2408.04682v2), as a
+public reading note has them with their pages. Each mean of Table 5 is that of its STC, MTC and II
+by their numbers of scenarios.
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
 """The tables of ToolScan, of a run or of a pool.
 
-Source: Kokane et al., ToolScan (2024): the patterns with examples and what an agent is told of each
-(here Tables 1 and 2), Table 3 (queries, turns and APIs by environment), Table 4 (success and the
-seven patterns), and the ablation on the similarity of API names. The figures of Table 4 are by the
-denominators of ToolScan's code, and ours beside them too (`AsPublished`).
+- Tables 1 and 2 (so numbered here): the patterns with examples, and what an agent is told of each.
+- Table 3: queries, turns and APIs by environment.
+- Table 4: success and the seven patterns, by the denominators of ToolScan's code, ours too
+  (`AsPublished`).
+- The ablation on the similarity of API names.
+
+Source: Kokane et al., ToolScan (2024).
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ which is what all of ToolScan's runs have.
 - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
   invalid calls too (`rac_scope="all"` scores by both).
-- iav: calls that lack a required argument, have a value outside of the schema, or a value that the
-  tool itself refused by an exception of values (`OF_VALUES`), and gold calls answered with wrong
-  values; N = the budget. Its details have 1 - e / |g| too.
+- iav: calls that lack a required argument, or have a value outside of the schema, or one that the
+  tool itself refused by an exception of values (`OF_VALUES`). Gold calls answered with wrong values
+  count too. N = the budget. Its details have 1 - e / |g| too.
 - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
   all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an agent
   that makes none of them.

@@ -36,9 +36,9 @@ def check_plan(plan: Plan, state: State | None = None, measured: bool = False) -
         measured: Whether somebody measured by the plan before, so that a target may be all null.
 
     Raises:
-        DataError: A graph has a cycle or an edge to nowhere, a condition refers to a milestone that
-            need not come before its own, an unknown table, column or extractor is named, or a
-            target has no row, no column or no value; the text names the place and the repair.
+        DataError: A graph has a cycle or an edge to nowhere. Or a condition refers to a milestone
+            that need not come before its own. Or a table, column or extractor is unknown. Or a
+            target has no row, no column or no value. The text names the place and the repair.
     """
     for name, nodes in (("milestones", plan.milestones), ("minefields", plan.minefields)):
         for position, fault in _faults(nodes, state, measured):

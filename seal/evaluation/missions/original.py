@@ -2,10 +2,10 @@
 
 The code allows fewer paths than the paper's definition. Of the ready nodes' subsets, by size
 and then by position, only the first of each sequence of names stays. Neighbours of one name among
-the ready nodes are a run, to be called all at once or one directly after the other: a subset that
-begins with a part of a run and not with a whole one is dropped, and the single node that begins a
-run stands for all of it, one a turn. The set of all ready nodes always stays, so the fewest steps
-are those of the definition.
+the ready nodes are a run, to be called all at once or one directly after the other. A subset that
+begins with a part of a run is dropped. A subset of one node, the first of a run, stays: it stands
+for the whole run, one node a turn. The set of all ready nodes always stays, so the fewest steps are
+those of the definition.
 
 The first subset in order whose names are the turn's is taken, and there is no way back. A text that
 asks takes none: the question is not marked as asked, and the paths through all subsets stay open.

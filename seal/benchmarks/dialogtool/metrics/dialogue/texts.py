@@ -7,11 +7,12 @@ Both are ours and agree with those on the replies of the corpus, but for dots af
 abbreviations.
 
 How well a character was kept is told from 0 to 10. A role is a map as
-`seal.benchmarks.dialogtool.roles.team` documents it. By rule its `features` are checked, each
-met or not; the score is ten times the share that is met, times what is kept of the facts that were
-to be told (`kept`), and half of that where one is lost or invented. A model is asked with a rubric
-of our own, for behaviour, dialogue and decisions. It answers with a number alone: whatever else it
-says is no score. The rule's facts stand beside it, and the report counts where it passed lost ones.
+`seal.benchmarks.dialogtool.roles.team` documents it. By rule its `features` are checked, each met
+or not. The score is ten times the share that is met, times the share of the facts to be told that
+is kept (`kept`). Where one is lost or invented, half of that is left. A model is asked with a
+rubric of our own, for behaviour, dialogue and decisions. It answers with a number alone: whatever
+else it says is no score. The rule's facts stand beside it, and the report counts where it passed
+lost ones.
 Source of task and scale: DialogTool, section 4.
 
 A reply in a fixed frame may have all of that. So a run has a `variety` besides: the share of pairs
