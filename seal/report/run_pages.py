@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import starmap
+from itertools import islice, starmap, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Generic
@@ -108,6 +108,7 @@ class RunPages:
             if any(name in lane.metrics for lane in self.lanes)
         ][: max(1, COLUMNS // len(self.runs))]
 
+        self._made: dict[int, Markup] = {}
         self._tasks_of: dict[int, _Places[Task]] = {}
         self._scores_by_chat: dict[int, RecordLookup[Score]] = {}
 
@@ -160,8 +161,10 @@ class RunPages:
         ]
 
     def section(self, place: int) -> Markup:
-        """Return the HTML of a section; empty where it has nothing to say."""
-        return self.sections[place].render(self.lanes) or Markup()
+        """Return the HTML of a section, made once; empty where it has nothing to say."""
+        if place not in self._made:
+            self._made[place] = self.sections[place].render(self.lanes) or Markup()
+        return self._made[place]
 
     def index(self, left_out: int = 0) -> dict[str, Any]:
         """Return what the page's script has to know before it draws the table.
@@ -175,13 +178,32 @@ class RunPages:
         labels = {known[0] for row in rows for known in row.chats.values()}
         labels |= {"unfinished"} if any(len(row.chats) < len(self.lanes) for row in rows) else set()
         return {
-            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self.lanes],
-            "columns": list(map(printable, self._columns)),
+            **self._head(),
             "count": len(rows),
             "portions": len(self.portions),
             "tags": sorted([*tag, count] for tag, count in often)[:_TAGS],
             "outcomes": sorted(labels),
             "left_out": left_out,
+        }
+
+    def start(self) -> dict[str, Any]:
+        """Return what the page's script draws until it has the index: the first rows of the table.
+
+        They are read where the files begin. Of a run whose chats are not in the order of its tasks,
+        as after a kill, chats are missing here.
+        """
+        first = next(lane for lane in self.lanes if lane.kind == "run")
+        lines = _told(LineTail(first.run.path / "tasks.jsonl"), Task, _task_told)
+        tasks = {task_id: shown for task_id, shown, _ in islice(lines, FIRST)}
+        chats = [dict(_first_chats(lane.run.trajectories_path, tasks)) for lane in self.lanes]
+        scores = [self._scores(lane.run, tasks) for lane in self.lanes]
+        rows = [row.told(len(self.lanes)) for row in self._rows([tasks], chats, scores)]
+        return {**self._head(), "rows": rows}
+
+    def _head(self) -> dict[str, Any]:
+        return {
+            "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self.lanes],
+            "columns": list(map(printable, self._columns)),
         }
 
     def portion(self, number: int) -> list[list[Any]]:
@@ -198,24 +220,54 @@ class RunPages:
     @cached_property
     def rows(self) -> list[_Row]:
         """A row for each task of the runs, and for each that a chat is of."""
+        runs = [place for place, lane in enumerate(self.lanes) if lane.kind == "run"]
+        return self._rows(
+            [self._tasks(place).shown for place in runs],
+            [chats.shown for chats in self._chats],
+            [self._scores(lane.run) for lane in self.lanes],
+        )
+
+    def _rows(
+        self,
+        tasks: Iterable[Mapping[str, tuple[str, dict[str, str]]]],
+        chats: Iterable[Mapping[Key, tuple[str, bool]]],
+        scores: Iterable[Mapping[Key, list[Score]]],
+    ) -> list[_Row]:
+        """Return a row for each task.
+
+        Args:
+            tasks: What is shown of them, for each run.
+            chats: What is shown of them, for each lane.
+            scores: By chat, for each lane.
+        """
         found: dict[str, _Row] = {}
-        for position in (place for place, lane in enumerate(self.lanes) if lane.kind == "run"):
-            for task_id, (text, tags) in self._tasks(position).shown.items():
+        for shown in tasks:
+            for task_id, (text, tags) in shown.items():
                 found.setdefault(task_id, _Row(task_id, len(found), text, tags))
-        for position, lane in enumerate(self.lanes):
-            scores = self._scores(lane.run)
-            for (task_id, trial), (stop, failed) in self._chats[position].shown.items():
+        for position, (played, scored) in enumerate(zip(chats, scores, strict=True)):
+            for (task_id, trial), (stop, failed) in played.items():
                 row = found.setdefault(task_id, _Row(task_id, len(found)))
-                mine = scores.get((task_id, trial), [])
+                mine = scored.get((task_id, trial), [])
                 label = outcome_label(failed, mine, self._decisive)
                 row.chats[position, trial] = [label, printable(stop), self._values(mine)]
         return list(found.values())
 
-    def _scores(self, run: RunFolder) -> dict[Key, list[Score]]:
-        """Return the scores that the table needs, by chat."""
+    def _scores(
+        self, run: RunFolder, among: Container[str] | None = None
+    ) -> dict[Key, list[Score]]:
+        """Return the scores that the table needs, by chat.
+
+        Args:
+            run: Whose they are.
+            among: Ids of tasks: of each metric only the scores before the first of another task.
+        """
         found: dict[Key, list[Score]] = {}
-        for score in scores_of(run.scores_path, (*self._decisive, *self._columns)):
-            found.setdefault((score.task_id, score.trial), []).append(score)
+        for metric in dict.fromkeys((*self._decisive, *self._columns)):
+            scores = scores_of(run.scores_path, (metric,))
+            if among is not None:
+                scores = takewhile(lambda score: score.task_id in among, scores)
+            for score in scores:
+                found.setdefault((score.task_id, score.trial), []).append(score)
         return found
 
     def _values(self, scores: Iterable[Score]) -> list[float | None]:
@@ -314,6 +366,30 @@ class RunPages:
         return [_sight_of(lane.run) for lane in self.lanes]
 
 
+def _told(
+    lines: LineTail, kind: type[Any], told: Callable[[bytes], tuple[Any, Any]]
+) -> Iterator[tuple[Any, Any, int]]:
+    """Yield key, what is shown and where it begins, of each line.
+
+    Raises:
+        DataError: A line is no record of this kind; the text names it.
+    """
+    for line in lines.read():
+        try:
+            key, shown = told(line)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise DataError(f"{lines}: no {kind.__name__.lower()}: {error!r:.100}") from error
+        yield key, shown, lines.offset - len(line)
+
+
+def _first_chats(path: Path, among: Container[str]) -> Iterator[tuple[Key, tuple[str, bool]]]:
+    """Yield what is shown of the chats before the first of a task that is not among some."""
+    for key, shown, _ in _told(LineTail(path), Trajectory, _chat_told):
+        if key[0] not in among:
+            return
+        yield key, shown
+
+
 def _task_told(line: bytes) -> tuple[str, tuple[str, dict[str, str]]]:
     """Return the id of a line's task, and the start of its first goal and its tags."""
     told = orjson.loads(line)
@@ -383,13 +459,8 @@ class _Places(Generic[Record]):
         self._path, self._kind = path, kind
         self.shown: dict[Any, Any] = {}
         self._places: dict[Any, int] = {}
-        lines = LineTail(path)
-        for line in lines.read():
-            try:
-                key, self.shown[key] = told(line)
-            except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-                raise DataError(f"{lines}: no {kind.__name__.lower()}: {error!r:.100}") from error
-            self._places[key] = lines.offset - len(line)
+        for key, self.shown[key], place in _told(LineTail(path), kind, told):
+            self._places[key] = place
 
     def get(self, key: Any) -> Record | None:
         """Return the record of a key; None where there is none.

@@ -167,7 +167,7 @@ class _Pages:
         """Answer with the page of a run, or of several side by side."""
         names = request.query_params.getlist("run")
         source = f"block/{{key}}?{_asked(run=names)}"
-        how = {**linked("/"), "home": "/", "source": source, "blocks": ()}
+        how = {**linked("/"), "home": "/", "source": source}
         return self._made(lambda: "".join(self._shelf.page(names, **how)))
 
     def block(self, request: Request) -> Response:

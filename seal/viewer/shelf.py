@@ -11,7 +11,9 @@ from itertools import chain, count, starmap
 from pathlib import Path
 
 from seal.core import DataError, UsageError
+from seal.core.plain import json_text
 from seal.experiments.retrieval.files import RETRIEVAL
+from seal.report.html import data_block
 from seal.report.run_facts import (
     PARTS,
     RunFacts,
@@ -35,6 +37,8 @@ class _Opened:
     stamp: tuple[tuple[str, int, int], ...]
     pages: RunPages
     lock: threading.Lock = field(default_factory=threading.Lock)
+    section_lock: threading.Lock = field(default_factory=threading.Lock)
+    """A section looks at all chats, which takes seconds; a task is opened meanwhile."""
 
 
 class NotThereError(UsageError):
@@ -118,14 +122,14 @@ class Shelf:
             DataError: A run is damaged, or not scored.
         """
         opened = self._open(names)
-        with opened.lock:
+        with opened.section_lock if key.startswith("section/") else opened.lock:
             text = opened.pages.block(key)
         if text is None:
             raise NotThereError
         return text
 
     def page(self, names: Sequence[str], **how: object) -> Iterator[str]:
-        """Yield the page of some runs; its later sections are blocks.
+        """Yield the page of some runs, with the first rows of its table; the rest are blocks.
 
         Args:
             names: Of the runs.
@@ -138,7 +142,9 @@ class Shelf:
         """
         opened = self._open(names)
         with opened.lock:
-            yield from opened.pages.page(opened.pages.early(), **how)
+            rows = json_text(opened.pages.start()).replace("<", "\\u003c")
+            start = data_block("start", "0", rows)
+            yield from opened.pages.page(opened.pages.early(), blocks=(start,), **how)
 
     def _open(self, names: Sequence[str]) -> _Opened:
         runs = list(map(self.run, names))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -33,13 +35,15 @@ def test_ten_thousand_tasks_open_like_a_few(tmp_path: Path) -> None:
     shelf.facts()  # imports
 
     began = time.process_time()
-    page = "".join(shelf.page(["big"], **linked("/"), source="{key}", blocks=()))
+    page = "".join(shelf.page(["big"], **linked("/"), source="{key}"))
     seconds = time.process_time() - began
     keys = ["index/0.json", "rows/0.json"]
     # Sections load as a reader comes to them; all of them are counted.
     late = [f"section/{n}.html" for n in range(2, 2 + page.count("data-section="))]
     loaded = [page, *map(asset, FILES), *(shelf.block(["big"], key) or "" for key in keys + late)]
 
+    (start,) = re.findall(r'data-start="0">(.*?)</script>', page)
     assert seconds < 1
+    assert json.loads(start)["rows"] == json.loads(shelf.block(["big"], "rows/0.json"))
     assert sum(len(text.encode()) for text in loaded) < MOST
     assert (shelf.block(["big"], "chat/0/9999/0.html") or "").count('<li class="step') == 4

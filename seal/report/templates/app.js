@@ -24,7 +24,7 @@
 
   const read = (node) => JSON.parse(node.textContent);
   const blocks = new Map();
-  for (const kind of ["task", "chat", "rows", "index"]) {
+  for (const kind of ["task", "chat", "rows", "index", "start"]) {
     for (const node of all(`script[data-${kind}]`)) blocks.set(`${kind}/${node.dataset[kind]}`, node);
   }
   // A block of HTML lists the numbers of its pieces; a block of parts has the number of its first.
@@ -187,8 +187,11 @@
   // ---- the table of tasks ----------------------------------------------------------------------------
 
   async function taskTable(table) {
-    const index = await values("index/0");
-    const lanes = index.lanes.map(([kind, label, colour]) => ({ kind, label, colour }));
+    // A server makes the index while the first rows, which the page brings, are read.
+    const start = blocks.has("start/0") ? read(blocks.get("start/0")) : await values("index/0");
+    let index = start;
+    const ready = (async () => { if (start.rows) index = await values("index/0"); })();
+    const lanes = start.lanes.map(([kind, label, colour]) => ({ kind, label, colour }));
     const runLanes = lanes.map((lane, place) => place).filter((place) => lanes[place].kind === "run");
     const fields = { filter: byId("filter-text"), tag: byId("filter-tag"), outcome: byId("filter-outcome"), lane: byId("filter-lane") };
     const list = search(fields, redraw);
@@ -198,14 +201,21 @@
     let drawn = 0;
     let opened = null;
 
-    async function load(most) {
-      while (portions < Math.min(most, index.portions)) {
-        for (const [id, text, tags, chats] of await values(`rows/${portions}`)) {
-          const words = [id, text, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
-          rows.push({ id, text, tags, chats, words, place: rows.length });
+    function rowOf([id, text, tags, chats], place) {
+      const words = [id, text, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
+      return { id, text, tags, chats, words, place };
+    }
+
+    // Loads one portion after the other, whoever asks meanwhile.
+    let loading = ready;
+    function load(whole) {
+      loading = loading.then(async () => {
+        while (portions < (whole ? index.portions : 1)) {
+          for (const told of await values(`rows/${portions}`)) rows.push(rowOf(told, rows.length));
+          portions += 1;
         }
-        portions += 1;
-      }
+      });
+      return loading;
     }
 
     const labelsOf = (row, lane) => {
@@ -249,7 +259,7 @@
         const told = chats.length > 1 ? `${solved} of ${chats.length} solved` : label;
         cell.append(make("span", { class: `badge ${label}` }, told), make("small", {}, chats[chats.length - 1][2]));
       }
-      const scores = lanes[lane].kind !== "run" ? [] : index.columns.map((name, column) => {
+      const scores = lanes[lane].kind !== "run" ? [] : start.columns.map((name, column) => {
         const value = valueOf(row, lane, column);
         return make("td", { class: "figure score", "data-label": name }, value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
       });
@@ -285,15 +295,17 @@
     async function redraw(keeps = false) {
       const sort = list.state.sort;
       const whole = keeps === true || sort || Object.values(fields).some((field) => field.value);
-      await load(whole ? index.portions : 1);
+      await load(whole);
       shown = rows.filter(matches);
       if (sort) shown.sort((one, other) => compare(sortValue(one, sort.replace(/^-/, "")), sortValue(other, sort.replace(/^-/, "")), sort.startsWith("-")));
       byId("count").textContent = `${whole || portions >= index.portions ? shown.length : index.count} of ${index.count} tasks`;
       if (keeps === true) return;
       drawn = 0;
+      const focused = table.contains(document.activeElement) && document.activeElement.closest("tbody tr");
       table.tBodies[0].replaceChildren();
       mark(table.tHead, sort);
       await drawMore(Math.min(100, shown.length));
+      if (focused && byId(focused.id)) byId(focused.id).querySelector("a").focus();
     }
 
     // ---- a task ----------------------------------------------------------------------------------
@@ -303,7 +315,7 @@
     async function openTask(id, choice) {
       let row = rows.find((candidate) => candidate.id === id);
       if (!row) {
-        await load(index.portions);
+        await load(true);
         row = rows.find((candidate) => candidate.id === id);
       }
       if (!row) return close();
@@ -421,17 +433,10 @@
       "tr", {}, make("th", { scope: "col" }, button("id", "task")), make("th", { scope: "col" }, "goal"),
       ...lanes.flatMap((lane, place) => [
         make("th", { scope: "col" }, swatch(lane), button(`outcome.${place}`, lane.label)),
-        ...(lane.kind !== "run" ? [] : index.columns.map((name, column) => make("th", { scope: "col", class: "figure" }, runLanes.length > 1 ? swatch(lane) : null, button(`score.${place}.${column}`, name, true)))),
+        ...(lane.kind !== "run" ? [] : start.columns.map((name, column) => make("th", { scope: "col", class: "figure" }, runLanes.length > 1 ? swatch(lane) : null, button(`score.${place}.${column}`, name, true)))),
       ]),
     ));
-    fields.tag.append(...index.tags.map(([name, value, count]) => make("option", { value: JSON.stringify([name, value]) }, `${name} = ${value} (${count})`)));
-    fields.outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => make("option", { value: label }, label)));
-    if (runLanes.length > 1) fields.outcome.append(make("option", { value: "differs" }, "runs differ"));
-    fields.lane.append(make("option", { value: "" }, runLanes.length > 1 ? "any run" : "the run"), ...lanes.map((lane, place) => make("option", { value: place }, lane.label)));
-    if (index.left_out) {
-      byId("left-out").hidden = false;
-      byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
-    }
+    if (start.rows) table.tBodies[0].append(...start.rows.map(rowOf).map(tableRow));
     on(byId("filter-clear"), "click", () => { list.clear(); list.keep(); });
     on(byId("more"), "click", () => drawMore(200));
     on(window, "hashchange", followAddress);
@@ -456,6 +461,15 @@
       Escape: () => follow("back"),
       "/": () => { if (opened) follow("back"); fields.filter.focus(); },
     });
+    await ready;
+    fields.tag.append(...index.tags.map(([name, value, count]) => make("option", { value: JSON.stringify([name, value]) }, `${name} = ${value} (${count})`)));
+    fields.outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => make("option", { value: label }, label)));
+    if (runLanes.length > 1) fields.outcome.append(make("option", { value: "differs" }, "runs differ"));
+    fields.lane.append(make("option", { value: "" }, runLanes.length > 1 ? "any run" : "the run"), ...lanes.map((lane, place) => make("option", { value: place }, lane.label)));
+    if (index.left_out) {
+      byId("left-out").hidden = false;
+      byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
+    }
     await followAddress();
   }
 
