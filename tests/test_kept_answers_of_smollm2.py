@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.report.run_facts import facts_of
 from seal.runs.run_folder import RunFolder
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "smollm2"
@@ -31,6 +32,8 @@ def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp
         assert RunFolder(runs[0].folder.path / baseline).summary()["errors"] == 0
     (asked,) = runs[0].summary["usage"]["roles"]
     assert (asked["model"], asked["requests"] >= 10) == ("local/smollm2", True)
+    listed = facts_of(runs[0].folder)
+    assert (listed.state, listed.dollars, listed.tokens > 1000) == ("scored", 0.0, True)
 
 
 def test_the_kept_answers_are_a_small_file():

@@ -27,6 +27,8 @@ DEPTH = 4
 PARTS = (*BASELINES, CORRECTED)
 """Names of run folders that are part of another run."""
 _NOTHING = Estimate(None)
+_NONE_KEPT = {"kept": 0, "kept_in": 0, "kept_out": 0}
+"""summary.json counts answers that were kept as if their model had given them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,8 @@ def _dollars(usage: Mapping[str, Any]) -> float | None:
         DataError: The counts of the models are none.
     """
     try:
-        return dollars_of(read_ledger(usage.get("roles") or ()), _prices())
+        told = [_NONE_KEPT | row for row in usage.get("roles") or ()]
+        return dollars_of(read_ledger(told), _prices())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"the counts of its models, `usage.roles` of summary.json, are damaged: {error!r:.100};"
