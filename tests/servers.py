@@ -29,8 +29,9 @@ class Answer:
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
-    cut: Literal["no", "half", "nothing"] = "no"
-    """half: the connection closes amid the body; nothing: it closes before any byte."""
+    cut: Literal["no", "half", "nothing", "next"] = "no"
+    """half: the connection closes amid the body; nothing: it closes before any byte; next: it
+    closes when the next request comes on it."""
     delay_s: float = 0.0
     drip_s: float = 0.0
     """Seconds between two parts of the body, of which each holds an event; 0: it is sent whole."""
@@ -297,6 +298,9 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self.wfile.write(given.body)
         self.wfile.flush()
+        if given.cut == "next":
+            self.rfile.read(1)
+            self.close_connection = True
 
     do_GET = do_POST
 

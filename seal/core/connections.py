@@ -10,16 +10,21 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from typing import Any
+from collections.abc import Mapping
+from http.client import RemoteDisconnected
+from typing import TYPE_CHECKING, Any
 
 import certifi
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager, ProxyManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import ConnectTimeoutError
+from urllib3.exceptions import ConnectTimeoutError, ProtocolError
 from urllib3.util.ssl_ import create_urllib3_context
 
 from seal.core.deadlines import given_up, seconds_left
 from seal.core.errors import OverdueError
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
 
 
 class _Timed(socket.socket):
@@ -50,8 +55,27 @@ class _TimedTLS(_Timed, ssl.SSLSocket):
     """The same over TLS."""
 
 
+class _StaleError(RemoteDisconnected):
+    """A connection that has served was closed before the next answer began.
+
+    Servers close one that rests, and llama.cpp after each stream, without a word.
+    """
+
+
 class _Opened:
     """Opens connections within the time left, however long names and addresses take."""
+
+    _has_served = False
+
+    def getresponse(self) -> Any:
+        try:
+            answer = super().getresponse()  # type: ignore[misc]
+        except (RemoteDisconnected, ConnectionResetError) as error:
+            if self._has_served:
+                raise _StaleError(str(error)) from error
+            raise
+        self._has_served = True
+        return answer
 
     def _new_conn(self) -> socket.socket:
         open_one: Any = super()._new_conn  # type: ignore[misc]
@@ -60,6 +84,7 @@ class _Opened:
             plain: socket.socket = given_up(open_one, most)
         except OverdueError:
             raise ConnectTimeoutError(self, f"no connection within {most:.3g} s") from None
+        self._has_served = False
         timed = _Timed(plain.family, plain.type, plain.proto, plain.detach())
         timed.settimeout(most)
         return timed
@@ -103,3 +128,19 @@ def open_pool(
         pool = ProxyManager(proxy, proxy_headers=proxy_headers, **options)
     pool.pool_classes_by_scheme = {"http": _PlainPool, "https": _SecurePool}
     return pool
+
+
+def post(pool: PoolManager, url: str, body: bytes, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    """Return the answer to a request, whose body is yet to be read.
+
+    One that went out on a stale connection is sent again at once, on the next.
+
+    Raises:
+        urllib3.exceptions.HTTPError: No answer came.
+    """
+    while True:
+        try:
+            return pool.urlopen("POST", url, body=body, headers=headers, preload_content=False)
+        except ProtocolError as error:
+            if not isinstance(error.args[-1], _StaleError):
+                raise

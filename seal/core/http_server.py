@@ -68,6 +68,8 @@ class HttpServer(Server):
         UsageError: What is given as an address is none.
     """
 
+    unreached = "Can this machine reach the provider?"
+    """What to ask where the provider's own address gives no answer."""
     may_be_proxied = True
     """Whether it is asked through the proxy that the environment names."""
 
@@ -103,6 +105,8 @@ class HttpServer(Server):
         """
         from urllib3.exceptions import HTTPError
 
+        from seal.core.connections import post
+
         pool = self._connection()  # first: a server of our own has its address from then on
         below, _, query = path.partition("?")
         place = self._address._replace(
@@ -113,7 +117,7 @@ class HttpServer(Server):
         data, headers, text = json_bytes(body), self._headers, bytearray()
         failure: InfrastructureError
         try:
-            answer = pool.urlopen("POST", url, body=data, headers=headers, preload_content=False)
+            answer = post(pool, url, data, headers)
             _read(answer, text, form)
             if 200 <= answer.status < 300:
                 return answer_in(text, form)
@@ -142,7 +146,7 @@ class HttpServer(Server):
             said = f"broke off: {error.__cause__ or cause}"
             if not text:
                 asked = f"Is it running, is {self.setting} right?"
-                asked = asked if self.url else "Can this machine reach the provider?"
+                asked = asked if self.url else self.unreached
                 said = sentences(f"could not be reached or {said}", asked)
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"

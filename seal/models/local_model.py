@@ -54,6 +54,7 @@ class _OwnServer(OpenAIServer):
     """The server of a file, found or started when it is first asked, and again where it died."""
 
     may_be_proxied = False
+    unreached = "Has this machine enough memory for it? It is started again."
 
     def __init__(
         self, who: str, settings: ModelSettings, weights: Weights, loaded: Mapping[str, int]

@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -55,6 +56,12 @@ def test_fields_that_one_server_knows_are_fields_of_the_request(model_server, by
     assert (body["min_p"], body["max_tokens"]) == (0.1, 7) and "extra_body" not in body
     with pytest.raises(UsageError, match="extra_body=3: expected an object"):
         ModelSettings().told({"extra_body": 3})
+
+
+def test_a_connection_that_a_server_closes_behind_an_answer_costs_no_try(model_of):
+    model, server = model_of([replace(text("Hi."), cut="next")] * 3, max_tries=1)
+    assert [model.complete(ASK).content for _ in range(3)] == ["Hi."] * 3
+    assert len(server.received) == 3
 
 
 def test_a_request_carries_model_messages_tools_and_parameters(model_of):
