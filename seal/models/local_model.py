@@ -104,6 +104,8 @@ class LocalModel(ServerModel):
         self._body_settings = replace(settings, options=options)
         self._turn = threading.Semaphore(self._loaded["n_parallel"])
         super().__init__(name, settings)
+        if settings.profile is None:
+            self.profile = replace(self.profile, json_mode="schema")
 
     def _served(self, who: str) -> _OwnServer:
         if self.settings.base_url is not None:

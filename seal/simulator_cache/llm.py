@@ -16,6 +16,7 @@ from seal.core import JSON, ChatModel, Message, Request, Response, Tool
 from seal.core.canonical import derive_seed, digest
 from seal.core.plain import json_text
 from seal.simulator_cache.answer_cache import OfTool
+from seal.simulator_cache.answer_schemas import MOST_ITEMS, answer_schema
 from seal.simulator_cache.recordings import RecordedAnswers, observed
 
 TRIES = 3
@@ -45,17 +46,22 @@ class LLM:
         self._seed = seed
         self._prompt = files("seal.simulator_cache").joinpath("simulator_prompt.txt").read_text()
         self._version = OfTool(lambda t: digest([self.prompt_digest, self._examples(t)])[:16])
-        limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS]
+        limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS, MOST_ITEMS]
         self.prompt_digest = digest([self._prompt, limits])[:16]
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the model's answer, or after three useless ones an error that is not kept."""
-        messages = self._messages(tool, arguments)
+        messages, schema = self._messages(tool, arguments), answer_schema(tool)
         reason = ""
         for attempt in range(TRIES):
             seed = derive_seed(self._seed, tool.id, arguments, attempt)
             request = Request(
-                messages, role="simulator", seed=seed, max_tokens=MAX_TOKENS, json_object=True
+                messages,
+                role="simulator",
+                seed=seed,
+                max_tokens=MAX_TOKENS,
+                json_object=True,
+                json_schema=schema,
             )
             completion = self._model.complete(request)
             if completion.truncated:
@@ -85,8 +91,7 @@ class LLM:
             "input": arguments,
         }
         shown = {name: value for name, value in given.items() if value or name == "input"}
-        text = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
-        return Message("system", self._prompt), Message("user", text)
+        return Message("system", self._prompt), Message("user", json_text(shown))
 
     def _examples(self, tool: Tool) -> list[dict[str, JSON]]:
         """Return the first real answers that fit into the limits, in the order of arguments."""

@@ -120,6 +120,16 @@ def test_other_brackets_stay_as_they_are(played, plain):
     assert server.received[0].body["messages"][0]["content"] == plain
 
 
+@pytest.mark.parametrize(("profile", "kind"), [(None, "json_schema"), ("plain", "json_object")])
+def test_json_is_asked_for_by_its_schema_unless_a_profile_is_named(played, profile, kind):
+    model, (server,) = played([text("{}")], profile=profile)
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}}
+    model.complete(Request((Message("user", "Hi"),), json_object=True, json_schema=schema))
+    asked = server.received[0].body["response_format"]
+    assert asked["type"] == kind
+    assert asked.get("json_schema", {"schema": schema})["schema"] == schema
+
+
 def test_a_server_of_ours_that_died_costs_one_try(played):
     model, (first, second) = played([nothing()], [text("Hi.")], max_tries=2)
     assert model.complete(Request((Message("user", "Hello"),))).content == "Hi."

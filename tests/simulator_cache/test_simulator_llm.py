@@ -1,6 +1,9 @@
 import json
+import re
+from dataclasses import replace
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from seal.core import (
     Completion,
@@ -57,6 +60,42 @@ def test_the_model_gets_the_document_and_the_input_and_its_answer_is_taken():
     assert "real answers" not in asked
     assert (request.role, request.temperature, request.json_object) == ("simulator", 0.0, True)
     assert request.max_tokens == 1024
+
+
+HOTELS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "pattern": "[A-Z]", "description": "Of the hotel."},
+            "stars": {"enum": [1, 2, 3]},
+            "left": {"$ref": "#/$defs/rooms"},
+        },
+        "required": ["name"],
+    },
+    "$defs": {"rooms": {"type": "integer"}},
+}
+
+
+@pytest.mark.parametrize("answer", [{}, {"error": ""}, {"error": "", "response": []}])
+def test_a_model_that_writes_by_a_schema_is_held_to_the_documented_shape(answer):
+    model = Script(GOOD)
+    LLM(model, "m").respond(replace(TOOL, returns=HOTELS), {})
+    (request,) = model.requests
+    held = Draft202012Validator(request.json_schema)
+    hotel = {"name": "Opal", "stars": 2, "left": 4}
+    assert held.is_valid({"error": "", "response": [hotel, hotel]})
+    assert not held.is_valid({"error": "", "response": [{"name": "Opal"}]})
+    assert not held.is_valid({"error": "", "response": [{**hotel, "stars": 7}]})
+    assert not held.is_valid(answer)
+    assert not {"pattern", "$ref", "description"} & set(re.findall(r"[$\w]+", str(held.schema)))
+
+
+@pytest.mark.parametrize("returns", [None, "Returns the weather, mostly.", {"type": "object"}])
+def test_where_no_shape_is_documented_any_object_is_an_answer(returns):
+    model = Script(GOOD)
+    LLM(model, "m").respond(replace(TOOL, returns=returns), {})
+    assert Draft202012Validator(model.requests[0].json_schema).is_valid(json.loads(GOOD))
 
 
 @pytest.mark.parametrize(
