@@ -176,8 +176,9 @@ def notes(content: Mapping[str, Any]) -> list[str]:
     """Return what has to be said of the table in plain lines."""
     decided = ", ".join(f"{name} {count}" for name, count in content["decided_by"].items())
     undecided = bool(content["undecided"])
+    by = f"; decided by {decided}" if decided else ""
     lines = [
-        f"{content['failed']} of {content['goals']} goals failed; decided by {decided}",
+        f"{content['failed']} of {content['goals']} goals failed{by}",
         *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
         "left: goals that no stage so far explains; of failed: share of what the model failed",
     ]

@@ -61,6 +61,7 @@ def test_what_a_judge_is_unsure_of_is_undecided_only_where_gold_says_nothing(
         role_models={"judge": judge},
     )
     assert (found["undecided"], found["failed"]) == (1, SOME - 1)
+    assert sum(found["decided_by"].values()) == SOME - 1
 
 
 def test_where_nothing_is_planted_nothing_fails(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ What stands in the result:
 
 - goals: with a verdict; solved; undecided, of which a judge was unsure; errors, which the
   infrastructure made; failed, by the model.
-- decided_by: goals by the metric that says whether they are solved.
+- decided_by: goals by the metric that says whether they are solved; none that is undecided.
 - stages: a row for each, in their order: {stage, meaning, goals, left, share, low, high, of_failed,
   of_failed_low, of_failed_high, partly, causes, examples}. `left` are the goals that are neither
   explained by this stage nor by one before it: after the last one solved and undecided ones are
@@ -117,7 +117,8 @@ def explain_run(
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
-            tally.decided[decision.metric or "infrastructure"] += 1
+            if decision.state != "undecided":
+                tally.decided[decision.metric or "infrastructure"] += 1
             tally.add(task, decision.state, None if found is None else found.found.stage)
             if found is not None:
                 tally.causes[found.found.stage][found.found.cause] += 1
