@@ -17,7 +17,7 @@ KNOWN: Mapping[str, Mapping[str, str]] = json.loads(
 SHIPPED = ("sample", "toolsandbox-sample", "mmtb-sample", "toolscan-sample", "dialogtool-sample")
 UPSTREAM = (
     *("apigen", "bfcl", "metatool", "toolsandbox", "dialogtool"),
-    *("toolbench", "stabletoolbench", "anytool", "apibench"),
+    *("toolbench", "stabletoolbench", "anytool", "apibench", "livemcpbench"),
 )
 LIMIT = 10
 WITHOUT_GOLD = {"toolsandbox": 253}
