@@ -11,7 +11,7 @@ from seal.core import CacheMode, Task
 from seal.core.signatures import checked
 from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.settings import Perturbation
-from seal.experiments.training.settings import Device, SplitKind
+from seal.experiments.training.settings import Device, SplitKind, Trains
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
@@ -40,15 +40,18 @@ class RetrievalOptions(DrawingOptions, total=False):
 class TrainOptions(TypedDict, total=False):
     """Fields of `TrainSettings`, but for the base model."""
 
+    trains: Trains
     template: str
     split: SplitKind
     held_out: float
     drop_near_duplicates: bool
     threshold: float
+    negatives: int
+    negatives_by: str
     steps: int | None
     epochs: float | None
     batch_size: int
-    learning_rate: float
+    learning_rate: float | None
     max_length: int | None
     checkpoint_every: int | None
     device: Device | None
@@ -140,7 +143,7 @@ def _places(pools: Bench | Sequence[Bench | Task], tools: Sequence[OwnTool]) -> 
 
 @checked
 def train_retriever(
-    bench: Bench | Sequence[Task],
+    pools: Bench | Sequence[Bench | Task],
     base: str | Path = "all-MiniLM-L6-v2",
     out: str | Path = "retriever",
     *,
@@ -150,15 +153,17 @@ def train_retriever(
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[TrainOptions],
 ) -> dict[str, Any]:
-    """Train a sentence-transformers model to retrieve a pool's tools, and measure what it gained.
+    """Train a sentence-transformers model to retrieve tools, and measure what it gained.
 
     The model learns that a query lies nearer to the documents of its tools than to the other
-    documents of its batch. `seal.retrieve(pool, "dense,model=OUT")` uses it.
+    documents of its batch, hard negatives among them. `seal.retrieve(pool, "dense,model=OUT")` uses
+    it.
 
     Args:
-        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
-            `tools`.
-        base: The model to begin with: a name or a folder.
+        pools: Benchmarks, names or pool folders; a single one may stand alone. A list of tasks does
+            too, with `tools`.
+        base: The model to begin with: a name or a folder. With `trains="map"` any embedder, which
+            stays as it is: what it gives is mapped. That needs no torch.
         out: New folder for the model and its training.json.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         test_on: Other pools to test on too; a single one may stand alone.
@@ -169,22 +174,24 @@ def train_retriever(
     Returns:
         The content of training.json:
 
-        - pool, pool_digest, base, base_identity, template, seed, hyper_parameters, counts,
-          versions, losses: [{step, loss}], and split, which names the ids of its tasks and held-out
-          tools.
+        - pool, the names of the training pools; sources, {pool, pool_digest, train, test,
+          held_out_tools} of each, ids of tasks and tools; base, base_identity, template, seed,
+          split, hyper_parameters, counts, versions, and losses: [{step, loss}].
+        - negatives: {found, drawn, too_near_in_score, too_near_in_text}, counts of hard negatives
+          and of candidates that were left out as false ones; None where none were wanted.
         - near_duplicates: training queries that are nearly the same as a test query: {threshold,
           train_queries, test_queries, same_text, dropped, examples, pools}.
         - Its `pools` has {pool, pool_digest, in_source, queries, same_text, near, left_out, tools,
           tools_trained, unseen, examples} for each tested pool. `same_text` counts its queries that
           occur in training. `near` counts those that are near a training query. `left_out` counts
-          those that were therefore not measured; no held-out query of the training pool is.
+          those that were therefore not measured; no held-out query of a training pool is.
           `tools` counts the tools that the measured queries need, `tools_trained` those of them
           whose documents stand in training, `unseen` the queries that need another.
         - results and comparisons: as of `seal.retrieve`, of the retrievers "before" and "after", on
           the tasks held out and on the other pools. A comparison is after less before. A pool that
           has no query left is `unavailable`.
-        - gap: recall and mrr at the largest K in the pool, less the mean of the other pools, before
-          and after. None where no other pool was measured.
+        - gap: recall and mrr at the largest K in the training pools, less the mean of the other
+          pools, before and after. None where no other pool or no training pool was measured.
 
     Raises:
         MissingExtraError: The extra `training` is not installed.
@@ -203,4 +210,4 @@ def train_retriever(
 
     places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)
-    return train(bench_of(bench, tools), Path(out), asked, places, resume, progress)
+    return train(_places(pools, tools), Path(out), asked, places, resume, progress)

@@ -31,12 +31,13 @@ def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     counts, near = found["counts"], found["near_duplicates"]
     yield (
         f"{found['pool']}, split by {found['split']['kind']}: {counts['train_tasks']} tasks to "
-        f"train on, {counts['test_tasks']} to test on, {_left_out(found)}"
+        f"train on, {_tests(found)} to test on, {_left_out(found)}"
     )
     yield (
         f"{counts['pairs']} pairs of a query and one of {counts['tools_trained']} tools, "
         f"{found['hyper_parameters']['steps']} steps"
     )
+    yield from _negatives(found)
     if counts["held_out_tools"]:
         yield f"{counts['held_out_tools']} tools are held out: no training pair has one"
     yield (
@@ -44,7 +45,9 @@ def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
         f"training queries near {near['test_queries']} test queries; {near['dropped']} dropped"
     )
     yield _overlaps(near["pools"])
-    yield from _tool_overlap(near["pools"][0])
+    for entry in near["pools"]:
+        if entry["in_source"]:
+            yield from _tool_overlap(entry)
     yield _measures(found)
     for entry in found["results"][::2]:
         if "unavailable" in entry:
@@ -55,6 +58,26 @@ def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
         yield (
             f"{metric} in its source less foreign sources: "
             f"before {_figure(gap['before']['gap'])}, after {_figure(gap['after']['gap'])}"
+        )
+
+
+def _tests(found: Mapping[str, Any]) -> str:
+    """Return how many tasks test, else the benchmarks that do."""
+    if found["split"]["kind"] == "benchmark":
+        return ", ".join(entry["pool"] for entry in found["near_duplicates"]["pools"])
+    return str(found["counts"]["test_tasks"])
+
+
+def _negatives(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands beside the pairs, and what was left out as a false negative."""
+    mined = found["negatives"]
+    if mined is not None:
+        wanted = found["hyper_parameters"]
+        yield (
+            f"{wanted['negatives']} hard negatives a pair: {mined['found']} found by "
+            f"{wanted['negatives_by']}, {mined['drawn']} drawn by chance; not taken: "
+            f"{mined['too_near_in_score']} whose score is too near that of the wanted tool, "
+            f"{mined['too_near_in_text']} whose document is"
         )
 
 

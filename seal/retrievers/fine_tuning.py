@@ -1,21 +1,16 @@
-"""Training of a dense retriever: pairs and their batches, the training itself, and its checkpoints.
+"""Training of a whole encoder of sentence-transformers, by that library's trainer; its checkpoints.
 
-A sentence-transformers model is trained by that library's own trainer. In a batch every document is
-a negative for the queries of the other pairs (in-batch negatives). So two pairs stand in one batch
-only where neither document is relevant to the other's query.
-
-Source of the loss: van den Oord et al. 2018 (InfoNCE), the library's
-`MultipleNegativesRankingLoss`; so ToolLLM trained its retriever (section 3.1).
+Source of the loss: van den Oord et al. 2018 (InfoNCE); so ToolLLM trained its retriever (section
+3.1), by the library's `MultipleNegativesRankingLoss`. Unlike there, a document of the batch that a
+query needs too is no negative of it.
 """
 
 from __future__ import annotations
 
 import json
-import random
 import shutil
 import stat
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import MissingExtraError, UsageError
-from seal.core.canonical import derive_seed
-from seal.core.text import words
+from seal.retrievers.embedders.linear_map import ABOUT
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
+from seal.retrievers.training_pairs import Pair, Relevance
 
 _MODEL = "modules.json"
 """The file that makes a folder a model."""
@@ -76,10 +71,10 @@ def write_model(model: Any, folder: Path) -> None:
 def place(model: Path, out: Path) -> None:
     """Move the files of a model's folder into another one on the same disk.
 
-    They take the place of older ones; what else is there stays. `modules.json`, which makes a
-    folder a model, is moved last.
+    They take the place of older ones; what else is there stays. The file that makes a folder a
+    model or a map is moved last.
     """
-    for path in sorted(model.iterdir(), key=lambda path: path.name == _MODEL):
+    for path in sorted(model.iterdir(), key=lambda path: path.name in (_MODEL, ABOUT)):
         old = out / path.name
         if old.is_dir():
             shutil.rmtree(old)
@@ -89,6 +84,8 @@ def place(model: Path, out: Path) -> None:
 
 WARM_UP = 0.1
 """Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
+_SCALE = 20
+"""Cosines are multiplied by it: one over the temperature."""
 _KEPT = 2
 """Checkpoints that stay: the newest may be torn."""
 _PACKAGES = {
@@ -219,7 +216,6 @@ def _trainer(
 ) -> Any:
     library = import_module("sentence_transformers")
     callbacks = import_module("transformers.trainer_callback")
-    losses = import_module("sentence_transformers.sentence_transformer.losses")
     trainer_class: Any = library.SentenceTransformerTrainer
     callback_class: Any = callbacks.TrainerCallback
     model.model_card_data.local_files_only = True  # a checkpoint's card would ask the hub
@@ -245,24 +241,58 @@ def _trainer(
             if progress is not None:
                 progress("steps", state.global_step, len(batches))
 
+    columns = _columns(pairs)
     trainer = Trainer(
         model=model,
-        args=_arguments(library, model, len(batches), recipe, folder),
-        train_dataset=import_module("datasets").Dataset.from_dict(
-            {
-                "query": [pair.query for pair in pairs],
-                "document": [pair.document for pair in pairs],
-            }
-        ),
-        loss=losses.MultipleNegativesRankingLoss(model),
+        args=_arguments(library, model, [*columns][:-1], len(batches), recipe, folder),
+        train_dataset=import_module("datasets").Dataset.from_dict(columns),
+        loss=_loss(model, Relevance(pairs)),
         callbacks=[Told()],
     )
     trainer.remove_callback(callbacks.PrinterCallback)  # it would write to stdout
     return trainer
 
 
-def _arguments(library: Any, model: Any, steps: int, recipe: Recipe, folder: Path) -> Any:
-    prompts = {column: model.prompts.get(column) for column in ("query", "document")}
+def _columns(pairs: Sequence[Pair]) -> dict[str, list[Any]]:
+    """Return the texts of pairs by what they are; `label` holds their positions, for the loss."""
+    negatives = zip(*(pair.negatives for pair in pairs), strict=True)
+    return {
+        "query": [pair.query for pair in pairs],
+        "document": [pair.document for pair in pairs],
+        **{f"negative_{n}": list(texts) for n, texts in enumerate(negatives)},
+        "label": list(range(len(pairs))),
+    }
+
+
+def _loss(model: Any, relevance: Relevance) -> Any:
+    torch = import_module("torch")
+    module: Any = torch.nn.Module
+
+    class Ranking(module):  # type: ignore[misc]
+        """The cross entropy of the pair's own document among all of the batch."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, features: Any, labels: Any) -> Any:
+            embedded = [self.model(part)["sentence_embedding"] for part in features]
+            queries, *documents = map(torch.nn.functional.normalize, embedded)
+            scores = _SCALE * queries @ torch.cat(documents).T
+            needed = torch.from_numpy(relevance.needed_too(labels.tolist())).to(scores.device)
+            own = torch.arange(len(queries), device=scores.device)
+            scores = scores.masked_fill(needed, -torch.inf)
+            return torch.nn.functional.cross_entropy(scores, own)
+
+    return Ranking()
+
+
+def _arguments(
+    library: Any, model: Any, texts: Sequence[str], steps: int, recipe: Recipe, folder: Path
+) -> Any:
+    prompts = {
+        name: model.prompts.get("query" if name == "query" else "document") for name in texts
+    }
     return library.SentenceTransformerTrainingArguments(
         output_dir=str(folder),
         max_steps=steps,
@@ -280,87 +310,3 @@ def _arguments(library: Any, model: Any, steps: int, recipe: Recipe, folder: Pat
         disable_tqdm=True,
         dataloader_pin_memory=False,  # torch warns of it where there is no GPU
     )
-
-
-_LOOKAHEAD = 20
-"""Batches' worth of pairs that are looked through to fill a batch; one that still lacks pairs then
-stays small."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One query with the tools that it needs."""
-
-    task_id: str
-    goal: int
-    text: str
-    tools: tuple[str, ...]
-    """Ids of the relevant tools."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A query and the document of one tool that it needs."""
-
-    query: str
-    document: str
-
-
-def plain(text: str) -> str:
-    """Return a query's words in small letters, by which two queries are the same."""
-    return " ".join(words(text)) or text.strip()
-
-
-def pairs_of(asked: Iterable[Asked], documents: Mapping[str, str]) -> tuple[Pair, ...]:
-    """Return the pairs of some queries, each once, in their order.
-
-    Args:
-        asked: A query with several relevant tools gives a pair for each.
-        documents: Tool id to its document; tools without a word in theirs give no pair.
-    """
-    pairs = (Pair(query.text, documents[tool]) for query in asked for tool in query.tools)
-    return tuple(dict.fromkeys(pair for pair in pairs if words(pair.document)))
-
-
-def batches_of(
-    pairs: Sequence[Pair], size: int, count: int, seed: int
-) -> tuple[tuple[int, ...], ...]:
-    """Return batches of positions, without false negatives.
-
-    Pairs are drawn in shuffled passes: none a second time before all others were drawn, but for
-    those that had to wait for a batch that could hold them.
-
-    Args:
-        pairs: At least one.
-        size: Pairs of a batch at most; fewer where no more can stand together.
-        count: Batches.
-        seed: Equal seeds give equal batches.
-    """
-    relevant: defaultdict[str, set[str]] = defaultdict(set)
-    for pair in pairs:
-        relevant[plain(pair.query)].add(pair.document)
-    wanted = [relevant[plain(pair.query)] for pair in pairs]
-    chance = random.Random(derive_seed(seed, "batches"))
-    waiting: deque[int] = deque()
-    batches = []
-    for _ in range(count):
-        batch: list[int] = []
-        positives: set[str] = set()
-        passed: list[int] = []
-        documents: set[str] = set()
-        while len(batch) < size and len(passed) < _LOOKAHEAD * size:
-            if not waiting:
-                if len(passed) >= len(pairs):  # each of them was tried
-                    break
-                waiting.extend(chance.sample(range(len(pairs)), len(pairs)))
-            position = waiting.popleft()
-            document = pairs[position].document
-            if document in positives or not wanted[position].isdisjoint(documents):
-                passed.append(position)
-                continue
-            batch.append(position)
-            documents.add(document)
-            positives |= wanted[position]
-        waiting.extendleft(reversed(passed))
-        batches.append(tuple(batch))
-    return tuple(batches)

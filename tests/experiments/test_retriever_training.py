@@ -21,7 +21,7 @@ from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import asked_of, near_duplicates, split, without
 from seal.experiments.training.train import train_retriever
 from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.fine_tuning import plain
+from seal.retrievers.training_pairs import plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 WORDS = ("tell me about", "what is new with", "find the best", "compare prices of", "explain")
@@ -129,7 +129,7 @@ def test_a_task_without_some_of_its_queries_keeps_the_others() -> None:
         ({"learning_rate": 0.0}, "--learning-rate 0.0"),
         ({"max_length": 0}, "--max-length 0"),
         ({"threshold": 101.0}, "--threshold 101.0"),
-        ({"split": "half"}, "known: given, query, tool"),
+        ({"split": "half"}, "known: benchmark, given, query, tool"),
         ({"device": "gpu"}, "known: cpu, cuda"),
     ],
 )
@@ -185,7 +185,7 @@ def train(settings: dict[str, Any], toy: Path, tmp_path: Path) -> Train:
         pool: Path = toy, out: str = "out", test_on: Any = (), resume: bool = False, **changes: Any
     ) -> dict[str, Any]:
         asked = TrainSettings(**{**settings, **changes})
-        return train_retriever(pool, tmp_path / out, asked, test_on, resume)
+        return train_retriever([pool], tmp_path / out, asked, test_on, resume)
 
     return call
 
@@ -206,7 +206,7 @@ def finished(
 ) -> Finished:
     folder = tmp_path_factory.mktemp("finished")
     asked = TrainSettings(
-        **{**settings, "steps": 30}, seed=3, split="tool", held_out=0.25, threshold=95
+        **{**settings, "steps": 60}, seed=3, split="tool", held_out=0.25, threshold=95
     )
     trained = split(TASKS, "tool", 0.25, 3).train
     first, second, third = (query.text for query in asked_of(trained)[:3])
@@ -220,7 +220,7 @@ def finished(
         write_pool(folder / "copied", copied, TOOLS),
         write_pool(folder / "shared", [*copied, two, task(8, "drizzle tomorrow", "rain")], TOOLS),
     )
-    record = train_retriever(toy, folder / "out", asked, pools)
+    record = train_retriever([toy], folder / "out", asked, pools)
     return Finished(folder / "out", asked, pools, record)
 
 
@@ -320,24 +320,26 @@ def test_the_first_line_says_why_tasks_are_left_out(
 def test_the_record_says_what_was_trained(finished: Finished, toy: Path) -> None:
     record = finished.record
     pool = load_pool(toy)
-    assert (record["pool"], record["pool_digest"]) == (pool.name, pool.digest)
+    [source] = record["sources"]
+    assert record["pool"] == source["pool"] == pool.name
+    assert source["pool_digest"] == pool.digest
     assert record["template"] == "tool_api_description"
     assert record["seed"] == 3
-    ids = sorted(record["split"]["train"] + record["split"]["test"])
+    ids = sorted(source["train"] + source["test"])
     assert ids == sorted(task.id for task in TASKS)
-    assert len(record["split"]["held_out_tools"]) == 2
+    assert len(source["held_out_tools"]) == 2
     counts = record["counts"]
     assert (counts["pairs"], counts["tools_trained"], counts["held_out_tools"]) == (30, 6, 2)
-    assert record["hyper_parameters"]["steps"] == 30
+    assert record["hyper_parameters"]["steps"] == 60
     assert record["versions"]["sentence-transformers"]
-    assert [entry["step"] for entry in record["losses"]] == list(range(3, 31, 3))
+    assert [entry["step"] for entry in record["losses"]] == list(range(6, 61, 6))
 
 
 def test_a_finished_training_is_returned_as_it_is(
     finished: Finished, toy: Path, tmp_path: Path
 ) -> None:
     def again(pools: Sequence[Path]) -> dict[str, Any]:
-        return train_retriever(toy, finished.folder, finished.settings, pools, resume=True)
+        return train_retriever([toy], finished.folder, finished.settings, pools, resume=True)
 
     assert again(finished.pools) == finished.record
     other = write_pool(tmp_path / "other", [task(1, "gold?", "gold")], TOOLS)
@@ -396,18 +398,20 @@ def test_an_interrupted_training_goes_on_under_equal_settings_alone(
     asked = TrainSettings(**{**settings, "steps": 6, "checkpoint_every": 2})
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
-        train_retriever(toy, out, asked, progress=interrupt_at("steps", 5))
+        train_retriever([toy], out, asked, progress=interrupt_at("steps", 5))
     with pytest.raises(UsageError, match="--resume goes on with one"):
-        train_retriever(toy, out, asked)
+        train_retriever([toy], out, asked)
     with pytest.raises(UsageError, match="seed: was 0, is 1"):
-        train_retriever(toy, out, replace(asked, seed=1), resume=True)
+        train_retriever([toy], out, replace(asked, seed=1), resume=True)
     with Lock(out / "checkpoints"), pytest.raises(UsageError, match="another process"):
-        train_retriever(toy, out, asked, resume=True)
+        train_retriever([toy], out, asked, resume=True)
 
     told: list[tuple[str, int, int]] = []
-    record = train_retriever(toy, out, asked, resume=True, progress=lambda *step: told.append(step))
+    record = train_retriever(
+        [toy], out, asked, resume=True, progress=lambda *step: told.append(step)
+    )
     assert told[:2] == [("steps", 5, 6), ("steps", 6, 6)]
-    whole = train_retriever(toy, tmp_path / "whole", asked)
+    whole = train_retriever([toy], tmp_path / "whole", asked)
     weights = [(folder / "model.safetensors").read_bytes() for folder in (out, tmp_path / "whole")]
     assert weights[0] == weights[1]
     assert record["losses"] == whole["losses"]
@@ -419,11 +423,11 @@ def test_the_folder_is_no_model_before_it_is_measured(
     out = tmp_path / "out"
     asked = TrainSettings(**settings)
     with pytest.raises(KeyboardInterrupt):
-        train_retriever(toy, out, asked, progress=interrupt_at("pools", 1))
+        train_retriever([toy], out, asked, progress=interrupt_at("pools", 1))
     assert [path.name for path in out.iterdir()] == ["checkpoints"]
     found = seal.retrieve(toy, f"dense,model={out}", k=3).content
     assert "no sentence-transformers model" in found["results"][0]["unavailable"]
-    train_retriever(toy, out, asked, resume=True)
+    train_retriever([toy], out, asked, resume=True)
     assert load_model(str(out), "cpu")
 
 
@@ -451,7 +455,7 @@ def test_what_cannot_begin_says_so_before_anything_is_written(
 ) -> None:
     with pytest.raises(UnknownNameError, match="nowhere"):
         train(test_on=["nowhere"])
-    with pytest.raises(UsageError, match="that is the training pool"):
+    with pytest.raises(UsageError, match="the same pool as toy, which is named already"):
         train(test_on=[toy])
     with pytest.raises(UnknownNameError, match="document template"):
         train(template="nmae")

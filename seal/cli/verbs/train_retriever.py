@@ -1,12 +1,12 @@
-"""Train a retriever on a benchmark's queries, and measure it before and after."""
+"""Train a retriever on the queries of benchmarks, and measure it before and after."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from seal.cli.groups import flag, like, option, repeated, settings_of, verb
+from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.interruption import resumable
-from seal.cli.options import CACHE_URL, CUTOFFS, JSON, POOL, SEED, SELECT, CacheMode, new_app
+from seal.cli.options import CACHE_URL, CUTOFFS, JSON, SEED, SELECT, CacheMode, new_app
 from seal.cli.output import output, progress
 from seal.experiments.training.settings import TrainSettings
 
@@ -18,12 +18,19 @@ _DEFAULT = TrainSettings()
 class Training:
     """Training: what is trained, how long and where."""
 
-    base: str = option(_DEFAULT.base, "A sentence-transformers model: name or folder.")
+    base: str = option(_DEFAULT.base, "A sentence-transformers model: name or folder; map: any.")
+    trains: Literal["encoder", "map"] = option(
+        _DEFAULT.trains, "The whole model, or a linear map of its vectors: seconds, no torch."
+    )
     template: str = option(_DEFAULT.template, "Of a tool's document.")
-    steps: int | None = option(None, "Batches.  [default: one epoch]")
-    epochs: float | None = option(None, "Times that each pair is used.")
+    steps: int | None = option(None, "Batches.  [default: what the epochs need]")
+    epochs: float | None = option(None, "Times that each pair is used.  [default: 1; map: 10]")
     batch_size: int = option(_DEFAULT.batch_size, "Pairs.")
-    learning_rate: float = option(_DEFAULT.learning_rate, "At its highest.")
+    learning_rate: float | None = option(None, "At its highest.  [default: 5e-5; map: 5e-4]")
+    negatives: int = option(_DEFAULT.negatives, "Hard negatives of a pair, beside its batch.")
+    negatives_by: str = option(
+        _DEFAULT.negatives_by, "The retriever that finds them.", metavar="NAME[,KEY=VALUE...]"
+    )
     max_length: int | None = option(None, "Tokens of a text in training.  [default: the model's]")
     checkpoint_every: int | None = option(None, "Steps.  [default: a tenth of all]")
     device: Literal["cpu", "cuda"] | None = option(None, "[default: a GPU where there is one]")
@@ -34,9 +41,10 @@ class Training:
 class Split:
     """Split: which tasks are trained on, and which are held out."""
 
-    split: Literal["query", "tool", "given"] = option(
+    split: Literal["query", "tool", "given", "benchmark"] = option(
         _DEFAULT.split,
-        "What is held out: tasks, tools with all tasks that need them, or what the benchmark says.",
+        "What is held out: tasks, tools with all tasks that need them, what the benchmark says, "
+        "or the pools of --test-on alone.",
     )
     held_out: float = option(_DEFAULT.held_out, "Share of it.")
     drop_near_duplicates: bool = flag("Do not train on queries that are much like a test one.")
@@ -44,7 +52,7 @@ class Split:
         _DEFAULT.threshold, "From what likeness on queries are near-duplicates, to 100."
     )
     select: dict[str, str] = SELECT
-    limit: int | None = option(None, "N tasks of the pool that stand for all by their tags.")
+    limit: int | None = option(None, "N tasks of each pool that stand for all by their tags.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,23 +82,28 @@ class Model:
 
 @verb(app)
 def command(
-    *, pool: str = POOL, training: Training, split: Split, tests: Tests, into: Model
+    *,
+    pools: list[str] = argument("Shipped or imported benchmarks.", metavar="NAME|DIR..."),
+    training: Training,
+    split: Split,
+    tests: Tests,
+    into: Model,
 ) -> int:
-    """Train a retriever on a benchmark's queries; use it as --retriever dense,model=DIR."""
+    """Train a retriever on the queries of benchmarks; use it as --retriever dense,model=DIR."""
     told = settings_of(training, split, tests, into)
     json = told.pop("json")
     with resumable(told["out"], "the newest checkpoint is kept"):
-        _train(pool, told, json)
+        _train(pools, told, json)
     return 0
 
 
-def _train(pool: str, told: dict[str, Any], json: bool) -> None:
+def _train(pools: list[str], told: dict[str, Any], json: bool) -> None:
     from seal.api.retrieval import train_retriever
     from seal.cli.training_tables import tables
 
     out = told["out"]
     with output(json) as shown, progress(("steps", "pools")) as advance:
-        found = train_retriever(pool, progress=advance, **told)
+        found = train_retriever(pools, progress=advance, **told)
         shown.result(found)
     shown.show(*tables(found))
-    shown.show(f"written to {out}; use it: seal retrieve {pool} --retriever dense,model={out}")
+    shown.show(f"written to {out}; use it: seal retrieve {pools[0]} --retriever dense,model={out}")

@@ -75,15 +75,14 @@ class Contender:
         """Tell whether the model was trained on this pool; None: it has no training record."""
         if self.training is None:
             return None
-        # By content alone: benchmarks share names, as every BEIR folder does.
-        return bool(self.training.get("pool_digest") == source.digest)
+        return _trained_on(self.training, source.digest) is not None
 
-    def training_queries(self, asked: Sequence[str]) -> int | None:
+    def training_queries(self, source: Source, asked: Sequence[str]) -> int | None:
         """Return how many of the queries asked, each by its task's id, the model was trained on.
 
         None where its record does not tell.
         """
-        tasks = _split(self.training or {}).get("train")
+        tasks = (_trained_on(self.training or {}, source.digest) or {}).get("train")
         if not isinstance(tasks, list):
             return None
         trained = set(tasks)
@@ -149,13 +148,17 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
         raise UsageError(
             f"--held-out {model}: no {TRAINING} there; name a folder of seal train-retriever"
         )
-    digest, tested = record.get("pool_digest"), set(_split(record).get("test", ()))
-    if all(source.digest != digest for source in sources):
+    pools = {source.digest: _trained_on(record, source.digest) for source in sources}
+    if not any(pools.values()):
         raise UsageError(
-            f"--held-out {model}: trained on pool {record.get('pool')} (digest {digest}), which is "
-            "none of those given; name that pool"
+            f"--held-out {model}: trained on {record.get('pool')}, which is none of those given; "
+            "name one of those"
         )
-    kept = [_only(source, tested) if source.digest == digest else source for source in sources]
+    kept = [
+        source if known is None else _only(source, set(known.get("test", ())))
+        for source in sources
+        for known in [pools[source.digest]]
+    ]
     empty = next((source.label for source in kept if not source.tasks), None)
     if empty is not None:
         raise UsageError(
@@ -169,9 +172,16 @@ def _only(source: Source, tasks: set[str]) -> Source:
     return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
 
 
-def _split(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    split = record.get("split")
-    return split if isinstance(split, dict) else {}
+def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
+    """Return what a training record says of one of its pools: {train, test}, ids of tasks.
+
+    By content alone: benchmarks share names, as every BEIR folder does. None: it is none of them.
+    """
+    sources, split = record.get("sources"), record.get("split")
+    if sources is None:  # a record of when trainings had one pool
+        told = split if isinstance(split, dict) else {}
+        sources = [{**told, "pool_digest": record.get("pool_digest")}]
+    return next((one for one in sources if one.get("pool_digest") == digest), None)
 
 
 def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:

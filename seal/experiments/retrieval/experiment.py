@@ -201,4 +201,7 @@ def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
     known = contender.in_source(cell.source)
     if not known:
         return {} if known is None else {"in_source": False}
-    return {"in_source": True, "training_queries": contender.training_queries(cell.task_of)}
+    return {
+        "in_source": True,
+        "training_queries": contender.training_queries(cell.source, cell.task_of),
+    }

@@ -54,7 +54,7 @@ def evaluate(
     """Measure the base and the trained model over whole pools.
 
     Args:
-        tested: The training pool first.
+        tested: The training pools first.
         trained: Folder of the trained model.
         settings: Base, template, cut-offs, seed, cache.
         progress: Told how many pools are done.
@@ -63,8 +63,9 @@ def evaluate(
         {results, comparisons, gap}. The first two as of `seal.retrieve`, with the retrievers
         "before" and "after" and `in_source`; a comparison is after less before. `gap`: for recall
         and mrr at the largest K {before, after: {in_source, foreign, gap}}, where `foreign` is the
-        mean over the foreign pools that were measured; None where none was. Entries of a pool all
-        of whose queries were left out have that reason in `unavailable` and no metrics.
+        mean over the foreign pools that were measured; None where no foreign or no training pool
+        was. Entries of a pool all of whose queries were left out have that reason in `unavailable`
+        and no metrics.
 
     Raises:
         InfrastructureError: A model could not embed the pool.
@@ -130,7 +131,7 @@ def _outcomes(
 
 def _gap(results: Sequence[Mapping[str, Any]], k: int) -> dict[str, Any] | None:
     measured = [entry for entry in results if "unavailable" not in entry]
-    if all(entry["in_source"] for entry in measured):
+    if len({entry["in_source"] for entry in measured}) < 2:
         return None
     return {
         metric: {label: _gap_of(measured, metric, label) for label in (BEFORE, AFTER)}

@@ -13,9 +13,14 @@ from seal.core.typed_values import Count, Within, check_fields
 from seal.retrievers.documents import DEFAULT
 from seal.runs.settings import check_seed
 
-SplitKind = Literal["query", "tool", "given"]
+Trains = Literal["encoder", "map"]
+SplitKind = Literal["query", "tool", "given", "benchmark"]
+BY_BENCHMARK: SplitKind = "benchmark"
 Device = Literal["cpu", "cuda"]
 _TENTHS = 10
+_EPOCHS = {"encoder": 1.0, "map": 10.0}
+_RATES = {"encoder": 5e-5, "map": 5e-4}
+_OF_ENCODERS = ("max_length", "checkpoint_every", "device")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,26 +28,35 @@ class TrainSettings:
     """What `seal train-retriever` trains, on what, and what it is measured by."""
 
     base: str = "all-MiniLM-L6-v2"
-    """The sentence-transformers model to begin with: a name or a folder."""
+    """The sentence-transformers model to begin with: a name or a folder; of a map any embedder."""
+    trains: Trains = "encoder"
+    """The whole model, or a linear map of the vectors that it gives: two matrices, trained in
+    seconds without torch."""
     template: str = DEFAULT
     """Of a tool's document."""
     split: SplitKind = "query"
-    """What is held out for testing: tasks, tools with every task that needs one of them, or all
-    tasks that the benchmark itself does not call `train`."""
+    """What is held out of each pool for testing: tasks, tools with every task that needs one of
+    them, or all tasks that the benchmark itself does not call `train`. `benchmark` holds out the
+    foreign pools alone."""
     held_out: Annotated[float, Within(above=0, below=1)] = 0.2
-    """Share of the tasks or tools that is held out; nothing to the split `given`."""
+    """Share of the tasks or tools that is held out; nothing to the splits `given`, `benchmark`."""
     drop_near_duplicates: bool = False
     """Leave training queries out that are nearly the same as a test query."""
     threshold: Annotated[float, Within(above=0, most=100)] = 90.0
     """From what likeness on two queries are near-duplicates, in (0, 100]."""
+    negatives: Annotated[int, Within(least=0)] = 0
+    """Hard negatives of a pair, beside the documents of its batch."""
+    negatives_by: str = "tfidf"
+    """The retriever that finds them, with its options."""
     steps: Count | None = None
     """Batches; None: as many as `epochs` need."""
     epochs: Annotated[float, Within(above=0)] | None = None
-    """Times that each pair is trained on; None: `steps`, else 1."""
+    """Times that each pair is trained on; None: `steps`, else 1 of an encoder and 10 of a map."""
     batch_size: Annotated[int, Within(least=2)] = 64
-    """Pairs; each document is a negative for the other queries."""
-    learning_rate: Annotated[float, Within(above=0)] = 5e-5
-    """At its highest: it rises for a tenth of the steps, then falls to 0."""
+    """Pairs; each document is a negative for the queries that do not need it."""
+    learning_rate: Annotated[float, Within(above=0)] | None = None
+    """At its highest: it rises for a tenth of the steps, then falls to 0. None: 5e-5 of an encoder,
+    5e-4 of a map."""
     max_length: Count | None = None
     """Tokens of a text in training; None: what the model reads."""
     checkpoint_every: Count | None = None
@@ -56,9 +70,9 @@ class TrainSettings:
     test_queries: Count | None = None
     """Tasks that are drawn of each foreign pool; None: all."""
     select: Mapping[str, str] = field(default_factory=dict)
-    """Tag to the value that a task of the training pool must have."""
+    """Tag to the value that a task of a training pool must have."""
     limit: Count | None = None
-    """At most so many tasks of the training pool, which stand for all."""
+    """At most so many tasks of each training pool, which stand for all."""
     cache: CacheMode = "record"
     """Of the base model's embeddings."""
     cache_dir: str | Path | None = None
@@ -76,13 +90,23 @@ class TrainSettings:
         if self.steps is not None and self.epochs is not None:
             raise UsageError(f"--epochs {self.epochs}: expected steps or epochs")
         check_seed(self.seed)
+        for name in _OF_ENCODERS if self.trains == "map" else ():
+            value = getattr(self, name)
+            if value is not None:
+                flag = name.replace("_", "-")
+                raise UsageError(f"--{flag} {value}: nothing to --trains map; leave it out")
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))
+
+    @property
+    def rate(self) -> float:
+        """The highest learning rate."""
+        return _RATES[self.trains] if self.learning_rate is None else self.learning_rate
 
     def steps_for(self, pairs: int) -> int:
         """Return the number of steps over so many pairs, at least 1."""
         if self.steps is not None:
             return self.steps
-        epochs = 1.0 if self.epochs is None else self.epochs
+        epochs = _EPOCHS[self.trains] if self.epochs is None else self.epochs
         return max(1, math.ceil(epochs * pairs / self.batch_size))
 
     def checkpoints_for(self, steps: int) -> int:

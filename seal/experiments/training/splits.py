@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from seal.core import DataError, Goal, Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.experiments.training.settings import SplitKind
-from seal.retrievers.fine_tuning import Asked, plain
+from seal.experiments.training.settings import BY_BENCHMARK, SplitKind
+from seal.retrievers.training_pairs import Asked, plain
 
 TRAIN = "train"
 """What a benchmark calls its tasks for training; every other named split is for testing."""
@@ -45,7 +45,8 @@ class NearDuplicate(NamedTuple):
 def split(tasks: Sequence[Task], kind: SplitKind, held_out: float, seed: int) -> Split:
     """Split tasks; those that share a text, up to case and punctuation, stay on one side.
 
-    The split `given` alone may have one text on both sides: `near_duplicates` finds it.
+    The split `given` alone may have one text on both sides: `near_duplicates` finds it. The split
+    `benchmark` tests on other pools, so that every usable task of this one is for training.
 
     Args:
         tasks: Of one pool.
@@ -63,6 +64,8 @@ def split(tasks: Sequence[Task], kind: SplitKind, held_out: float, seed: int) ->
             f"none of {len(tasks)} tasks names the tools that it needs: nothing to train on; "
             "import a benchmark that has relevant tools"
         )
+    if kind == BY_BENCHMARK:
+        return Split(usable, (), _others(tasks, usable))
     tools: tuple[str, ...] = ()
     if kind == "given":
         tested = {task.id for task in usable if task.split not in ("", TRAIN)}
@@ -79,8 +82,12 @@ def split(tasks: Sequence[Task], kind: SplitKind, held_out: float, seed: int) ->
     train = tuple(task for task in usable if task.id not in tested)
     test = tuple(task for task in usable if task.id in tested)
     _check_both(train, test, kind)
-    kept = {task.id for task in usable}
-    return Split(train, test, tuple(task for task in tasks if task.id not in kept), tools)
+    return Split(train, test, _others(tasks, usable), tools)
+
+
+def _others(tasks: Iterable[Task], kept: Iterable[Task]) -> tuple[Task, ...]:
+    ids = {task.id for task in kept}
+    return tuple(task for task in tasks if task.id not in ids)
 
 
 def _is_usable(goal: Goal) -> bool:

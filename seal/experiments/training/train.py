@@ -1,8 +1,9 @@
-"""Training a retriever on a pool: what is held out, what is trained, and what it was worth.
+"""Training a retriever on pools: what is held out, what is trained, and what it was worth.
 
 The folder of a training:
 
-    modules.json, model.safetensors...   the trained sentence-transformers model
+    modules.json, model.safetensors...   the trained sentence-transformers model; of a map
+                                         map.npy and map.json
     training.json                        what it was trained on, and its measures: written last
     checkpoints/                         plan.json and checkpoints, until the training is finished;
                                          the model, until it is measured
@@ -10,84 +11,51 @@ The folder of a training:
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, Task, UsageError
-from seal.core.canonical import derive_seed, normalise
+from seal.core import UsageError
+from seal.core.canonical import normalise
 from seal.core.folders import Lock
 from seal.experiments.result_files import read_object, write_json
 from seal.experiments.retrieval.contenders import TRAINING
-from seal.experiments.retrieval.draws import Source, distinct, open_sources
-from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.training.evaluation import Progress, Tested, evaluate
-from seal.experiments.training.settings import TrainSettings
-from seal.experiments.training.splits import (
-    NearDuplicate,
-    Split,
-    asked_of,
-    near_duplicates,
-    split,
-    without,
+from seal.experiments.training.preparation import (
+    Prepared,
+    opened,
+    prepare,
+    tests_of,
+    with_negatives,
 )
+from seal.experiments.training.settings import TrainSettings
+from seal.experiments.training.splits import asked_of
+from seal.experiments.training.trainers import EncoderTrainer, MapTrainer
 from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
-from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
-from seal.retrievers.fine_tuning import (
-    Asked,
-    Base,
-    Pair,
-    Recipe,
-    batches_of,
-    check_installed,
-    fine_tune,
-    load_base,
-    pairs_of,
-    place,
-    write_model,
-)
+from seal.retrievers.fine_tuning import place
+from seal.retrievers.training_pairs import Asked
 
 WORK = "checkpoints"
 PLAN = "plan.json"
 EXAMPLES = 20
 """Near-duplicates that are listed, the likest."""
-_PACKAGES = ("seal-api-llms", "sentence-transformers", "transformers", "torch")
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What is trained, before anything is."""
-
-    split: Split
-    near: tuple[NearDuplicate, ...]
-    """Training queries that are near a test query."""
-    asked: tuple[Asked, ...]
-    """Training queries that are trained on."""
-    dropped: int
-    """Training queries that were left out for being near a test query."""
-    pairs: tuple[Pair, ...]
-    tools: frozenset[str]
-    """Ids of the tools whose documents stand in pairs; several may have one document."""
-    batches: tuple[tuple[int, ...], ...]
 
 
 def train_retriever(
-    pool: Bench,
+    pools: Sequence[Bench],
     out: Path,
     settings: TrainSettings,
     test_on: Sequence[Bench] = (),
     resume: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train a retriever on a pool, and measure it before and after.
+    """Train a retriever on pools, and measure it before and after.
 
     Args:
-        pool: A benchmark, its name, or a folder.
+        pools: Benchmarks, their names, or folders.
         out: New or empty folder for the model; of an unfinished training with `resume`.
         settings: What is trained, on what, how.
         test_on: Foreign pools to test on too.
@@ -100,140 +68,62 @@ def train_retriever(
     Raises:
         MissingExtraError: A package is not installed.
         UsageError: No such base model, a folder that holds something else or a training of other
-            settings, or that another process writes, a foreign pool that is the training pool.
+            settings, or that another process writes, a pool that is named twice, or the split
+            `benchmark` without a foreign pool.
         DataError: A pool is malformed, or has too little to train on.
     """
-    check_installed()
-    source, others = _opened(pool, test_on, settings)
-    prepared = _prepared(source, settings)
-    plan = _plan(source, prepared, settings)
-    tested = _tested(source, others, prepared, settings)
+    trainer = (MapTrainer if settings.trains == "map" else EncoderTrainer)(settings)
+    sources, others = opened(pools, test_on, settings)
+    prepared = prepare(sources, settings)
+    plan = _plan(prepared, trainer.identity, settings)
+    tested = tests_of(others, prepared, settings)
     finished = _finished(out, plan, resume)
     if finished is not None:
         _check_tested(finished, tested, out)
         return finished
-    base = load_base(settings.base, settings.device, settings.max_length)
-    (out / WORK).mkdir(parents=True, exist_ok=True)
-    with Lock(out / WORK):
-        write_json(plan, out / WORK / PLAN)
-        return _trained(base, prepared, tested, plan, out, settings, progress)
-
-
-def _trained(
-    base: Base,
-    prepared: _Prepared,
-    tested: Sequence[Tested],
-    plan: Mapping[str, Any],
-    out: Path,
-    settings: TrainSettings,
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """Train, measure, and leave the folder finished."""
-    recipe = Recipe(
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        checkpoint_every=settings.checkpoints_for(len(prepared.batches)),
-        seed=settings.seed,
-        device=settings.device,
-    )
+    trainer.prepare()
+    pairs, mined = with_negatives(prepared, settings)
     work = out / WORK
-    trained = fine_tune(base, prepared.pairs, prepared.batches, recipe, work, progress)
-    # Until it is measured the folder is no model that a retriever would take.
-    model = work / "model" / out.resolve().name
-    write_model(trained.model, model)
-    record = {
-        **plan,
-        "versions": {name: version(name) for name in _PACKAGES},
-        "near_duplicates": _near_json(prepared, tested, settings),
-        "losses": trained.losses,
-        **evaluate(tested, model, settings, progress),
-    }
-    place(model, out)
-    write_json(record, out / TRAINING)
-    shutil.rmtree(work)
+    work.mkdir(parents=True, exist_ok=True)
+    with Lock(work):
+        write_json(plan, work / PLAN)
+        # Until it is measured the folder is no model that a retriever would take.
+        model = work / "model" / out.resolve().name
+        losses = trainer.train(pairs, prepared.batches, work, model, progress)
+        record = {
+            **plan,
+            "versions": {name: version(name) for name in ("seal-api-llms", *trainer.packages)},
+            "negatives": mined,
+            "near_duplicates": _near_json(prepared, tested, settings),
+            "losses": losses,
+            **evaluate(tested, model, settings, progress),
+        }
+        place(model, out)
+        write_json(record, out / TRAINING)
+        shutil.rmtree(work)
     return record
 
 
-def _opened(
-    pool: Bench, test_on: Sequence[Bench], settings: TrainSettings
-) -> tuple[Source, list[Source]]:
-    """Return the training pool and the foreign ones, each with a label of its own."""
-    limits = RetrievalSettings(select=settings.select, limit=settings.limit)
-    [source] = open_sources([pool], limits)
-    others = open_sources(test_on, RetrievalSettings())
-    labels = distinct([source.label, *(other.label for other in others)])
-    for other in others:
-        if other.digest == source.digest:
-            raise UsageError(
-                f"--test-on {other.label}: that is the training pool, which is tested anyway; "
-                "name another one"
-            )
-    return source, [
-        replace(other, label=label) for other, label in zip(others, labels[1:], strict=True)
-    ]
-
-
-def _tested(
-    source: Source, others: Sequence[Source], prepared: _Prepared, settings: TrainSettings
-) -> list[Tested]:
-    """Return what is tested: of foreign pools only queries that are not near a training query."""
-    parts = [(source, prepared.split.test)]
-    parts += [(other, _drawn_tasks(other, settings)) for other in others]
-    tested = []
-    for part, tasks in parts:
-        asked = asked_of(tasks)
-        near = tuple(near_duplicates(asked, prepared.asked, settings.threshold))
-        if part is source:
-            tested.append(Tested(part, tasks, True, len(asked), near))
-        else:
-            kept = without(tasks, (it.query for it in near))
-            tested.append(Tested(part, kept, False, len(asked), near, len(near)))
-    return tested
-
-
-def _drawn_tasks(source: Source, settings: TrainSettings) -> tuple[Task, ...]:
-    tasks = [task for task in source.tasks if any(goal.relevant for goal in task.goals)]
-    if not tasks:
-        raise DataError(f"--test-on {source.label}: no task names the tools that it needs")
-    count = settings.test_queries
-    if count is None or count >= len(tasks):
-        return tuple(tasks)
-    chance = random.Random(derive_seed(settings.seed, "test", source.digest))
-    return tuple(tasks[position] for position in sorted(chance.sample(range(len(tasks)), count)))
-
-
-def _prepared(source: Source, settings: TrainSettings) -> _Prepared:
-    parts = split(source.tasks, settings.split, settings.held_out, settings.seed)
-    asked = asked_of(parts.train)
-    near = near_duplicates(asked, asked_of(parts.test), settings.threshold)
-    # Only a split that the benchmark gives can have one text on both sides: it must not.
-    same = {id(it.query) for it in near if it.ratio == 100 or settings.drop_near_duplicates}
-    kept = [query for query in asked if id(query) not in same]
-    texts = documents(source.tools, settings.template)
-    text_of = dict(zip((tool.id for tool in source.tools), texts, strict=True))
-    pairs = pairs_of(kept, text_of)
-    taken = {pair.document for pair in pairs}
-    tools = frozenset(tool for query in kept for tool in query.tools if text_of[tool] in taken)
-    steps = settings.steps_for(len(pairs))
-    batches = batches_of(pairs, settings.batch_size, steps, settings.seed) if pairs else ()
-    if max(map(len, batches), default=0) < 2:
-        raise DataError(
-            f"pool {source.label}: {len(pairs)} pairs of a query and a tool to train on, no two of "
-            "which can stand in one batch, as each query needs the other's tool: training needs "
-            "queries that need different tools"
-        )
-    return _Prepared(parts, tuple(near), tuple(kept), len(same), pairs, tools, batches)
-
-
-def _plan(source: Source, prepared: _Prepared, settings: TrainSettings) -> dict[str, Any]:
+def _plan(prepared: Prepared, identity: str, settings: TrainSettings) -> dict[str, Any]:
     """Return what makes two trainings the same: a training is resumed under an equal plan only."""
-    parts, pairs = prepared.split, prepared.pairs
+    learned = prepared.learned
+    splits = [one.split for one in learned]
     plan: dict[str, Any] = normalise(
         {
-            "pool": source.name,
-            "pool_digest": source.digest,
+            "pool": ", ".join(one.source.label for one in learned),
+            "sources": [
+                {
+                    "pool": one.source.label,
+                    "pool_digest": one.source.digest,
+                    "train": [task.id for task in one.split.train],
+                    "test": [task.id for task in one.split.test],
+                    "held_out_tools": list(one.split.held_out_tools),
+                }
+                for one in learned
+            ],
             "base": settings.base,
-            "base_identity": SentenceEmbedder({"model": settings.base}).identity,
+            "trains": settings.trains,
+            "base_identity": identity,
             "template": settings.template,
             "seed": settings.seed,
             "split": {
@@ -241,28 +131,27 @@ def _plan(source: Source, prepared: _Prepared, settings: TrainSettings) -> dict[
                 "held_out": settings.held_out,
                 "select": dict(settings.select),
                 "limit": settings.limit,
-                "train": [task.id for task in parts.train],
-                "test": [task.id for task in parts.test],
-                "held_out_tools": list(parts.held_out_tools),
             },
             "hyper_parameters": {
-                "loss": "MultipleNegativesRankingLoss",
+                "loss": "InfoNCE",
                 "steps": len(prepared.batches),
                 "batch_size": settings.batch_size,
-                "learning_rate": settings.learning_rate,
+                "learning_rate": settings.rate,
                 "max_length": settings.max_length,
+                "negatives": settings.negatives,
+                "negatives_by": settings.negatives_by,
                 "drop_near_duplicates": settings.drop_near_duplicates,
                 "threshold": settings.threshold,
             },
             "counts": {
-                "tools": len(source.tools),
-                "train_tasks": len(parts.train),
-                "test_tasks": len(parts.test),
-                "left_out_tasks": len(parts.left_out),
-                "held_out_tools": len(parts.held_out_tools),
-                "pairs": len(pairs),
+                "tools": sum(len(one.source.tools) for one in learned),
+                "train_tasks": sum(len(part.train) for part in splits),
+                "test_tasks": sum(len(part.test) for part in splits),
+                "left_out_tasks": sum(len(part.left_out) for part in splits),
+                "held_out_tools": sum(len(part.held_out_tools) for part in splits),
+                "pairs": len(prepared.pairs),
                 "pairs_trained": sum(map(len, prepared.batches)),
-                "tools_trained": len(prepared.tools),
+                "tools_trained": sum(one.tools for one in learned),
             },
         }
     )
@@ -310,6 +199,8 @@ def _check_tested(finished: Mapping[str, Any], tested: Sequence[Tested], out: Pa
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_short, value))
     if not isinstance(value, dict):
         return repr(value)
     told = {key: item for key, item in value.items() if not isinstance(item, list)}
@@ -317,7 +208,7 @@ def _short(value: Any) -> str:
 
 
 def _near_json(
-    prepared: _Prepared, tested: Sequence[Tested], settings: TrainSettings
+    prepared: Prepared, tested: Sequence[Tested], settings: TrainSettings
 ) -> dict[str, Any]:
     near = prepared.near
     return {
@@ -333,7 +224,7 @@ def _near_json(
     }
 
 
-def _pool_json(part: Tested, prepared: _Prepared, template: str) -> dict[str, Any]:
+def _pool_json(part: Tested, prepared: Prepared, template: str) -> dict[str, Any]:
     """Return what of a tested pool stands in training: its queries, and its tools by document."""
     trained = {pair.document for pair in prepared.pairs}
     texts = documents(part.source.tools, template)

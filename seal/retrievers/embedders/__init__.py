@@ -15,6 +15,7 @@ from seal.core import CacheMode, ModelError, UsageError
 from seal.core.registry import Registry, load_dotted
 from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
+from seal.retrievers.embedders.linear_map import LinearMap, base_of, is_map
 from seal.retrievers.embedders.vectors import (
     CachedEmbedder,
     Matrix,
@@ -64,9 +65,9 @@ def build_embedder(
     """Return an embedder; one that has an `identity` keeps its vectors where there is a store.
 
     Args:
-        what: `provider/model`, a registered name, a sentence-transformers model or its folder, a
-            dotted path, or the thing itself: an object with `embed`, a class that takes the
-            options, or a function of texts.
+        what: `provider/model`, a registered name, a sentence-transformers model or its folder, the
+            folder of a linear map, a dotted path, or the thing itself: an object with `embed`, a
+            class that takes the options, or a function of texts.
         options: The retriever's options; a class gets them with `model` set to the model's name.
         answers: Where vectors are kept (`pool.answers`); None: nowhere.
         cache: How they are used (`pool.cache`); an embedder without identity is asked always.
@@ -76,6 +77,9 @@ def build_embedder(
         UnknownNameError: An option that a shipped embedder does not know.
         UsageError: No such embedder, or it has no `embed`.
     """
+    if is_map(what):
+        base, _ = base_of(Path(what))
+        return LinearMap(Path(what), build_embedder(base, options, answers, cache))
     plugin, model = _resolved(what)
     if hasattr(plugin, "OPTIONS"):
         known = {"model", "template", *plugin.OPTIONS}

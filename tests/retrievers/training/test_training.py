@@ -18,15 +18,14 @@ from hypothesis import strategies as st
 from seal.core import MissingExtraError, UsageError
 from seal.retrievers import fine_tuning
 from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.fine_tuning import (
+from seal.retrievers.fine_tuning import newest_checkpoint, place, write_model
+from seal.retrievers.training_pairs import (
     Asked,
     Pair,
+    Relevance,
     batches_of,
-    newest_checkpoint,
     pairs_of,
-    place,
     plain,
-    write_model,
 )
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
@@ -35,7 +34,7 @@ PAIRS = tuple(
     for verb in ("tell", "ask", "teach")
     for topic in TOPICS
 )
-BATCHES = batches_of(PAIRS, 6, 12, seed=0)
+BATCHES = batches_of(len(PAIRS), 6, 12, seed=0)
 RECIPE = {"batch_size": 6, "learning_rate": 0.05, "checkpoint_every": 5, "device": "cpu"}
 
 
@@ -54,36 +53,52 @@ def test_queries_are_the_same_by_their_words() -> None:
     assert plain("?!") == "?!"
 
 
+def test_a_pair_has_the_hard_negatives_of_its_query_and_tool() -> None:
+    documents = {"a": "alpha", "b": "beta"}
+    hard = {("x", "a"): ("gamma",), ("x", "b"): ("delta",)}
+    pairs = pairs_of([asked("x", "a", "b")], documents, hard)
+    assert pairs == (Pair("x", "alpha", ("gamma",)), Pair("x", "beta", ("delta",)))
+
+
 some_pairs = st.lists(
-    st.builds(Pair, st.sampled_from("abcdef"), st.sampled_from("uvwxyz")), min_size=1, unique=True
+    st.builds(
+        Pair,
+        st.sampled_from(["a", "A", "b", "c"]),
+        st.sampled_from("uvwxyz"),
+        st.tuples(st.sampled_from("uvwxyz")),
+    ),
+    min_size=1,
 )
 
 
-@given(some_pairs, st.integers(2, 5), st.integers(1, 20), st.integers(0, 3))
-def test_no_document_of_a_batch_is_relevant_to_another_of_its_queries(
-    pairs: list[Pair], size: int, count: int, seed: int
-) -> None:
-    batches = batches_of(pairs, size, count, seed)
-    assert len(batches) == count
-    assert batches == batches_of(pairs, size, count, seed)
-    known = set(pairs)
-    for batch in batches:
-        assert 1 <= len(batch) <= size
-        for one in batch:
-            others = [other for other in batch if other != one]
-            assert not any(Pair(pairs[one].query, pairs[o].document) in known for o in others)
-        assert len(set(batch)) == len(batch)
+@given(some_pairs)
+def test_no_document_that_a_query_needs_is_a_negative_of_it(pairs: list[Pair]) -> None:
+    relevance = Relevance(pairs)
+    positions = range(len(pairs))
+    documents, needed = relevance.documents(positions), relevance.needed_too(positions)
+    wanted = {(plain(pair.query), pair.document) for pair in pairs}
+    assert needed.shape == (len(pairs), 2 * len(pairs))
+    for row, pair in enumerate(pairs):
+        for column, document in enumerate(documents):
+            expected = column != row and (plain(pair.query), document) in wanted
+            assert needed[row, column] == expected
 
 
 def test_pairs_are_used_equally_often() -> None:
-    pairs = [Pair(f"q{number}", f"d{number}") for number in range(10)]
-    used = Counter(position for batch in batches_of(pairs, 4, 10, 0) for position in batch)
+    batches = batches_of(10, 4, 10, 0)
+    assert batches == batches_of(10, 4, 10, 0)
+    used = Counter(position for batch in batches for position in batch)
     assert set(used.values()) == {4}
 
 
-def test_a_query_that_differs_in_case_alone_makes_no_negative() -> None:
+def test_a_batch_holds_no_more_pairs_than_there_are() -> None:
+    assert [sorted(batch) for batch in batches_of(3, 64, 2, 0)] == [[0, 1, 2]] * 2
+
+
+def test_queries_that_need_every_document_teach_nothing() -> None:
     pairs = [Pair("Rain?", "a"), Pair("rain", "b")]
-    assert all(len(batch) == 1 for batch in batches_of(pairs, 2, 4, 0))
+    assert not Relevance(pairs).teaches
+    assert Relevance([*pairs, Pair("rain", "b", ("c",))]).teaches
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

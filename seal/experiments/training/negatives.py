@@ -1,0 +1,163 @@
+"""Hard negatives: tools that a retriever places high for a query that does not need them.
+
+Gold names some of the tools that would serve a query, seldom all. So two kinds of candidates are
+left out, as they may be false negatives:
+
+- those whose score is above 95 % of the score of the pair's own tool;
+- those whose document is nearly that of a tool that the query needs.
+
+Source of the first: Moreira et al. (2024), NV-Retriever, section 3 (positive-aware mining,
+TopK-PercPos). The second holds documents to the likeness by which queries are near-duplicates here.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from rapidfuzz import fuzz
+
+from seal.core import DataError, Query, Ranking, UsageError
+from seal.core.canonical import derive_seed
+from seal.core.store import Store
+from seal.experiments.retrieval.draws import Source
+from seal.experiments.training.settings import TrainSettings
+from seal.experiments.training.splits import COMPARED
+from seal.retrievers import build_retriever, rank, reads_gold
+from seal.retrievers.training_pairs import Asked, plain
+from seal.runs.ranking import search_pool
+
+SHARE = 0.95
+"""Of the score of the pair's own tool, up to which another tool is taken for a negative."""
+DEPTH = 100
+"""Tools of a ranking that are looked through; of a pair whose own tool is deeper, all of them have
+a higher score, and none is taken."""
+
+
+@dataclass(slots=True)
+class Mined:
+    """What stands beside pairs, and what was left out."""
+
+    negatives: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """Query's text and id of its tool to the documents, as many of each pair."""
+    found: int = 0
+    """Of the negatives, those that the retriever found; the others were drawn by chance."""
+    drawn: int = 0
+    too_near_in_score: int = 0
+    """Candidates above the last one taken that were left out."""
+    too_near_in_text: int = 0
+
+    def counts(self) -> dict[str, int]:
+        """Return {found, drawn, too_near_in_score, too_near_in_text}."""
+        return {name: value for name, value in asdict(self).items() if name != "negatives"}
+
+
+def mine(
+    source: Source,
+    asked: Sequence[Asked],
+    documents: Mapping[str, str],
+    settings: TrainSettings,
+    store: Store,
+) -> Mined:
+    """Return hard negatives for each query and tool that it needs.
+
+    Where too few candidates are left, tools that the query does not need are drawn by chance.
+
+    Args:
+        source: The pool.
+        asked: Training queries.
+        documents: Tool id to its document.
+        settings: `negatives`, how many a pair, at least 1; `negatives_by`, the retriever.
+        store: Where embeddings are kept.
+
+    Raises:
+        UsageError: The retriever reads gold, or its scores hold the order alone.
+        DataError: The pool has too few tools.
+    """
+    by = settings.negatives_by
+    if reads_gold(by):
+        raise UsageError(f"--negatives-by {by}: it reads gold; name one that reads texts")
+    pool = search_pool(store, source.tools, seed=settings.seed, cache=settings.cache)
+    retriever = build_retriever(by, pool)
+    if not getattr(retriever, "measures", True):
+        raise UsageError(
+            f"--negatives-by {by}: its scores hold the order alone, so they do not tell how near a "
+            "tool is to the wanted one; take bm25, tfidf, dense or hybrid"
+        )
+    queries = [Query(query.text, query.task_id, query.goal) for query in asked]
+    rankings = rank(retriever, queries, DEPTH)
+    plains = {tool: plain(text)[:COMPARED] for tool, text in documents.items()}
+    mined = Mined()
+    chance = random.Random(derive_seed(settings.seed, "negatives", source.digest))
+    for query, ranking in zip(asked, rankings, strict=True):
+        near = _Near([plains[tool] for tool in query.tools], settings.threshold)
+        for own in query.tools:
+            tools = list(_taken(query, own, ranking, plains, near, settings.negatives, mined))
+            others = _others(query, tools, plains, near, settings.negatives, chance)
+            mined.found += len(tools)
+            mined.drawn += len(others)
+            texts = tuple(documents[tool] for tool in tools + others)
+            _check_enough(texts, settings.negatives, source)
+            mined.negatives[query.text, own] = texts
+    return mined
+
+
+class _Near:
+    """Whether documents are nearly those of needed tools."""
+
+    def __init__(self, wanted: Sequence[str], threshold: float) -> None:
+        self._wanted, self._threshold = wanted, threshold
+
+    def __call__(self, text: str) -> bool:
+        least = self._threshold
+        return any(fuzz.ratio(text, own, score_cutoff=least) >= least for own in self._wanted)
+
+
+def _taken(
+    query: Asked,
+    own: str,
+    ranking: Ranking,
+    plains: Mapping[str, str],
+    near: _Near,
+    count: int,
+    mined: Mined,
+) -> Iterator[str]:
+    """Yield at most `count` tools below the pair's own, the best first, and count the others."""
+    highest = SHARE * dict(ranking.hits).get(own, 0.0)
+    for tool, score in ranking.hits:
+        if not count:
+            return
+        if tool in query.tools:
+            continue
+        if score > highest or highest <= 0:
+            mined.too_near_in_score += 1
+        elif near(plains[tool]):
+            mined.too_near_in_text += 1
+        else:
+            count -= 1
+            yield tool
+
+
+def _others(
+    query: Asked,
+    taken: Sequence[str],
+    plains: Mapping[str, str],
+    near: _Near,
+    count: int,
+    chance: random.Random,
+) -> list[str]:
+    """Return tools that fill up to `count`, drawn by chance."""
+    if len(taken) == count:
+        return []
+    free = [tool for tool in plains if tool not in query.tools and tool not in taken]
+    shuffled = (tool for tool in chance.sample(free, len(free)) if not near(plains[tool]))
+    return [tool for tool, _ in zip(shuffled, range(count - len(taken)), strict=False)]
+
+
+def _check_enough(texts: Sequence[str], count: int, source: Source) -> None:
+    if len(texts) < count:
+        raise DataError(
+            f"--negatives {count}: pool {source.label} has {len(texts)} tools that are neither "
+            "needed by a query nor nearly the same; give fewer"
+        )
