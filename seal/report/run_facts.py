@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -84,6 +85,12 @@ class RunFacts:
         return [(name, value) for name, value in found if value]
 
 
+def labels_of(runs: Sequence[RunFacts]) -> list[str]:
+    """Return the models of runs, with the run's name where several have one model."""
+    counts = Counter(run.model for run in runs)
+    return [run.model if counts[run.model] == 1 else f"{run.model} ({run.name})" for run in runs]
+
+
 def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
     """Draw what runs cost against their first metric; None where fewer than two can be drawn.
 
@@ -95,8 +102,8 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
     priced = all(run.dollars for run in shown)
     costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
     drawn = [
-        Curve(run.model, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
-        for run, cost in zip(shown, costs, strict=True)
+        Curve(label, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
+        for label, run, cost in zip(labels_of(shown), shown, costs, strict=True)
     ]
     what = "cost in dollars" if priced else "tokens"
     return curves(f"Cost against score, {shown[0].metric}", drawn, (what, shown[0].metric))

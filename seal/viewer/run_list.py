@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.report.pages import Bar, BarGroup, forest, render
-from seal.report.run_facts import RunFacts, cost_chart
+from seal.report.run_facts import RunFacts, cost_chart, labels_of
 
 
 def list_page(
@@ -67,7 +67,8 @@ def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
     if len(runs) < 2 or len({run.metric for run in runs}) > 1:
         return []
     ranked = sorted(runs, key=lambda run: -float(run.headline))[:_MOST]
-    groups = [BarGroup(run.model, (_bar(run),)) for run in ranked]
+    labels = labels_of(ranked)
+    groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
     title = (
         f"{benchmark}: {ranked[0].metric}, mean with 95 % interval; behind it from floor to ceiling"
     )

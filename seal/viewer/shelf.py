@@ -28,13 +28,17 @@ from seal.runs.run_folder import MANIFEST, RunFolder
 _OPEN = 4
 """Pages that are kept open at a time."""
 _FILES = ("run.json", "summary.json", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
+_LISTED = ("run.json", "summary.json", "timings.jsonl")
+"""Files of which a list tells."""
+_Stamp = tuple[tuple[str, int, int], ...]
+"""Path, time and size of files."""
 
 
 @dataclass(slots=True)
 class _Opened:
     """Pages of runs as their files were when they were opened."""
 
-    stamp: tuple[tuple[str, int, int], ...]
+    stamp: _Stamp
     pages: RunPages
     lock: threading.Lock = field(default_factory=threading.Lock)
     section_lock: threading.Lock = field(default_factory=threading.Lock)
@@ -64,6 +68,7 @@ class Shelf:
                 raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
         self._folders = _named(folders)
         self._opened: OrderedDict[tuple[str, ...], _Opened] = OrderedDict()
+        self._listed: dict[str, tuple[_Stamp, RunFacts]] = {}
         self._lock = threading.Lock()
 
     def runs(self) -> dict[str, RunFolder]:
@@ -110,7 +115,11 @@ class Shelf:
 
     def _facts(self, name: str, run: RunFolder) -> RunFacts:
         try:
-            return facts_of(self.run(name), name)
+            stamp = _stamp_of([self.run(name)], _LISTED)
+            kept = self._listed.get(name)
+            if kept is None or kept[0] != stamp:
+                kept = self._listed[name] = stamp, facts_of(run, name)
+            return kept[1]
         except (DataError, NotThereError) as error:
             return RunFacts(name, run, state="damaged", damage=str(error))
 
@@ -148,7 +157,7 @@ class Shelf:
 
     def _open(self, names: Sequence[str]) -> _Opened:
         runs = list(map(self.run, names))
-        stamp = tuple(_stamps(runs))
+        stamp = _stamp_of(runs, _FILES)
         with self._lock:
             opened = self._opened.get(tuple(names))
             if opened is None or opened.stamp != stamp:
@@ -196,10 +205,9 @@ def _named(folders: Sequence[Path]) -> dict[str, Path]:
     return dict(zip(names, paths, strict=True))
 
 
-def _stamps(runs: Sequence[RunFolder]) -> Iterator[tuple[str, int, int]]:
-    for run in runs:
-        for part in (run, *run.baselines().values()):
-            for path in (part.path / name for name in _FILES):
-                if path.is_file():
-                    told = path.stat()
-                    yield str(path), told.st_mtime_ns, told.st_size
+def _stamp_of(runs: Sequence[RunFolder], names: Sequence[str]) -> _Stamp:
+    """Return how files of runs and of their baselines are now."""
+    parts = (part for run in runs for part in (run, *run.baselines().values()))
+    paths = (part.path / name for part in parts for name in names)
+    told = ((str(path), path.stat()) for path in paths if path.is_file())
+    return tuple((path, each.st_mtime_ns, each.st_size) for path, each in told)

@@ -15,6 +15,7 @@ from viewer_runs import HOSTILE, serving
 
 from seal.core import DataError, UsageError
 from seal.core.records import write_records
+from seal.report.run_facts import labels_of
 from seal.viewer.shelf import NotThereError, Shelf
 from seal.viewer.site import write_site
 
@@ -213,3 +214,24 @@ def test_only_what_is_listed_has_a_name(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no folder"):
         Shelf([tmp_path / "none"])
+
+
+def test_a_list_reads_a_run_anew_when_its_files_change(tmp_path: Path) -> None:
+    for mean in (0.25, 0.5):
+        scores = [verdict("a", "solved")]
+        metrics = {"pass_rate": metric(mean)}
+        run = Writer(tmp_path)("run", [task("a")], [chat("a")], scores, metrics)
+        if mean == 0.25:
+            shelf = Shelf([tmp_path])
+        os.utime(run.path / "summary.json", (mean, mean))
+        assert [facts.headline.mean for facts in shelf.facts() + shelf.facts()] == [mean] * 2
+
+
+def test_runs_of_one_model_are_told_apart_in_charts(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        metrics = {"pass_rate": metric(0.5)}
+        Writer(tmp_path)(
+            name, [task("a")], [chat("a")], [verdict("a", "solved")], metrics, model="m"
+        )
+
+    assert labels_of(Shelf([tmp_path]).facts()) == ["m (second)", "m (first)"]
