@@ -6,14 +6,17 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers import ModelServer, Received
+from postgres_server import PASSWORD, PostgresServer
+from servers import Answer, ModelServer, Received, failure, half, nothing
 from small_pools import by_server, contents, many, play, write_pool
 
 from seal.core import UsageError
+from seal.core.store import FILE_NAME, Store
 from seal.runs.cache_fill import fill_cache
 from seal.runs.cluster import connected
 from seal.runs.settings import RunSettings
@@ -49,16 +52,45 @@ class Gate:
         return by_server(request)
 
 
+FAILURES = (failure(500), failure(429, retry_after="0.1"), half(), nothing(), failure(503))
+
+
+class FlakyGate(Gate):
+    """From now on fails the first time that it is asked something, each time in another way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failing = False
+        self.asked: Counter[bytes] = Counter()
+
+    def __call__(self, request: Received) -> Answer:
+        answer = super().__call__(request)
+        if not self.failing:
+            return answer
+        self.asked[request.raw] += 1
+        known = self.asked[request.raw] > 1
+        return answer if known else FAILURES[len(self.asked) % len(FAILURES)]
+
+
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[cluster_utils.Cluster]:
-    """A head that plays nothing, and two nodes with a processor each."""
-    started = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    try:
-        for _ in range(2):
-            started.add_node(num_cpus=1)
-        yield started
-    finally:
-        started.shutdown()
+def head() -> Iterator[cluster_utils.Cluster]:
+    """A head that plays nothing; its nodes know the password of the database."""
+    with pytest.MonkeyPatch.context() as variables:
+        variables.setenv("PGPASSWORD", PASSWORD)
+        started = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+        try:
+            yield started
+        finally:
+            started.shutdown()
+
+
+@pytest.fixture
+def cluster(head: cluster_utils.Cluster, monkeypatch) -> cluster_utils.Cluster:
+    """Two nodes with a processor each, those of the tests before where they still run."""
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    while len(head.worker_nodes) < 2:
+        head.add_node(num_cpus=1)
+    return head
 
 
 @pytest.fixture
@@ -103,8 +135,25 @@ def begun(
 ) -> subprocess.Popen[str]:
     """Start a run."""
     fixed = ["run", pool, "--model", "openai/x", "--base-url", server.url, "--workers", 2]
-    more = ["--cache", "off", "--retriever", "tfidf", "--no-baselines", "--out", out, *words]
+    cache = () if "--cache-url" in words else ("--cache", "off")
+    more = ["--retriever", "tfidf", "--no-baselines", "--out", out, *cache, *words]
     return started(cluster, *fixed, *more, folder=out.parent)
+
+
+def answered(store: Store) -> list[tuple[str, str, object]]:
+    """Return what a store holds, whenever it was written."""
+    return [(entry.key, entry.kind, entry.value) for entry in store.entries()]
+
+
+def wait_for_chats(process: subprocess.Popen[str], out: Path, chats: int) -> None:
+    """Wait until so many chats have ended."""
+    journal = out / "trajectories.jsonl"
+    for _ in range(PATIENCE_S * 20):
+        if journal.is_file() and journal.read_bytes().count(b"\n") >= chats:
+            return
+        assert process.poll() is None, process.communicate()
+        threading.Event().wait(0.05)
+    raise AssertionError(f"{chats} chats did not end")
 
 
 def wait_for(process: subprocess.Popen[str], gate: Gate, requests: int) -> None:
@@ -176,3 +225,28 @@ def test_a_node_that_dies_costs_its_chats_a_retry_and_no_score(
     assert (process.returncode, contents(out)) == (0, calm), said
     assert "a node died; what it worked on is begun anew" in said
     assert len(server.received) >= REQUESTS * TASKS + 2
+
+
+def test_a_shared_cache_a_flaky_server_and_a_node_that_dies_leave_the_bytes_of_a_calm_run(
+    cluster, pool, postgres: PostgresServer, tmp_path
+):
+    out, url, flaky = tmp_path / "run", postgres.url(), FlakyGate()
+    with ModelServer(flaky) as server:
+        asked = {"model": "openai/x", "base_url": server.url, "retriever": "tfidf"}
+        here = play(pool, tmp_path / "calm", cache_dir=tmp_path / "here", **asked)
+        flaky.failing = True
+        kept = ["--cache-url", url, "-M", "first_wait_s=0.01"]
+        process = begun(cluster, pool, server, out, *kept)
+        wait_for_chats(process, out, TASKS // 4)
+        flaky.open.clear()
+        wait_for(process, flaky, 4)  # two chats of each node wait for the server
+        cluster.remove_node(min(cluster.worker_nodes, key=id), allow_graceful=False)
+        flaky.open.set()
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, contents(out)) == (0, contents(here.folder.path)), said
+    assert "a node died; what it worked on is begun anew" in said
+    assert PASSWORD not in said
+    assert len(flaky.asked) > len(FAILURES)
+    assert max(flaky.asked.values()) > 2, "no chat was played again"
+    with Store(tmp_path / "here" / FILE_NAME) as calm, Store(url) as shared:
+        assert answered(shared) == answered(calm)
