@@ -9,7 +9,7 @@ values that a JSON line cannot hold. A record that was written and read stays as
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -133,8 +133,15 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def read_records(path: Path, kind: type[Record]) -> Iterator[Record]:
+def read_records(
+    path: Path, kind: type[Record], wanted: Callable[[bytes], object] = bytes.strip
+) -> Iterator[Record]:
     """Yield the records of a file one by one.
+
+    Args:
+        path: The file.
+        kind: Of its records.
+        wanted: Tells by a line whether it is to be read; the usual one leaves out empty lines.
 
     Raises:
         DataError: The file does not exist, or a line is bad; the text names the line.
@@ -143,7 +150,7 @@ def read_records(path: Path, kind: type[Record]) -> Iterator[Record]:
         raise DataError(f"no file {path}")
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
-            if line.strip():
+            if wanted(line):
                 try:
                     yield decode(line, kind)
                 except DataError as error:

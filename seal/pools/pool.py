@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -26,6 +26,7 @@ from seal.pools.importer import (
 )
 from seal.pools.named_tools import named_tools
 from seal.pools.order import Choice, prefix
+from seal.simulator_cache.gold_answers import RecordedCall, recorded_calls
 
 if TYPE_CHECKING:
     from seal.pools.search import Hit, Kind
@@ -56,6 +57,19 @@ def load_pool(folder: Path) -> StoredPool:
     return StoredPool(folder)
 
 
+class Outline(NamedTuple):
+    """Of a task what decides who and what takes part in chats."""
+
+    id: str
+    world: str
+    persona: bool
+    """Whether it has one."""
+    replies: bool
+    """Whether its persona has the user's answers word by word."""
+    recorded: tuple[RecordedCall, ...]
+    """Its gold calls whose results are recorded."""
+
+
 class StoredPool:
     """A pool folder: tools, tasks and recorded runs; many tasks, and runs, are streamed.
 
@@ -80,6 +94,7 @@ class StoredPool:
         self._view = view
         self._kept: tuple[Task, ...] | None = None
         self._drawn: dict[tuple[tuple[tuple[str, str], ...], int], frozenset[str]] = {}
+        self._outlined: dict[tuple[tuple[str, str], ...], tuple[Outline, ...]] = {}
 
     @cached_property
     def report(self) -> dict[str, JSON]:
@@ -178,11 +193,27 @@ class StoredPool:
         found = (task for task in self._selected(select or {}) if task.id in drawn)
         yield from islice(found, len(drawn))
 
+    def outlines(self, select: Mapping[str, str] | None = None) -> tuple[Outline, ...]:
+        """Return the outlines of tasks, all or with some tags; the tasks are read once for it.
+
+        Raises:
+            DataError: As for `tasks`.
+            UsageError: As for `tasks`.
+        """
+        key = tuple(sorted((select or {}).items()))
+        if key not in self._outlined:
+            self._outlined[key] = tuple(map(_outline, self.tasks(select)))
+        return self._outlined[key]
+
     def _selected(self, select: Mapping[str, str]) -> Iterator[Task]:
         known: defaultdict[str, set[str]] = defaultdict(set)
         wanted = {tag: value.casefold() for tag, value in select.items()}
         found = False
         for task in self._checked() if self._view is None else self._view(self._checked):
+            if not wanted:
+                found = True
+                yield task
+                continue
             tags = {tag: _written(value) for tag, value in task.tags.items()}
             for tag, value in tags.items():
                 known[tag].add(value)
@@ -279,6 +310,12 @@ class StoredPool:
         files = self.recordings()
         check_name(f"recording in {self.name}", name, files)
         yield from read_records(files[name], Trajectory)
+
+
+def _outline(task: Task) -> Outline:
+    persona = task.persona
+    replies = "replies" in (persona or {})
+    return Outline(task.id, task.world, persona is not None, replies, tuple(recorded_calls(task)))
 
 
 def _written(value: JSON) -> str:

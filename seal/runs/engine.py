@@ -427,9 +427,10 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     named = USER in settings.roles or USER in settings.role_models
     if named or team.roles.get(USER) != USER:
         return team
-    briefs = (task.persona for task in pool.tasks() if task.persona is not None)
-    replies = ["replies" in brief for brief in briefs]
-    if is_player(settings.model, _PLAY_AGENTS) or (replies and all(replies)):
+    if is_player(settings.model, _PLAY_AGENTS):
+        return team.seat(USER, SCRIPTED)
+    replies = [task.replies for task in pool.outlines() if task.persona]
+    if replies and all(replies):
         return team.seat(USER, SCRIPTED)
     return team
 

@@ -7,7 +7,7 @@ few runs need is imported for those alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -19,13 +19,13 @@ from seal.core.environment import Environment, EnvironmentFactory, Validated
 from seal.core.store import Store, digest_of_entries
 from seal.pools.lookup import answer_formats
 from seal.pools.originals import originals
-from seal.pools.pool import StoredPool
+from seal.pools.pool import Outline, StoredPool
 from seal.runs.cast import Cast
 from seal.runs.run_model import find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.gold_answers import GoldAnswers
+from seal.simulator_cache.gold_answers import GoldAnswers, RecordedCall, recorded_calls
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 if TYPE_CHECKING:
@@ -77,12 +77,7 @@ class SimulatorSource:
 
             return RecordedEnvironments(self._recording(), self._recorded, self.tools)
         simulator = self.simulator()
-        tasks, scrambled = self.pool.tasks(), originals(self.tools.values())
-        if scrambled:
-            from seal.pools.renaming import renamed
-
-            tasks = (renamed(task, scrambled) for task in tasks)
-        gold = GoldAnswers(() if self.settings.force_simulator else tasks)
+        gold = GoldAnswers(self._gold())
         if gold:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
@@ -91,6 +86,18 @@ class SimulatorSource:
 
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
+
+    def _gold(self) -> Iterator[RecordedCall]:
+        """Yield the gold calls that answer, of the tools as they are called."""
+        if self.settings.force_simulator:
+            return
+        if scrambled := originals(self.tools.values()):
+            from seal.pools.renaming import renamed
+
+            for task in self.pool.tasks():
+                yield from recorded_calls(renamed(task, scrambled))
+        else:
+            yield from chain.from_iterable(task.recorded for task in self.pool.outlines())
 
     @property
     def _parts(self) -> set[str]:
@@ -147,7 +154,7 @@ class EnvironmentSource:
         given = replace(given, tools=known)
         self._environments = given.environments()
         recorded = not isinstance(self._environments, SimulatedEnvironments)
-        self._world_of = worlds_of(settings, pool.tasks())
+        self._world_of = worlds_of(settings, pool.outlines())
         _check(settings, recorded, set(self._world_of.values()))
         written = "native" if recorded else settings.play.format
         self._feedback: FeedbackSwitch | None = None
@@ -224,7 +231,7 @@ def _with_stand_ins(environment: Environment, simulated: Environment | None) -> 
     return Validated(inner, environment.validator, environment.names)
 
 
-def worlds_of(settings: RunSettings, tasks: Iterable[Task]) -> dict[str, str]:
+def worlds_of(settings: RunSettings, tasks: Iterable[Task | Outline]) -> dict[str, str]:
     """Return the world in which each task is played, by its id; of those in none nothing."""
     named = settings.environment
     worlds = ((task.id, task.world if named is None else named) for task in tasks)

@@ -16,12 +16,11 @@ from seal.agents import identity_of as identity_of_agent
 from seal.agents.autogen import distribution
 from seal.agents.roles import prompt, prompts_digest
 from seal.agents.teams import MANAGER, USER, Team
-from seal.core import JSON, Task, UsageError
+from seal.core import JSON, UsageError
 from seal.core.canonical import digest
 from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
-from seal.evaluation.goals import asks_calls_alone, no_call_besides
 from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
@@ -32,6 +31,7 @@ from seal.retrievers import files_digest
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
 from seal.runs.settings import RunSettings
+from seal.runs.tasks_file import write_tasks
 from seal.sandbox import build_sandbox
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def identity_of_run(engine: Engine) -> dict[str, dict[str, JSON]]:
 def _user_of(engine: Engine) -> JSON:
     """Return who plays the user: `goal` where it only speaks the goals."""
     s = engine.settings
-    every = engine.pool.tasks(select=s.select)
-    if USER not in s.role_models and all(task.persona is None for task in every):
+    every = engine.pool.outlines(s.select)
+    if USER not in s.role_models and not any(task.persona for task in every):
         return "goal"
     agent = engine.team.roles.get(USER)
     user: dict[str, JSON] = {"agent": identity_of_agent(agent), "brief": s.user_brief}
@@ -288,13 +288,13 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
-    gold = _Gold()
-    write_records(folder.path / "tasks.jsonl", map(gold.seen, wanted))
+    chosen_by = [measure, system, settings.shard, None if only is None else sorted(only)]
+    calls_alone = write_tasks(folder.path / "tasks.jsonl", wanted, chosen_by)
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
     manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
     if pool.benchmark is not None and (declared := pool.benchmark.declared()):
         manifest["benchmark"] = declared
-    if gold.is_calls:
+    if calls_alone:
         manifest[GOLD] = CALLS
     if engine.tries_own_agent:
         manifest["agent"] = agent_name(engine.team.roles[MANAGER])
@@ -308,22 +308,6 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         manifest["origins"] = dict(sorted(origins.items()))
     folder.write_json("run.json", manifest)
     return warnings
-
-
-class _Gold:
-    """What the gold of tasks asks for, as they pass by."""
-
-    def __init__(self) -> None:
-        self.is_calls = False
-        """Calls and nothing else, in every task."""
-        self._besides = False
-
-    def seen(self, task: Task) -> Task:
-        """Return a task that is counted in."""
-        self._besides = self._besides or not all(map(no_call_besides, task.goals))
-        called = any(map(asks_calls_alone, task.goals))
-        self.is_calls = not self._besides and (self.is_calls or called)
-        return task
 
 
 def _simulated(pool: StoredPool) -> Iterator[str]:

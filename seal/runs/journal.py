@@ -4,6 +4,9 @@ A line is appended and flushed when a chat ends, so that a killed run loses only
 a torn last line is cut off. When the run ends, the trajectories are put in task order by atomic
 rename. The timings hold what differs between runs: when each chat began, how long it took and what
 it cost. What judges cost stands in lines of its own, one for each time that the run was scored.
+
+What large files hold is kept in an index beside them (`file_index`), so that a resumed run does not
+read them again.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from seal.core import DataError, Trajectory
 from seal.core.plain import json_bytes
 from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, repair_tail
 from seal.core.secrets import without_keys
+from seal.runs.file_index import NOTHING, OFTEN, FileIndex, forget, read_index, write_index
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.spending.ledger import (
     Account,
@@ -57,7 +61,10 @@ class Journal:
         repair_tail(path)
         self._places: dict[Pair, tuple[int, int]] = {}
         self._failed: set[Pair] = set()
-        self._scan()
+        self._lines = 0
+        self._indexed = 0
+        """Lines that the index covers."""
+        self._scan(self._recalled())
         self.file = path.open("a+b")
 
     @property
@@ -77,10 +84,14 @@ class Journal:
             append_line(self.file, outcome.line)
             pair = (outcome.task_id, outcome.trial)
             self._note(pair, outcome.failed, start, len(outcome.line))
+            if self._lines - self._indexed >= OFTEN:
+                self._write_index()
 
     def close(self) -> None:
         """Close the file, as it is."""
         close_file(self.file)
+        if self._lines > self._indexed:
+            self._write_index()
 
     def put_in_order(self, order: Mapping[str, int]) -> None:
         """Rewrite the file in the order of tasks and trials, the last line of each pair alone.
@@ -89,21 +100,60 @@ class Journal:
             order: Task id to its position; a trajectory of another task is dropped.
         """
         close_file(self.file)
+        forget(self.path)
         pairs = sorted(
             (p for p in self._places if p[0] in order), key=lambda p: (order[p[0]], p[1])
         )
+        places, end = {}, 0
         with self.path.open("rb") as old, AtomicFile(self.path) as new:
             for pair in pairs:
                 start, length = self._places[pair]
                 old.seek(start)
                 new.write(old.read(length))
+                places[pair] = end, length
+                end += length
+        self._places, self._lines = places, len(places)
+        self._write_index()
 
-    def _scan(self) -> None:
+    def _recalled(self) -> FileIndex:
+        """Return the index of the file, whose chats are noted; `NOTHING` where it tells of none."""
+        index = read_index(self.path)
+        try:
+            columns = [index.known[name] for name in ("tasks", "trials", "starts", "lengths")]
+            failed = set(index.known["failed"])
+        except (KeyError, TypeError):
+            return NOTHING
+        tasks, trials, starts, lengths = columns
+        pairs = list(zip(tasks, trials, strict=False))
+        self._places = dict(zip(pairs, zip(starts, lengths, strict=False), strict=False))
+        self._failed = {pair for place, pair in enumerate(pairs) if place in failed}
+        self._lines = self._indexed = index.lines
+        return index
+
+    def _write_index(self) -> None:
+        if not self._places:
+            return
+        tasks, trials = zip(*self._places, strict=True)
+        starts, lengths = zip(*self._places.values(), strict=True)
+        known = {
+            "tasks": tasks,
+            "trials": trials,
+            "starts": starts,
+            "lengths": lengths,
+            "failed": [n for n, pair in enumerate(self._places) if pair in self._failed],
+        }
+        size = self.path.stat().st_size
+        write_index(self.path, FileIndex(size, self._lines, known))
+        self._indexed = self._lines
+
+    def _scan(self, index: FileIndex) -> None:
+        """Note the chats that the index does not cover."""
         if not self.path.is_file():
             return
-        start = 0
+        start = index.size
         with self.path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+            lines.seek(start)
+            for number, line in enumerate(lines, index.lines + 1):
                 pair, failed = self._read(line, number)
                 self._note(pair, failed, start, len(line))
                 start += len(line)
@@ -122,6 +172,7 @@ class Journal:
             ) from error
 
     def _note(self, pair: Pair, failed: bool, start: int, length: int) -> None:
+        self._lines += 1
         self._places[pair] = (start, length)
         (self._failed.add if failed else self._failed.discard)(pair)
 
@@ -139,26 +190,38 @@ class Timings:
     def __init__(self, path: Path) -> None:
         repair_tail(path)
         self.spent = spending_of(path)
-        """What the earlier parts of the run spent."""
+        """What the run spent until now."""
+        self._unindexed = 0
         self.file = path.open("a+b")
 
     def add(self, outcome: Outcome) -> None:
         """Write one chat; it is in the file when this returns."""
-        names = ("task_id", "trial", "started", "seconds", "tokens", "note")
+        names = ("task_id", "trial", "started", "seconds")
         fields = {name: getattr(outcome, name) for name in names}
         fields["seconds"] = round(outcome.seconds, 6)
-        self._write({**fields, "asked": ledger_record(outcome.asked)})
+        self._write(fields | {"tokens": outcome.tokens, "note": outcome.note}, outcome.asked)
 
     def add_judging(self, asked: Ledger) -> None:
         """Write what the judges of the run were asked."""
-        self._write({"tokens": tokens_of(asked), "asked": ledger_record(asked)})
+        self._write({"tokens": tokens_of(asked)}, asked)
 
-    def _write(self, fields: dict[str, Any]) -> None:
-        append_line(self.file, without_keys(json_bytes(fields)) + b"\n")
+    def _write(self, fields: dict[str, Any], asked: Ledger) -> None:
+        told = {**fields, "asked": ledger_record(asked)}
+        append_line(self.file, without_keys(json_bytes(told)) + b"\n")
+        self.spent.add(fields["tokens"], asked)
+        self._unindexed += 1
+        if self._unindexed >= OFTEN:
+            self._write_index()
+
+    def _write_index(self) -> None:
+        self.spent.keep(Path(self.file.name))
+        self._unindexed = 0
 
     def close(self) -> None:
         """Close the file."""
         close_file(self.file)
+        if self._unindexed:
+            self._write_index()
 
 
 @dataclass(slots=True)
@@ -168,11 +231,20 @@ class Spending:
     tokens: int = 0
     asked: dict[Account, Spent] = field(default_factory=dict)
     """Runs of earlier versions say nothing of it."""
+    lines: int = 0
+    """Of timings that were counted."""
 
-    def add(self, tokens: int, asked: Ledger) -> None:
-        """Count more."""
+    def add(self, tokens: int, asked: Ledger, lines: int = 1) -> None:
+        """Count what some lines tell of."""
         self.tokens += tokens
-        self.asked = merged([self.asked, asked])
+        self.lines += lines
+        for account, spent in asked.items():
+            self.asked[account] = self.asked.get(account, Spent()) + spent
+
+    def keep(self, timings: Path) -> None:
+        """Write the index of a file, all of whose lines are counted."""
+        known = {"tokens": self.tokens, "asked": ledger_record(self.asked)}
+        write_index(timings, FileIndex(timings.stat().st_size, self.lines, known))
 
 
 def spending_of(path: Path) -> Spending:
@@ -181,9 +253,14 @@ def spending_of(path: Path) -> Spending:
     Raises:
         DataError: A line is damaged.
     """
-    spending = Spending()
-    for fields in timings_of(path):
+    spending, index = Spending(), read_index(path)
+    try:
+        spending.add(index.known["tokens"], read_ledger(index.known["asked"]), index.lines)
+    except (KeyError, TypeError, ValueError):
+        index = NOTHING
+    for fields in timings_of(path, index):
         spending.add(fields["tokens"], fields["asked"])
+    spending.asked = dict(sorted(spending.asked.items()))
     return spending
 
 
@@ -201,8 +278,12 @@ def chats_asked(path: Path) -> Ledger:
     return merged(last.values())
 
 
-def timings_of(path: Path) -> Iterator[dict[str, Any]]:
+def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any]]:
     """Yield {tokens, asked} of each line of a file of timings; of a chat also its other fields.
+
+    Args:
+        path: The file; it need not be there.
+        after: Covers the lines to leave out.
 
     Raises:
         DataError: A line is damaged.
@@ -210,7 +291,8 @@ def timings_of(path: Path) -> Iterator[dict[str, Any]]:
     if not path.is_file():
         return
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+        lines.seek(after.size)
+        for number, line in enumerate(lines, after.lines + 1):
             if not line.endswith(b"\n"):
                 return  # torn by a kill: the chat is played again
             try:
@@ -264,5 +346,5 @@ def spent_on(folder: RunFolder) -> Spending:
         if timings.is_file():
             repair_tail(timings)
             spent = spending_of(timings)
-            total.add(spent.tokens, spent.asked)
+            total.add(spent.tokens, spent.asked, spent.lines)
     return total

@@ -431,7 +431,7 @@ class _Chats:
         from seal.evaluation.own_metrics import try_metrics
 
         trajectory, tools = decode(line, Trajectory), self.engine.tools
-        task = next(task for task in self.folder.tasks() if task.id == trajectory.task_id)
+        task = next(self.folder.tasks_of({trajectory.task_id}))
         try_metrics(metrics, task, trajectory, tools)
         others = (metric for metric in metrics if not is_ours(metric))
         score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
@@ -465,7 +465,8 @@ class _Chats:
         missed = 0
         for trial in range(self.settings.trials):
             self._bring_back()
-            waiting = (task for task in self.folder.tasks() if (task.id, trial) not in done)
+            ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
+            waiting = self.folder.tasks_of(ids) if ids else iter(())
             while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
                 found = self.engine.rank(batch)
                 missed = missed + 1 if found.outage else 0  # one batch may have a text to blame

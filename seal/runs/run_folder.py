@@ -2,13 +2,16 @@
 
 run.json             measure, system, what was asked for, digest of the cache entries that were used
 tasks.jsonl          the tasks that the run plays
+tasks.index          of many tasks what they were chosen by, so that they are written once
 tools.jsonl          the pool
 rankings.jsonl       what was retrieved, for each goal
 trajectories.jsonl   what was said and done, one line a task and trial
 scores.jsonl         one line a task, trial, goal and metric
 scores.npz           of a large run the same in columns, which comparisons read
+trajectories.index   of a large run where each chat stands, so that it is resumed at once
 summary.json         means, intervals, stop reasons, usage
 timings.jsonl        seconds and dates: everything that differs from run to run
+timings.index        of a large run what it has spent
 report.html          the report
 floor/, ceiling/     the same tasks played by the baselines: run folders too
 corrected/           the same chats scored by corrected gold: a run folder too
@@ -17,7 +20,7 @@ corrected/           the same chats scored by corrected gold: a run folder too
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -28,7 +31,14 @@ import orjson
 from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile, append_line, close_file, from_plain, read_records
+from seal.core.records import (
+    SCHEMAS,
+    AtomicFile,
+    append_line,
+    close_file,
+    from_plain,
+    read_records,
+)
 from seal.core.secrets import without_keys
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
@@ -43,6 +53,8 @@ GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
+_TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()
+"""Begins a line of a task, as it is written."""
 _OBJECT, _LIST, _COUNT, _TEXT = (dict,), (list,), (int,), (str,)
 _NUMBER = (int, float, type(None))
 _SAID = {
@@ -174,7 +186,11 @@ class RunFolder:
     def task_ids(self) -> Iterator[str]:
         """Yield the ids of these tasks."""
         with (self.path / "tasks.jsonl").open("rb") as lines:
-            yield from (orjson.loads(line)["id"] for line in lines)
+            yield from map(_id_of, lines)
+
+    def tasks_of(self, ids: Container[str]) -> Iterator[Task]:
+        """Yield the tasks of some ids; the lines of others are not decoded."""
+        return read_records(self.path / "tasks.jsonl", Task, lambda line: _id_of(line) in ids)
 
     def tools(self) -> dict[str, Tool]:
         """Return the pool by id."""
@@ -245,6 +261,14 @@ class RunFolder:
         if name == _SUMMARY:
             return f"write it anew: `seal score {self.path}`"
         return "bring back the file that `seal run` wrote, or play the run again"
+
+
+def _id_of(line: bytes) -> str:
+    """Return the id of a task's line, of which no more is read where it begins as we write it."""
+    head, found, _ = line.removeprefix(_TASK).partition(b'",')
+    if found and b"\\" not in head and line.startswith(_TASK):
+        return head.decode()
+    return str(orjson.loads(line)["id"])
 
 
 def _lines_of(path: Path) -> int:

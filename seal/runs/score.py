@@ -265,7 +265,7 @@ class Scorer:
         Returns:
             Whether there may be more: at most 16 are scored so.
         """
-        task = next(task for task in folder.tasks() if task.id == trajectory.task_id)
+        task = next(folder.tasks_of({trajectory.task_id}))
         pair = task, _with_turns(task, trajectory, *_turns_given(folder))
         self._ahead[task.id, trajectory.trial] = self._measure(tools)(pair)
         return len(self._ahead) < _AHEAD

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from seal.core import JSON, Response, Task, Tool
 from seal.core.canonical import equal
 from seal.core.conditions import Called
+
+RecordedCall = tuple[Called, JSON]
+"""A gold call and its result."""
+
+
+def recorded_calls(task: Task) -> Iterator[RecordedCall]:
+    """Yield the gold calls of a task whose arguments and results are recorded."""
+    plans = (plan for goal in task.goals for plan in goal.plans or ())
+    for milestone in (milestone for plan in plans for milestone in plan.milestones):
+        condition, result = milestone.condition, milestone.result
+        if result is None or not isinstance(condition, Called):
+            continue
+        if condition.arguments is not None:
+            yield condition, result
 
 
 class GoldAnswers:
@@ -16,20 +30,15 @@ class GoldAnswers:
     given where the gold does not name them. Where milestones disagree, the first task's counts.
 
     Args:
-        tasks: Read once, in order.
+        calls: Those of all tasks, in their order (`recorded_calls`).
     """
 
     identity = "gold/1"
 
-    def __init__(self, tasks: Iterable[Task]) -> None:
-        self._answers: dict[str, list[tuple[Called, JSON]]] = {}
-        plans = (p for task in tasks for goal in task.goals for p in goal.plans or ())
-        for milestone in (milestone for plan in plans for milestone in plan.milestones):
-            if milestone.result is not None:
-                condition = milestone.condition
-                if isinstance(condition, Called) and condition.arguments is not None:
-                    answers = self._answers.setdefault(condition.tool, [])
-                    answers.append((condition, milestone.result))
+    def __init__(self, calls: Iterable[RecordedCall]) -> None:
+        self._answers: dict[str, list[RecordedCall]] = {}
+        for call in calls:
+            self._answers.setdefault(call[0].tool, []).append(call)
 
     def __len__(self) -> int:
         return sum(map(len, self._answers.values()))

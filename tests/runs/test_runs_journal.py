@@ -12,7 +12,9 @@ import pytest
 from seal.core import DataError, Stop, Trajectory, UsageError
 from seal.core.folders import Lock, is_held
 from seal.core.records import encode, read_records
-from seal.runs.journal import Journal, Timings
+from seal.runs.file_index import FileIndex, write_index
+from seal.runs.journal import Journal, Timings, spending_of
+from seal.runs.spending.ledger import Spent
 from seal.runs.workers import Outcome
 
 
@@ -159,3 +161,82 @@ def test_whether_a_run_is_written_can_be_seen_without_hindering_it(tmp_path: Pat
     assert not is_held(tmp_path)
     with Lock(tmp_path):
         assert is_held(tmp_path)
+
+
+LONG = "yes " * 2_000
+"""An answer by which 600 chats make a file that is worth an index."""
+
+
+@pytest.fixture
+def indexed(path: Path) -> Path:
+    with closing(Journal(path)) as journal:
+        for number in range(600):
+            journal.append(
+                outcome(
+                    played(f"t{number}", reason="done" if number != 7 else "error", answer=LONG)
+                )
+            )
+    assert path.with_suffix(".index").is_file()
+    return path
+
+
+def known(path: Path) -> tuple[set[tuple[str, int]], int]:
+    """Return the chats that need not be played again, and how many have a line."""
+    with closing(Journal(path)) as journal:
+        return journal.finished, len(journal.played)
+
+
+def without_index(path: Path) -> tuple[set[tuple[str, int]], int]:
+    path.with_suffix(".index").unlink()
+    return known(path)
+
+
+def test_what_an_index_covers_is_not_read_again_and_later_lines_are(indexed: Path):
+    content = indexed.read_bytes()
+    spoilt = content.replace(b'"t5"', b'"no"', 1)  # nobody sees it but who reads the line
+    indexed.write_bytes(spoilt + encode(played("late")) + encode(played("t7")) + b'{"schema":"tr')
+
+    finished, count = known(indexed)
+
+    assert count == 601
+    assert {("t5", 0), ("t7", 0), ("late", 0)} <= finished
+
+
+@pytest.mark.parametrize("change", ["cut", "replaced", "damaged", "of other things", "empty"])
+def test_an_index_that_is_stale_or_damaged_counts_as_none(indexed: Path, change: str):
+    index, lines = indexed.with_suffix(".index"), indexed.read_bytes().splitlines(keepends=True)
+    if change == "cut":
+        indexed.write_bytes(b"".join(lines[:3] + lines[4:]))
+    elif change == "replaced":
+        indexed.write_bytes(b"".join([*lines[:-2], lines[-1], lines[-2]]))
+    elif change == "damaged":
+        index.write_bytes(index.read_bytes().replace(b'"t4"', b'"t9"', 1))
+    elif change == "of other things":
+        write_index(indexed, FileIndex(indexed.stat().st_size, 600, {"tasks": 7}))
+    else:
+        index.write_bytes(b"")
+
+    assert known(indexed) == without_index(indexed)
+
+
+def test_an_index_is_that_of_the_order_in_which_the_file_stands(indexed: Path):
+    with closing(Journal(indexed)) as journal:
+        journal.put_in_order({f"t{number}": -number for number in range(600)})
+
+    assert known(indexed) == without_index(indexed)
+    assert next(read_records(indexed, Trajectory)).task_id == "t599"
+
+
+def test_what_a_large_file_of_timings_spent_is_kept(tmp_path: Path):
+    path = tmp_path / "timings.jsonl"
+    asked = {("judge", "m"): Spent(requests=2, tokens_in=5)}
+    with closing(Timings(path)) as timings:
+        for number in range(600):
+            timings.add(Outcome(f"t{number}", 0, b"", tokens=5, note=LONG, asked=asked))
+    path.write_bytes(path.read_bytes().replace(b'"tokens":5', b'"tokens":6', 1))
+    with closing(Timings(path)) as timings:
+        timings.add_judging(asked)
+
+    spent = spending_of(path)
+
+    assert (spent.tokens, spent.asked["judge", "m"].requests) == (3_005, 1_202)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from seal.core import ChatModel, Completion, Request, RequestError
@@ -40,8 +41,15 @@ class Spent:
     """True where a server gave no count and the documented estimate stands in."""
 
     def __add__(self, other: Spent) -> Spent:
-        summed = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Spent)}
-        return Spent(**{**summed, "estimated": self.estimated or other.estimated})
+        return Spent(
+            self.requests + other.requests,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.kept + other.kept,
+            self.kept_in + other.kept_in,
+            self.kept_out + other.kept_out,
+            self.estimated or other.estimated,
+        )
 
     @classmethod
     def of(cls, answer: Completion) -> Spent:
@@ -58,6 +66,7 @@ class Spent:
 
 
 Ledger = Mapping[Account, Spent]
+_COUNTS = itemgetter(*(each.name for each in fields(Spent)))
 
 
 def merged(ledgers: Iterable[Ledger]) -> dict[Account, Spent]:
@@ -89,11 +98,13 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
         TypeError: It is no such list.
         ValueError: A count is no whole number.
     """
-    names = [each.name for each in fields(Spent)]
-    counts = [row[name] for row in record for name in names]
-    if wrong := [count for count in counts if not isinstance(count, int)]:
-        raise ValueError(f"{wrong[0]!r} stands for a count")
-    return {(row["role"], row["model"]): Spent(**{n: row[n] for n in names}) for row in record}
+    ledger = {}
+    for row in record:
+        counts = _COUNTS(row)
+        if wrong := [count for count in counts if not isinstance(count, int)]:
+            raise ValueError(f"{wrong[0]!r} stands for a count")
+        ledger[row["role"], row["model"]] = Spent(*counts)
+    return ledger
 
 
 _PLAYING: ContextVar[int | None] = ContextVar("playing", default=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from seal.benchmarks.toolscan.query_generation.candidates import GoldCall
@@ -17,7 +18,7 @@ from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.gold_answers import GoldAnswers
+from seal.simulator_cache.gold_answers import GoldAnswers, recorded_calls
 from seal.simulator_cache.template import Template
 
 MOST_ROWS = 5
@@ -47,7 +48,9 @@ class Bench:
         tasks: Sequence[Task],
         allow_code: Collection[str] = (),
     ) -> None:
-        simulator: Simulator = Fallback(GoldAnswers(tasks), Template())
+        simulator: Simulator = Fallback(
+            GoldAnswers(chain.from_iterable(map(recorded_calls, tasks))), Template()
+        )
         self._setup = WorldSetup(
             web=pool.web, simulator=lambda: simulator, allow_code=tuple(allow_code)
         )
