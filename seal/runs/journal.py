@@ -191,7 +191,8 @@ class Timings:
         repair_tail(path)
         self.spent = spending_of(path)
         """What the run spent until now."""
-        self._unindexed = 0
+        self._indexed = 0
+        """Lines that the index covered when this was last written."""
         self.file = path.open("a+b")
 
     def add(self, outcome: Outcome) -> None:
@@ -209,18 +210,17 @@ class Timings:
         told = {**fields, "asked": ledger_record(asked)}
         append_line(self.file, without_keys(json_bytes(told)) + b"\n")
         self.spent.add(fields["tokens"], asked)
-        self._unindexed += 1
-        if self._unindexed >= OFTEN:
+        if self.spent.lines - self._indexed >= OFTEN:
             self._write_index()
 
     def _write_index(self) -> None:
         self.spent.keep(Path(self.file.name))
-        self._unindexed = 0
+        self._indexed = self.spent.lines
 
     def close(self) -> None:
         """Close the file."""
         close_file(self.file)
-        if self._unindexed:
+        if self.spent.lines > self._indexed:
             self._write_index()
 
 

@@ -28,7 +28,7 @@ TASKS = 16
 REQUESTS = 4
 """Of one chat: call, report, response, verdict."""
 NODE_DIED = "a node died; what it worked on is begun anew"
-PATIENCE_S = 180
+PATIENCE_S = 600
 """A busy machine is no failure."""
 ENDING = """
 import os
