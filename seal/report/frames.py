@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Trajectory, Usage
 from seal.core.canonical import canonical_json
 from seal.evaluation.goals import USER, decides, state_of
-from seal.experiments.retrieval.files import COLUMNS, long_rows
 from seal.experiments.sweep import files as sweeps
 from seal.report.chat_records import deciding_metric, decisive_of
 from seal.report.lanes import model_name
@@ -62,6 +61,8 @@ def retrieval_frame(result: Mapping[str, Any]) -> DataFrame:
     Raises:
         MissingExtraError: pandas is not installed.
     """
+    from seal.experiments.retrieval.files import COLUMNS, long_rows
+
     return framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
 
 

@@ -30,7 +30,7 @@ from seal.pools.pool import StoredPool
 from seal.retrievers import files_digest
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
-from seal.runs.settings import RunSettings
+from seal.runs.settings import GROWING, RunSettings
 from seal.runs.tasks_file import write_tasks
 from seal.sandbox import build_sandbox
 
@@ -46,8 +46,6 @@ SHARD = "shard"
 """Part of run.json: which part of its tasks a run plays, `I/N`."""
 _FEW = 3
 """Tools that a warning names."""
-GROWING = ("limit", "first", "trials", "order")
-"""Parts of the measure that a resumed run may raise, or leave out."""
 
 
 def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:

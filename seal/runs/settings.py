@@ -80,6 +80,8 @@ MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
 
 
 _Positive = Annotated[float, Within(above=0)]
+GROWING = ("limit", "first", "trials", "order")
+"""Parts of the measure that a resumed run may raise, or leave out."""
 SIMULATOR = "simulator"
 """Environment in which no task is played in a world."""
 

@@ -14,7 +14,6 @@ from seal.core import UnknownKeyError, UsageError
 from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
-from seal.report.ablation_results import ablation_grids, ablation_tables, similarity_figures
 from seal.report.columns import DIFFERENCE, figure, grid_of
 from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
 from seal.report.figures import Intervals, interval_figure
@@ -304,13 +303,19 @@ class Ablation(Paired):
         title = f"ablation of {protocol['ablation']} on {protocol['pool']}"
         grid = self._grid(title)
         if "costs" in self.content or not grid.rows:  # the pairs say less than the first table
+            from seal.report.ablation_results import ablation_grids
+
             first = next(iter(ablation_grids(self.content, self._told())), grid)
             grid = first._replace(title=f"{title}\n{first.title}")
         return Glance(grid, (f"folder: {self.folder}",))
 
     def _tables(self) -> Iterable[Any]:
+        from seal.report.ablation_results import ablation_tables
+
         return ablation_tables(self.content)
 
     def _figures(self) -> Iterable[Figure]:
+        from seal.report.ablation_results import similarity_figures
+
         yield from similarity_figures(self.content).values()
         yield from super()._figures()

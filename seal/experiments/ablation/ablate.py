@@ -44,11 +44,10 @@ from seal.pools.lookup import open_pool
 from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
-from seal.runs.identity import GROWING
 from seal.runs.play import played
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings, changed
+from seal.runs.settings import GROWING, RunSettings, changed
 
 COMPARISON = ExperimentFile(
     "comparison.json",

@@ -10,9 +10,9 @@ import orjson
 
 from seal.core import DataError, Task, UsageError
 from seal.core.records import SCHEMAS
-from seal.runs.identity import GROWING
 from seal.runs.run_folder import RunFolder
 from seal.runs.score_table import read_scores
+from seal.runs.settings import GROWING
 from seal.runs.wholeness import check_whole
 
 if TYPE_CHECKING:
