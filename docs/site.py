@@ -1,10 +1,12 @@
-"""What the site has besides the pages of this folder: reference made from the code, and results."""
+"""What the site has besides the pages of this folder: reference, results, notebooks."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -23,8 +25,8 @@ from seal.evaluation import REGISTRY
 from seal.pools.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
-BESIDE = ("results/*.md", "notebooks/*.ipynb")
-"""Files outside of docs/ that pages link to."""
+NOTEBOOK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb")
+TABLE = re.compile("<table[^>]*>(.*?</table>)", re.DOTALL)
 
 
 class Examples(Extension):
@@ -42,10 +44,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made["data"] = data()
     for name, text in made.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
-    for pattern in BESIDE:
-        for path in sorted(ROOT.glob(pattern)):
-            place = path.relative_to(ROOT).as_posix()
-            files.append(File.generated(config, place, abs_src_path=str(path)))
+    for path in sorted(ROOT.glob("results/*.md")):
+        files.append(File.generated(config, f"results/{path.name}", abs_src_path=str(path)))
+    for path in sorted(ROOT.glob("notebooks/*.ipynb")):
+        page = File.generated(config, f"notebooks/{path.stem}.md", content=notebook(path))
+        files.append(page)
     return files
 
 
@@ -53,7 +56,30 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Let links to files beside docs/ lead to those of the site."""
     for folder in ("results", "notebooks"):
         markdown = markdown.replace(f"](../{folder}/", f"]({folder}/")
-    return markdown
+    return NOTEBOOK.sub(r"](\1.md", markdown)
+
+
+def notebook(path: Path) -> str:
+    """Return a notebook as a page: its texts, code and outputs."""
+    cells = json.loads(path.read_bytes())["cells"]
+    return "\n\n".join(part for cell in cells for part in _parts(cell))
+
+
+def _parts(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    if cell["cell_type"] != "code":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    for output in cell["outputs"]:
+        shown = output.get("data", {"text/plain": output.get("text", "")})
+        kinds = {kind: "".join(text) for kind, text in shown.items()}
+        if "image/png" in kinds:
+            yield f"![Figure](data:image/png;base64,{kinds['image/png'].strip()})"
+        elif tables := TABLE.findall(kinds.get("text/html", "")):
+            yield from (f"<table>{rows}" for rows in tables)  # with a class it would not scroll
+        else:
+            yield _fenced(kinds["text/plain"])
 
 
 def python() -> str:
