@@ -12,7 +12,9 @@ from seal.core import JSON, Tool
 from seal.simulator_cache.shapes import response_schema
 
 MOST_ITEMS = 2
-"""Items of a list; a small model would write on until it is cut."""
+"""Items of a list. Where nothing bounds them, a small model writes on until it is cut."""
+LONGEST_TEXT = 120
+"""Characters of a text, for the same reason. Answers within it are the same without it."""
 _TAKEN = ("type", "enum", "const")
 """Keywords that every server takes which writes by a schema; others it may refuse."""
 
@@ -38,7 +40,8 @@ def _taken(schema: Any) -> dict[str, JSON]:
     if "items" in schema:
         items = _taken(schema["items"])
         return {"type": "array", "items": items, "minItems": 1, "maxItems": MOST_ITEMS}
-    return {keyword: schema[keyword] for keyword in _TAKEN if keyword in schema}
+    taken = {keyword: schema[keyword] for keyword in _TAKEN if keyword in schema}
+    return taken | {"maxLength": LONGEST_TEXT} if taken == {"type": "string"} else taken
 
 
 def _object(properties: dict[str, JSON]) -> dict[str, JSON]:

@@ -87,6 +87,8 @@ def test_a_model_that_writes_by_a_schema_is_held_to_the_documented_shape(answer)
     assert held.is_valid({"error": "", "response": [hotel, hotel]})
     assert not held.is_valid({"error": "", "response": [{"name": "Opal"}]})
     assert not held.is_valid({"error": "", "response": [{**hotel, "stars": 7}]})
+    assert not held.is_valid({"error": "", "response": [{**hotel, "name": "la" * 99}]})
+    assert not held.is_valid({"error": "", "response": [hotel] * 3})
     assert not held.is_valid(answer)
     assert not {"pattern", "$ref", "description"} & set(re.findall(r"[$\w]+", str(held.schema)))
 
