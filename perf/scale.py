@@ -1,14 +1,14 @@
 """What runs of 100 to 100,000 tasks x 3 trials cost: scoring, resuming, comparing.
 
-    python perf/scale.py [--short] [--scored N] [--out results/scale.md]
+    python perf/scale.py [--short] [--largest N] [--scored N] [--out results/scale.md]
 
 The chats of the sample, played by two offline models and scored, are written out again under other
 ids until there are enough. Each command is a process of its own: its CPU seconds count, start
 included, and its peak of memory. A resumed run lacks one chat; it is measured up to the first
 request of that chat, once without the indexes beside its files and once with them. `--scored`
 tells from how many tasks on nothing is scored, for that takes hours on a busy machine; the scores
-that are compared are then those of the sample under other ids, as for the other sizes. `--short`
-has 100 and 300 tasks.
+that are compared are then those of the sample under other ids, as for the other sizes. `--largest`
+leaves out larger sizes. `--short` has 100 and 300 tasks.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print, or write the page; exceeding a goal is no failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="100 and 300 tasks, for CI")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="most tasks of a run")
     parser.add_argument("--scored", type=int, default=SIZES[-1], help="most tasks to be scored")
     parser.add_argument("--out", type=Path, help="page to write")
     options = parser.parse_args(argv)
@@ -86,13 +87,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         played = [play(model, place / model) for model in MODELS]
-        for tasks in SHORT if options.short else SIZES:
+        for tasks in SHORT if options.short else (n for n in SIZES if n <= options.largest):
             work = place / str(tasks)
             rows.append((tasks, measured(played, work, tasks, tasks <= options.scored)))
             print(told(rows)[-1], flush=True)
             shutil.rmtree(work)
             if options.out is not None:
-                options.out.write_text(page(rows), encoding="utf-8")
+                words = list(sys.argv[1:] if argv is None else argv)
+                options.out.write_text(page(rows, words), encoding="utf-8")
     return 0
 
 
@@ -209,13 +211,13 @@ def slopes(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def page(rows: Sequence[Row]) -> str:
+def page(rows: Sequence[Row], words: Sequence[str]) -> str:
     """Return the page of the results."""
     return "\n".join(
         [
             "# What large runs cost",
             "",
-            f"Made by `python perf/scale.py --out results/scale.md`. Runs have {TRIALS} trials.",
+            f"Made by `python perf/scale.py {' '.join(words)}`. Runs have {TRIALS} trials.",
             "Their chats and scores are those of the sample under other ids. CPU seconds are of the"
             " whole process, its start included. MB are its peak of memory.",
             "",

@@ -10,9 +10,10 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from seal.core.answer_table import PAGE, VERSION, Row, check_version, foreign
 from seal.core.errors import InfrastructureError, UsageError
@@ -32,9 +33,13 @@ _INSERT = (
     " CAST(? AS TEXT), CAST(? AS TEXT)) ON CONFLICT (key) DO NOTHING"
 )
 _SELECT = "SELECT key, kind, value, created, checksum FROM entries "
+_ONE = f"{_SELECT}WHERE key = ?"
 _NEXT = (
     f"{_SELECT}WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT {PAGE}"
 )
+
+
+_Result = TypeVar("_Result")
 
 
 class SqliteAnswers:
@@ -64,35 +69,34 @@ class SqliteAnswers:
 
     def select(self, keys: Sequence[str]) -> list[Row]:
         """See `AnswerTable`."""
-        marks = ",".join("?" * len(keys))
-        with self._connection() as connection:
-            return connection.execute(f"{_SELECT}WHERE key IN ({marks})", keys).fetchall()
+        where = _ONE if len(keys) == 1 else f"{_SELECT}WHERE key IN ({','.join('?' * len(keys))})"
+        return self._asked(lambda connection: connection.execute(where, keys).fetchall())
 
     def page(self, after: bytes, kind: str | None) -> list[Row]:
         """See `AnswerTable`; no transaction stays open between two pages."""
-        with self._connection() as connection:
-            return connection.execute(_NEXT, (after, kind)).fetchall()
+        return self._asked(lambda c: c.execute(_NEXT, (after, kind)).fetchall())
 
     def insert(self, rows: Sequence[Row]) -> int:
         """See `AnswerTable`."""
-        with self._connection() as connection:
+
+        def insert(connection: sqlite3.Connection) -> int:
             if len(rows) == 1:  # commits by itself
                 return connection.execute(_INSERT, rows[0]).rowcount
             with connection:  # commits all of it, or nothing
                 connection.execute("BEGIN IMMEDIATE")
                 return connection.executemany(_INSERT, rows).rowcount
 
+        return self._asked(insert)
+
     def delete(self, keys: Sequence[bytes]) -> None:
         """See `AnswerTable`."""
-        with self._connection() as connection:
-            connection.executemany(
-                "DELETE FROM entries WHERE key = CAST(? AS TEXT)", [(key,) for key in keys]
-            )
+        delete = "DELETE FROM entries WHERE key = CAST(? AS TEXT)"
+        self._asked(lambda c: c.executemany(delete, [(key,) for key in keys]))
 
     def counts(self) -> list[tuple[bytes, int]]:
         """See `AnswerTable`."""
-        with self._connection() as connection:
-            return connection.execute("SELECT kind, count(*) FROM entries GROUP BY kind").fetchall()
+        query = "SELECT kind, count(*) FROM entries GROUP BY kind"
+        return self._asked(lambda c: c.execute(query).fetchall())
 
     def size(self) -> int:
         """Return the bytes of the file and its log."""
@@ -105,9 +109,8 @@ class SqliteAnswers:
         self._drop_inherited()
         self._close_idle()
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that no other thread uses meanwhile."""
+    def _asked(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Return what a connection gives that no other thread uses meanwhile."""
         if self._closed:
             raise InfrastructureError(f"{self.location}: the store is closed")
         self._drop_inherited()
@@ -117,7 +120,7 @@ class SqliteAnswers:
                 connection = self._idle.pop()
             except IndexError:  # all are lent
                 connection = self._connect()
-            yield connection
+            return work(connection)
         except sqlite3.Error as error:
             raise InfrastructureError(f"{self.location}: {error}") from error
         finally:

@@ -132,7 +132,7 @@ class Store:
         """
         row = _row(key, kind, entry, created)
         stored = None if self._table.insert([row]) else self.get(key)
-        return self._sound(row) if stored is None else stored
+        return _value_of(row[2]) if stored is None else stored
 
     def get_each(self, keys: Sequence[str]) -> Iterator[dict[str, Any] | None]:
         """Yield for each key, in order, the entry stored under it, or None.
@@ -296,6 +296,10 @@ def _decode(row: Row) -> dict[str, Any] | None:
             return None
     except TypeError:  # a column that is no text any more
         return None
-    read = json.loads if content[2].startswith(_FOREIGN) else orjson.loads
-    value: dict[str, Any] = read(content[2])
+    return _value_of(content[2])
+
+
+def _value_of(text: bytes) -> dict[str, Any]:
+    read = json.loads if text.startswith(_FOREIGN) else orjson.loads
+    value: dict[str, Any] = read(text)
     return value

@@ -404,8 +404,12 @@ def test_a_path_that_cannot_be_opened_is_a_usage_error(tmp_path):
 
 def test_a_connection_that_is_lent_while_the_store_closes_is_closed_when_it_returns(tmp_path):
     table = SqliteAnswers(tmp_path / "answers.sqlite", 60)
-    with table._connection() as lent:
+
+    def closing(lent: sqlite3.Connection) -> sqlite3.Connection:
         table.close()
         lent.execute("SELECT 1")
+        return lent
+
+    lent = table._asked(closing)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         lent.execute("SELECT 1")
