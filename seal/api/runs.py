@@ -211,7 +211,8 @@ def ablate(
         bench: What is played, as in `seal.run`.
         agent: What is tried, as in `seal.run`.
         tools: Those of tasks that are given as a list.
-        retrievers: The retrievers to compare, at least two. None given: tfidf, bm25, oracle.
+        retrievers: The retrievers to compare, at least two. None given: hybrid, tfidf, bm25,
+            oracle.
         ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
         out: Folder of the ablation. None: a new one under `runs/`. It gets comparison.json,
             comparison.md and a run folder for each condition. For similarity the extra

@@ -32,8 +32,8 @@ class Retrievers:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: tuple[str, ...] = repeated(
-        "Of retriever: one of those to compare; repeat it.  [default: tfidf, bm25, "
-        "oracle] Of any other: the one retriever.",
+        "Of retriever: one of those to compare; repeat it.  [default: hybrid, tfidf, "
+        "bm25, oracle] Of any other: the one retriever.",
         metavar="NAME[,KEY=VALUE...]",
     )
     top_k: int = option(DEFAULT.top_k, "Tools that a chat is offered.")

@@ -73,7 +73,8 @@ def ablate(
         what: Name of the ablation (`conditions.ablation_named`).
         settings: Of every run; what is varied gives way to the condition, and the budget
             is that of all runs together.
-        retrievers: Those to compare, of the ablation `retriever`; none: tfidf, bm25, oracle.
+        retrievers: Those to compare, of the ablation `retriever`; none: hybrid, tfidf, bm25,
+            oracle.
         out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number where that is taken.
         resume: Go on with the ablation that `out` holds: what is played stays.
         progress: Told how many runs are done, and how far the present one is.

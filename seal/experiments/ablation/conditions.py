@@ -70,7 +70,7 @@ ABLATIONS: Mapping[str, Variation] = {
         Variation(
             "retriever",
             "retriever",
-            ("tfidf", "bm25", "oracle"),
+            ("hybrid", "tfidf", "bm25", "oracle"),
             ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
         ),
         Variation(
@@ -154,7 +154,7 @@ def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
     if len(wanted) < 2:
         raise UsageError(
             f"an ablation of retrievers needs at least two, got {_label(wanted[0])}: "
-            "give --retriever A --retriever B, or none for tfidf, bm25 and oracle"
+            "give --retriever A --retriever B, or none for hybrid, tfidf, bm25 and oracle"
         )
     labels = [_folder_name(what) for what in wanted]
     for label, what in zip(labels, wanted, strict=True):
