@@ -32,6 +32,7 @@ class RetrievalOptions(DrawingOptions, total=False):
     first: int | None
     held_out: str | Path | None
     perturb: tuple[Perturbation, ...]
+    prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
     cache_url: str | None
@@ -97,7 +98,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
             samples, distractors, queries_in, nested, queries, seed, options, select, limit,
-            first, held_out, cache, cache_dir, cache_url.
+            first, held_out, prices, cache, cache_dir, cache_url.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`

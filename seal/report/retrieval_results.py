@@ -45,6 +45,8 @@ _NAME = 48
 """Characters of a retriever in a caption."""
 _POOL = 26
 """Characters of a pool below its marks."""
+_COST = "$ a query"
+"""Heading of what language models cost; `-` where nothing is known."""
 _REASON = 160
 """Characters of a reason in a caption."""
 _INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
@@ -113,15 +115,18 @@ def _pool_parts(
         samples = _counted(max(entry["samples"] for entry in entries), "sample")
         yield f"{first['pool']}, at most {samples}"
     told = _mean if whole else _spread
+    priced = any("dollars_a_query" in entry for entry in entries)
     rows = [
         (
             names[entry["retriever"]] + _mark(entry),
             *(() if whole else (str(entry["tools"]), _queries(entry))),
             *(told(entry, metric) for metric in metrics),
+            *((_dollars(entry),) if priced else ()),
         )
         for entry in entries
     ]
-    yield Grid("", ("retriever", *(() if whole else ("tools", "queries")), *metrics), rows)
+    columns = (*(() if whole else ("tools", "queries")), *metrics, *((_COST,) if priced else ()))
+    yield Grid("", ("retriever", *columns), rows)
     yield from _calibrations(entries, names)
 
 
@@ -150,6 +155,11 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
     for entry in entries:
         if "uncalibrated" in entry:
             yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
+
+
+def _dollars(entry: Mapping[str, Any]) -> str:
+    dollars = entry.get("dollars_a_query")
+    return "-" if dollars is None else f"{dollars:.2g}"
 
 
 def _counted(count: float, noun: str, nouns: str = "") -> str:

@@ -27,6 +27,7 @@ from seal.core import (
 from seal.core.store import Store
 from seal.models import Flagged
 from seal.runs.run_model import KeptModel, RunModel, able, find_recording
+from seal.runs.spending.ledger import Meter, Metered
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ def search_pool(
     options: Mapping[str, Any] | None = None,
     cache: CacheMode = "record",
     models: Callable[[Any], ChatModel] | None = None,
+    meter: Meter | None = None,
 ) -> Pool:
     """Return the pool that a retriever is built over.
 
@@ -103,13 +105,15 @@ def search_pool(
         seed: Of what is drawn by chance.
         options: `-R key=value`.
         cache: How vectors and answers are used; `off` keeps no index either.
-        models: Opens the language models that a retriever asks; None: as no run counts them.
+        models: Opens the language models that a retriever asks; None: those that their names say.
+        meter: Counts what these are asked.
     """
     indexes = None if cache == "off" else store.folder / "indexes"
 
     def opened(what: Any) -> ChatModel:
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
-        return KeptModel(asked, able(asked, "retriever"), store, cache)
+        kept = KeptModel(asked, able(asked, "retriever"), store, cache)
+        return kept if meter is None else Metered(kept, meter, "retriever", asked.account)
 
     return Pool(
         tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened

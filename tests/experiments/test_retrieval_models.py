@@ -89,3 +89,28 @@ def test_a_model_that_plays_tasks_ranks_nothing(pool, model):
 def test_a_run_knows_no_such_model(pool, tmp_path):
     with pytest.raises(UsageError, match="no model 'nonsense'"):
         seal.run(pool, retriever="expand,of=bm25,model=nonsense", out=tmp_path / "run")
+
+
+def test_what_a_query_costs_stands_in_the_table_whether_answers_are_kept_or_not(
+    pool, tmp_path, model_server
+):
+    server = model_server(turned_round)  # 11 tokens in and 7 out an answer
+    prices = {"date": "2026-03-01", "models": {"openai/m": {"in": 1e6, "out": 2e6}}}
+    (tmp_path / "prices.json").write_bytes(orjson.dumps(prices))
+    asked = {"k": 1, "cache_dir": tmp_path / "cache", "prices": tmp_path / "prices.json"}
+    retrievers = ["bm25", spec(server), spec(server, "expand,of=bm25")]
+
+    def costs(found):
+        return [entry.dollars_a_query for entry in found.results]
+
+    first = seal.retrieve(pool, retrievers, **asked, out=tmp_path / "out")
+    again = seal.retrieve(pool, retrievers, **asked)
+    unpriced = seal.retrieve(pool, retrievers, **{**asked, "prices": None})
+
+    assert costs(first) == [None, 11 * 1 + 7 * 2, None]  # expand asks for each tool, once
+    assert costs(again) == costs(first)
+    assert costs(unpriced) == [None] * 3
+    cells = [re.split(r"[│┃]", line) for line in first.table().splitlines() if "│" in line]
+    assert [row[-2].strip() for row in cells[:3]] == ["-", "25", "-"]
+    assert "$ a query" in first.table()
+    assert "$ a query" not in unpriced.table()

@@ -75,6 +75,9 @@ class Results:
     cache: CacheMode = option("record", "Embeddings: keep them, use kept ones only, or neither.")
     cache_dir: Path | None = option(None, "Folder of kept embeddings and indexes.")
     cache_url: str | None = CACHE_URL
+    prices: Path | None = option(
+        None, "JSON of prices a million tokens, before those that ship.", metavar="FILE"
+    )
     json: bool = JSON
 
 

@@ -32,6 +32,8 @@ from seal.retrievers import build_retriever, files_digest, known_options, rank
 from seal.retrievers.contract import refuse_unknown_options, spec_of
 from seal.retrievers.documents import DEFAULT
 from seal.retrievers.token_budget import schema_tokens
+from seal.runs.spending.ledger import Meter
+from seal.runs.spending.prices import Prices
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,6 +220,30 @@ class Seconds(NamedTuple):
     queries: int
 
 
+class Costs(NamedTuple):
+    """What language models cost that a retriever asks."""
+
+    meter: Meter
+    prices: Prices
+
+    def a_query(self, queries: int) -> float | None:
+        """Return the US dollars of a query, of what was asked since the meter was read last.
+
+        An answer that was kept costs what it would cost anew. None: no model was asked, or one
+        without a price.
+        """
+        asked = self.meter.take_all()
+        priced = [(self.prices.of(model), spent) for (_, model), spent in asked.items()]
+        if not priced or not queries or any(price is None for price, _ in priced):
+            return None
+        costs = (
+            price.of(spent.tokens_in + spent.kept_in, spent.tokens_out + spent.kept_out)
+            for price, spent in priced
+            if price is not None
+        )
+        return sum(costs) / queries
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One retriever's rankings of one set of tools."""
@@ -237,6 +263,8 @@ class Measured:
     """None: it was measured before an interruption."""
     measures: bool = True
     """False: scores hold the order of tools and cannot be compared between queries."""
+    dollars: float | None = None
+    """That language models cost a query; None: it asks none, or no price is known."""
 
     @classmethod
     def of(
@@ -248,6 +276,7 @@ class Measured:
         calibration: Calibration | None = None,
         seconds: Seconds | None = None,
         measures: bool = True,
+        dollars: float | None = None,
     ) -> Measured:
         """Return it, of the values of each (task id, goal) at these cut-offs."""
         import numpy as np
@@ -255,7 +284,7 @@ class Measured:
         values = np.array(list(measured.values()), dtype=np.float64)
         rows = {key: row for row, key in enumerate(measured)}
         values = values.reshape(len(rows), len(metric_names(ks, RANKED)))
-        return cls(identity, rankings, values, rows, calibration, seconds, measures)
+        return cls(identity, rankings, values, rows, calibration, seconds, measures, dollars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +295,11 @@ class Unavailable:
 
 
 def measure(
-    contender: Contender, ranked: Ranked, pool: Pool, ks: Sequence[int]
+    contender: Contender,
+    ranked: Ranked,
+    pool: Pool,
+    ks: Sequence[int],
+    costs: Costs | None = None,
 ) -> Measured | Unavailable:
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
@@ -279,6 +312,7 @@ def measure(
         ranked: What is measured.
         pool: The same tools and tasks as the retriever gets them.
         ks: Cut-offs; the largest is the length of a ranking.
+        costs: Counts what models are asked; None: it is not counted.
 
     Raises:
         UnknownNameError: The retriever knows no such model's provider, template or option.
@@ -288,6 +322,8 @@ def measure(
     try:
         retriever = build_retriever(contender.what, pool)
         built = perf_counter()
+        if costs is not None:
+            costs.meter.take_all()  # of tools, which are asked for once
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
         identity = str(getattr(retriever, "identity", "") or contender.label)
     except (UnknownNameError, OptionError):
@@ -302,7 +338,8 @@ def measure(
     seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
     told = _calibration(ranked, rankings)
     measures = bool(getattr(retriever, "measures", True))
-    return Measured.of(identity, rankings, measured, ks, told, seconds, measures)
+    dollars = None if costs is None else costs.a_query(len(rankings))
+    return Measured.of(identity, rankings, measured, ks, told, seconds, measures, dollars)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:

@@ -14,6 +14,7 @@ from seal.core import Pool, UsageError
 from seal.core.store import Store, open_store
 from seal.experiments.retrieval.contenders import (
     Contender,
+    Costs,
     Measured,
     Unavailable,
     contenders,
@@ -30,6 +31,8 @@ from seal.pools.lookup import Bench
 from seal.retrievers import learns
 from seal.runs.identity import versions
 from seal.runs.ranking import search_pool
+from seal.runs.spending.ledger import Meter
+from seal.runs.spending.prices import Prices
 
 Progress = Callable[[str, int, int], None]
 """Told the stage, how many of its items are done, and how many there are."""
@@ -137,6 +140,8 @@ class _Experiment:
         self._progress = progress
         self._on_result = on_result
         self._failed: dict[tuple[str, str], Unavailable] = {}
+        prices = settings.prices
+        self._costs = Costs(Meter(), Prices.load(None if prices is None else Path(prices)))
 
     def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
         """Return {results, comparisons} of all pools and sizes."""
@@ -175,7 +180,8 @@ class _Experiment:
         kept = None if self._folder is None else self._folder.kept(part, contender.label)
         if kept is not None:
             return kept
-        outcome = measure(contender, part, self._pool(contender, part), self._settings.k)
+        pool = self._pool(contender, part)
+        outcome = measure(contender, part, pool, self._settings.k, self._costs)
         if isinstance(outcome, Unavailable):
             self._failed[key] = outcome
         elif self._folder is not None:
@@ -190,6 +196,7 @@ class _Experiment:
             seed=self._settings.seed,
             options=contender.options,
             cache=self._settings.cache,
+            meter=self._costs.meter,
         )
         if self._progress is not None:
             pool = replace(pool, progress=partial(self._progress, "embed tools"))

@@ -89,6 +89,7 @@ class Kept:
     """Of each (task id, goal), in the order of `metric_names`."""
     calibration: Calibration | None = None
     measures: bool = True
+    dollars: float | None = None
 
 
 class Folder:
@@ -124,17 +125,16 @@ class Folder:
         made = self._journal.made.get(self._key(ranked, retriever))
         if made is None:
             return None
-        told = made.calibration
-        values = dict(made.values)
-        return Measured.of(made.identity, (), values, self._k, told, measures=made.measures)
+        told = made.calibration, None, made.measures, made.dollars
+        return Measured.of(made.identity, (), dict(made.values), self._k, *told)
 
     def keep(self, ranked: Ranked, retriever: str, measured: Measured) -> None:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, measured.rankings)
         rows = tuple(zip(measured.rows, measured.values.tolist(), strict=True))
         key = self._key(ranked, retriever)
-        told = measured.calibration
-        self._journal.add(Kept(key, measured.identity, rows, told, measured.measures))
+        told = measured.calibration, measured.measures, measured.dollars
+        self._journal.add(Kept(key, measured.identity, rows, *told))
         if measured.seconds is not None:
             with (self._out / TIMINGS).open("ab") as file:
                 file.write(json_bytes(_timing(ranked, retriever, measured.seconds)) + b"\n")

@@ -49,6 +49,8 @@ class RetrievalSettings(Drawing):
     """Of embeddings."""
     cache_dir: str | Path | None = None
     """Folder of indexes and answers; None: SEAL_CACHE_DIR, else the user's cache folder."""
+    prices: str | Path | None = None
+    """File of prices that go before the shipped ones (`seal.runs.spending.prices`)."""
     cache_url: str | None = field(default=None, repr=False)
     """Database of the answers, instead of a file there; None: SEAL_CACHE_URL."""
 
@@ -66,7 +68,7 @@ class RetrievalSettings(Drawing):
 
     def protocol(self) -> dict[str, Any]:
         """Return what shapes the figures, for results.json; options stand with each retriever."""
-        apart = ("options", "cache", "cache_dir", "cache_url", "first")
+        apart = ("options", "cache", "cache_dir", "cache_url", "first", "prices")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
         shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}
         return shaping | told_of(self)

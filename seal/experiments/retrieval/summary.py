@@ -71,6 +71,8 @@ class Cell:
     """Of whole pools: retriever's label to how well its scores tell who needs a tool."""
     orders: Collection[str] = ()
     """Labels of the retrievers whose scores hold the order alone."""
+    dollars: Mapping[str, float] = field(default_factory=dict)
+    """Retriever's label to what language models cost a query, where that is known."""
 
 
 def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]) -> Cell:
@@ -109,7 +111,22 @@ def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]
             if first.whole and isinstance(it, Measured) and it.calibration is not None
         },
         {label for label, it in outcomes if isinstance(it, Measured) and not it.measures},
+        {label: dollars for label in values if (dollars := _dollars(parts, label)) is not None},
     )
+
+
+def _dollars(
+    parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]], label: str
+) -> float | None:
+    """Return the mean of a query over all samples; None where that of one is not known."""
+    total, queries = 0.0, 0
+    for ranked, found in parts:
+        measured = found[label]
+        if not isinstance(measured, Measured) or measured.dollars is None:
+            return None
+        total += measured.dollars * len(ranked.goals)
+        queries += len(ranked.goals)
+    return total / queries if queries else None
 
 
 def _rows(measured: Any, queries: Sequence[tuple[str, int]]) -> Floats:
@@ -148,6 +165,7 @@ def results_of(
             "identity": cell.identities[label],
             "metrics": estimates[label],
             "by_sample": _by_sample(cell, label, metric_names(ks, RANKED)),
+            **({"dollars_a_query": cell.dollars[label]} if label in cell.dollars else {}),
             **_calibration(cell, label),
         }
         for label in labels
