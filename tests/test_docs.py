@@ -40,7 +40,10 @@ PACKAGES = {
 }
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
-SLOW = ("mcp", "evaluate-my-agent", "compare-and-ablate", "toolsandbox", "generate", "README")
+SLOW = (
+    *("mcp", "evaluate-my-agent", "compare-and-ablate", "toolsandbox", "generate", "README"),
+    "retrievers",
+)
 """Pages that start a dozen processes, or play hundreds of chats."""
 UPSTREAM = {
     "dialogtool": ("dialogtool",),

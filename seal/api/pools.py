@@ -314,7 +314,7 @@ def tables(pool: Bench) -> PoolTables:
 @checked
 def export(
     what: Bench,
-    to: Literal["openai", "beir", "trec", "hf", "bfcl", "inspect"],
+    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"],
     out: str | Path,
     *,
     licence: str = "",
@@ -323,7 +323,7 @@ def export(
 
     Args:
         what: A benchmark, the name of one, a pool folder, or a run's folder.
-        to: openai (messages and tools), beir, trec, hf (a data set of rows), bfcl,
+        to: openai (messages and tools), beir, mteb, trec, hf (a data set of rows), bfcl,
             or inspect (of a run, a log that `inspect view` opens).
         out: Folder to make.
         licence: Of the data. Empty: as the catalogue knows it.
@@ -340,3 +340,23 @@ def export(
     from seal.pools.lookup import open_pool
 
     return written(open_pool(what), to, Path(out), licence)
+
+
+@checked
+def mteb_task(what: Bench, template: Any = None) -> Any:
+    """Return a pool as a retrieval task of mteb, for `mteb.evaluate`.
+
+    Args:
+        what: A benchmark, the name of one, or a pool folder.
+        template: What a model reads of a tool, as the retriever `dense` takes it. None: its
+            default.
+
+    Raises:
+        UsageError: mteb is not installed.
+        UnknownNameError: Nothing of that name.
+    """
+    from seal.experiments.mteb_task import mteb_task as made
+    from seal.pools.lookup import open_pool
+    from seal.retrievers.documents import DEFAULT
+
+    return made(open_pool(what), template or DEFAULT)

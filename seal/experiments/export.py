@@ -4,6 +4,7 @@
 |---|---|
 | openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
 | beir | corpus.jsonl, queries.jsonl, qrels/test.tsv |
+| mteb | the same as a data set of Hugging Face: qrels/test.jsonl, and documents without a title |
 | trec | queries.tsv, qrels.trec; of a run run.trec |
 | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
 | bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
@@ -75,7 +76,7 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
 
     Args:
         pool: What is exported; a folder with a run.json is a run.
-        to: openai, beir, trec, hf, bfcl or inspect.
+        to: openai, beir, mteb, trec, hf, bfcl or inspect.
         out: Folder to make.
         licence: Of the data, for the card. Empty: as the catalogue knows it.
 
@@ -241,6 +242,11 @@ class _Writer:
             terms["configs"] = [
                 {"config_name": Path(file).stem, "data_files": file} for file in made.files
             ]
+        if made.to == "mteb":
+            terms["configs"] = [
+                {"config_name": name, "data_files": [{"split": "test", "path": file}]}
+                for name, file in zip(("corpus", "queries", "default"), made.files, strict=True)
+            ]
         lines = [
             "---",
             *(f"{key}: {json_text(value)}" for key, value in terms.items()),
@@ -273,6 +279,25 @@ def _functions(to: _Writer) -> list[JSON]:
 
 
 def _beir(to: _Writer) -> None:
+    judged = _corpus(to, titled=True)
+    header = "query-id\tcorpus-id\tscore\n"
+    lines = (f"{query}\t{tool}\t{grade:g}\n" for query, tool, grade in judged)
+    to.text("qrels/test.tsv", "judgements", chain([header], lines))
+    to.made.counts["judgements"] -= 1
+
+
+def _mteb(to: _Writer) -> None:
+    # A model of mteb reads title and text: without a title, what our retrievers read.
+    judged = _corpus(to, titled=False)
+    rows = (
+        {"query-id": query, "corpus-id": tool, "score": max(1, round(grade))}
+        for query, tool, grade in judged
+    )
+    to.lines("qrels/test.jsonl", "judgements", rows)
+
+
+def _corpus(to: _Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
+    """Write documents and queries; return query, document and grade of each relevant tool."""
     from seal.retrievers.documents import documents
 
     qrels, texts = _wanted(to)
@@ -281,17 +306,17 @@ def _beir(to: _Writer) -> None:
     to.lines(
         "corpus.jsonl",
         "documents",
-        ({"_id": trec_word(tool.id), "title": tool.name, "text": text} for tool, text in corpus),
+        (
+            {"_id": trec_word(tool.id), **({"title": tool.name} if titled else {}), "text": text}
+            for tool, text in corpus
+        ),
     )
     to.lines("queries.jsonl", "queries", ({"_id": i, "text": text} for i, text in texts.items()))
-    judged = (
-        f"{query_id(key)}\t{trec_word(tool)}\t{grade_of(relevant, tool):g}\n"
+    return (
+        (query_id(key), trec_word(tool), grade_of(relevant, tool))
         for key, relevant in qrels.items()
         for tool in relevant
     )
-    header = "query-id\tcorpus-id\tscore\n"
-    to.text("qrels/test.tsv", "judgements", chain([header], judged))
-    to.made.counts["judgements"] -= 1
 
 
 def _trec(to: _Writer) -> None:
@@ -448,6 +473,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 _FORMS: Mapping[str, Callable[[_Writer], None]] = {
     "openai": _openai,
     "beir": _beir,
+    "mteb": _mteb,
     "trec": _trec,
     "hf": _hf,
     "bfcl": _bfcl,
@@ -456,6 +482,7 @@ _FORMS: Mapping[str, Callable[[_Writer], None]] = {
 _READ_BACK = {
     "hf": "SEAL reads it: `seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL`.",
     "beir": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
+    "mteb": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
     "bfcl": "SEAL reads it: `seal import bfcl FOLDER --out POOL`.",
     "inspect": "inspect_ai shows it: `inspect view --log-dir FOLDER`.",
 }

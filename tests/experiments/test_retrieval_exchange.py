@@ -1,6 +1,7 @@
 """Rankings and gold in the forms of others: other scorers read our files and find our figures."""
 
 import json
+import sys
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,8 @@ from ir_measures import RR, R, nDCG
 
 import seal
 from seal.api.objects.documents import Retrieval
-from seal.api.pools import export
+from seal.api.pools import export, mteb_task
+from seal.core import UsageError
 
 
 @pytest.fixture
@@ -30,6 +32,7 @@ def test_ir_measures_finds_the_same_in_our_trec_files(
         assert theirs[measure] == pytest.approx(found.results[0][ours].mean, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*unsafe cast:Warning")  # of numba, over ranx's own code
 def test_ranx_finds_the_same_in_our_trec_files(measured: tuple[Retrieval, Path]) -> None:
     ranx = pytest.importorskip("ranx")
     found, folder = measured
@@ -102,3 +105,13 @@ def test_judgements_of_trec_are_read_beside_the_corpus_and_queries_of_beir(tmp_p
     seal.import_benchmark("beir", exported, tmp_path / "other")
     tasks = [(tmp_path / name / "tasks.jsonl").read_text() for name in ("one", "other")]
     assert tasks[0] == tasks[1]
+
+
+def test_without_mteb_its_task_and_its_models_name_the_repair(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "mteb", None)
+    with pytest.raises(UsageError, match="pip install mteb"):
+        mteb_task("sample")
+    (found,) = seal.retrieve("sample", "dense,model=mteb/any", 5, limit=3).content["results"]
+    assert "pip install mteb" in found["unavailable"]

@@ -1,4 +1,4 @@
-"""Write a pool or a run in the form of OpenAI, BEIR, TREC, Hugging Face, BFCL or inspect_ai."""
+"""Write a pool or a run as OpenAI, BEIR, mteb, TREC, Hugging Face, BFCL or inspect_ai has it."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +14,7 @@ app = new_app()
 @verb(app)
 def command(
     what: str = argument("A shipped or imported benchmark, or a run's folder.", metavar="NAME|DIR"),
-    to: Literal["openai", "beir", "trec", "hf", "bfcl", "inspect"] = option(
+    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"] = option(
         ..., "Form that is written."
     ),
     out: Path = option(..., "Folder to make."),

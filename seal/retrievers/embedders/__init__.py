@@ -7,12 +7,14 @@ all-MiniLM-L6-v2, needs no library (`minilm`).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core import CacheMode, ModelError, UsageError
+from seal.core import CacheMode, ModelError, OptionError, UsageError
 from seal.core.registry import Registry, load_dotted
+from seal.core.specs import label_of
 from seal.core.store import Store
 from seal.retrievers.contract import refuse_unknown_options
 from seal.retrievers.embedders.linear_map import LinearMap, base_of, is_map
@@ -35,6 +37,7 @@ EMBEDDERS = Registry(
     {
         "all-MiniLM-L6-v2": "seal.retrievers.embedders.minilm:MiniLM",
         "gemini": "seal.retrievers.embedders.servers:GeminiEmbedder",
+        "mteb": "seal.retrievers.embedders.mteb_models:MtebEmbedder",
         "openai": "seal.retrievers.embedders.servers:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
     },
@@ -67,7 +70,7 @@ def build_embedder(
     Args:
         what: `provider/model`, a registered name, a sentence-transformers model or its folder, the
             folder of a linear map, a dotted path, or the thing itself: an object with `embed`, a
-            class that takes the options, or a function of texts.
+            class that takes the options, a function of texts, or an encoder of mteb.
         options: The retriever's options; a class gets them with `model` set to the model's name.
         answers: Where vectors are kept (`pool.answers`); None: nowhere.
         cache: How they are used (`pool.cache`); an embedder without identity is asked always.
@@ -85,7 +88,7 @@ def build_embedder(
         known = {"model", "template", *plugin.OPTIONS}
         refuse_unknown_options(f"the embedder {what}", options, known)
     if isinstance(plugin, type):
-        plugin = plugin({**options, "model": model})
+        plugin = _made(plugin, {**options, "model": model})
     elif callable(plugin) and not hasattr(plugin, "embed"):
         plugin = FunctionEmbedder(plugin)
     if not callable(getattr(plugin, "embed", None)):
@@ -98,10 +101,21 @@ def build_embedder(
     return CachedEmbedder(embedder, answers, cache)
 
 
+def _made(kind: type, options: Mapping[str, Any]) -> Any:
+    try:
+        inspect.signature(kind).bind(options)
+    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
+        raise OptionError(
+            f"{label_of(kind)} is no embedder: expected an object with embed(texts), or a class "
+            f"that takes its options, one map ({error})"
+        ) from error
+    return kind(options)
+
+
 def _resolved(what: Any) -> tuple[Any, Any]:
     """Return the plug-in and the name of the model that it is asked for."""
     if not isinstance(what, str):
-        return what, what
+        return (EMBEDDERS.resolve("mteb") if hasattr(what, "mteb_model_meta") else what), what
     if what == f"sentence-transformers/{DEFAULT_MODEL}":
         what = DEFAULT_MODEL
     provider, _, model = what.partition("/")
