@@ -5,7 +5,8 @@
 Nothing is trained on any of the pools. Benchmark files are those of SEAL_DATA (by default
 ../shared/data); the samples ship. A pool that is not there, or a retriever that cannot be asked, is
 named with the reason: under `--cache replay` that is one whose vectors are not all kept. Beside the
-JSON file a Markdown page of the same name is written anew after every pool. `--short` measures a
+JSON file a Markdown page of the same name is written anew after every pool. Where pools are named,
+the others keep what was measured of them, if the retrievers are the same. `--short` measures a
 sample, and writes nothing.
 """
 
@@ -219,7 +220,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     data = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data")
     names = ["dialogtool-sample"] if arguments.short else arguments.pools or [*SOURCES, *SAMPLES]
-    pools: list[dict[str, Any]] = []
+    pools = kept(arguments.out) if arguments.pools else {}
     absent: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -227,13 +228,35 @@ def main(argv: Sequence[str] | None = None) -> int:
             if place is None:
                 absent[name] = f"SEAL_DATA has no folder {SOURCES[name].folder}"
                 continue
-            pools.append(measured(name, place, arguments.cache))
+            pools[name] = measured(name, place, arguments.cache)
             if not arguments.short:
-                content = {"versions": {"seal": seal.__version__}, "pools": pools, "absent": absent}
-                arguments.out.write_text(json.dumps(content, indent=1) + "\n")
-                arguments.out.with_suffix(".md").write_text(page(pools, absent))
-    print(page(pools, absent))
+                write(arguments.out, in_order(pools), absent)
+    print(page(in_order(pools), absent))
     return 0
+
+
+def kept(file: Path) -> dict[str, dict[str, Any]]:
+    """Return what a file says of each pool; nothing where it is of other retrievers."""
+    content = json.loads(file.read_text()) if file.is_file() else {}
+    same = content.get("retrievers") == RETRIEVERS
+    return {pool["pool"]: pool for pool in content["pools"]} if same else {}
+
+
+def in_order(pools: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pools in the order of the table."""
+    return [pools[name] for name in (*SOURCES, *SAMPLES) if name in pools]
+
+
+def write(file: Path, pools: Sequence[Mapping[str, Any]], absent: Mapping[str, str]) -> None:
+    """Write the JSON file, and the page beside it."""
+    content = {
+        "versions": {"seal": seal.__version__},
+        "retrievers": RETRIEVERS,
+        "pools": pools,
+        "absent": absent,
+    }
+    file.write_text(json.dumps(content, indent=1) + "\n")
+    file.with_suffix(".md").write_text(page(pools, absent))
 
 
 if __name__ == "__main__":
