@@ -6,7 +6,7 @@ Source of the gap: the SEAL paper, Figure 2 (retrievers tested within and beyond
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +119,12 @@ def _outcomes(
             part.tasks,
             seed=settings.seed,
             options=options,
-            # The trained model may be trained again: its vectors are worth no place.
-            cache=settings.cache if label == BEFORE else "off",
+            # A trained encoder may be trained again: its vectors are worth no place. A map's are
+            # those of its base.
+            cache=settings.cache if label == BEFORE or settings.trains == "map" else "off",
         )
+        if label == AFTER:
+            pool = replace(pool, cache_dir=None)
         outcome = measure(Contender(label, "dense", options, None), _ranked(part), pool, settings.k)
         if isinstance(outcome, Unavailable):
             raise InfrastructureError(f"{model} over {part.source.label}: {outcome.reason}")
