@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
+from threadpoolctl import threadpool_limits
+
 from seal.core.store import open_store
 from seal.experiments.training.settings import TrainSettings
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries
@@ -108,6 +110,8 @@ class MapTrainer:
             asked = embed_queries(embedder, queries, documents.shape[1])
         vectors = dict(zip(queries, asked, strict=True)), dict(zip(texts, documents, strict=True))
         every = settings.checkpoints_for(len(batches))
-        fitted = fit_map(pairs, batches, vectors, settings.rate, every, progress)
+        # Its products are small: threads of BLAS would wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            fitted = fit_map(pairs, batches, vectors, settings.rate, every, progress)
         write_map(fitted.matrices, settings.base, self.identity, model)
         return fitted.losses
