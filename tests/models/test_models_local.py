@@ -20,6 +20,7 @@ from seal.core import (
     OverdueError,
     Request,
     SealError,
+    Tool,
     ToolCall,
     UnknownNameError,
     UsageError,
@@ -35,6 +36,7 @@ from seal.models import (
 )
 from seal.models.weights import Weights
 from seal.runs.spending.prices import FREE, Prices
+from seal.simulator_cache.llm import LLM
 
 CONTENT = b"GGUF and more"
 
@@ -365,6 +367,16 @@ def test_a_real_model_answers_the_same_request_the_same(smollm2):
     (process,) = servers() - before
     os.kill(process, signal.SIGKILL)  # another one is started
     assert again.complete(ASK) == first
+
+
+@pytest.mark.slow
+def test_a_small_model_as_simulator_answers_in_the_documented_shape(smollm2):
+    day = {"city": {"type": "string"}, "degrees": {"type": "integer"}}
+    returns = {"type": "object", "properties": day, "required": ["city"]}
+    tool = Tool("lab/weather/now", "now", "Weather of a city.", returns=returns)
+    answer = LLM(build_model(smollm2), "m").respond(tool, {"city": "Oslo"})
+    assert answer.error == "" and answer.response.keys() == {"city", "degrees"}
+    assert type(answer.response["degrees"]) is int
 
 
 @pytest.mark.slow
