@@ -32,14 +32,18 @@ class Fitted(Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table, its widths set where it must be narrower than it would be."""
-        _, right, _, left = self.padding
-        count = len(self._least)
-        frame = 1 + count + (count if self.pad_edge else count - 1) * (left + right)
-        spare = options.max_width - frame - sum(self._least)
+        spare = self.spare(options.max_width)
         if spare >= 0 and sum(self._most) > spare + sum(self._least):
             for column, width in zip(self.columns, self._shared(spare), strict=True):
                 column.width = width
         yield from super().__rich_console__(console, options)
+
+    def spare(self, width: int) -> int:
+        """Return the characters that its words leave of a line; below 0, some must be broken."""
+        _, right, _, left = self.padding
+        count = len(self._least)
+        frame = 1 + count + (count if self.pad_edge else count - 1) * (left + right)
+        return width - frame - sum(self._least)
 
     def _shared(self, spare: int) -> list[int]:
         """Return the widths of columns; who wants least more gets it first."""

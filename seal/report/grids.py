@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
+    from seal.report.fitted import Fitted
+
 COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 """Look of a table that is readable at 80 columns."""
 _HEAD, _CELL, _WORD = 12, 44, 60
@@ -31,7 +33,7 @@ class Grid(NamedTuple):
     """Columns of names, which stand before those of figures."""
 
 
-def drawn(grid: Grid, **look: Any) -> Table:
+def drawn(grid: Grid, **look: Any) -> Fitted:
     """Return the table for a terminal.
 
     Args:
@@ -63,11 +65,18 @@ class InParts:
     """
 
     grid: Grid
+    whole: Mapping[str, Any] | None = None
+    """Look of the table (`drawn`) where its words fit side by side; None: of its parts then too."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the parts."""
-        for part in parts_of(self.grid, options.max_width):
-            table = drawn(part, **COMPACT)
+        if self.whole is not None:
+            undivided = drawn(self.grid, **self.whole)
+            if undivided.spare(options.max_width) >= 0:
+                yield undivided
+                return
+        for number, part in enumerate(parts_of(self.grid, options.max_width)):
+            table = drawn(part._replace(title="" if number else part.title), **COMPACT)
             for place, (column, width) in enumerate(zip(table.columns, _widths(part), strict=True)):
                 column.width = width
                 if is_text(part, place):

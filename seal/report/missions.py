@@ -29,7 +29,7 @@ from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.table import Table
+    from rich.console import RenderableType
 
 LEAVES = ("serial", "parallel", "mixed")
 RELATIONS = ("implicit", "ellipsis", "memory")
@@ -229,7 +229,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     )
 
 
-def mission_breakdown(run: RunFolder) -> list[Table]:
+def mission_breakdown(run: RunFolder) -> list[RenderableType]:
     """Return the tables of a run beside its baselines for the terminal; empty: no typed mission.
 
     Raises:
@@ -238,7 +238,7 @@ def mission_breakdown(run: RunFolder) -> list[Table]:
     lanes = lanes_of([run])
     names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
     runs = {names[label]: missions for label, missions in runs_of(lanes).items()}
-    tables = [each.terminal() for each in mission_tables(runs)]
+    tables: list[RenderableType] = [each.terminal() for each in mission_tables(runs)]
     if not tables:
         return []
     layers = {label: pyramid(missions) for label, missions in runs.items()}

@@ -19,7 +19,7 @@ from seal.runs.run_folder import LINES, RunFolder, all_crashed
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from seal.runs.run import Progress
 
@@ -64,14 +64,15 @@ def environment_patterns(run: RunFolder) -> list[Any]:
     return pattern_table(run)
 
 
-def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Table]:
+def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[RenderableType]:
     """Return the figures of a run by tag or mission type, its judges', and its benchmark's.
 
     Raises:
         DataError: The run has not been scored.
     """
     of_benchmark = part_of(bench or run.benchmark(), "tables")
-    lanes, tables = lanes_of([run]), []
+    lanes = lanes_of([run])
+    tables: list[RenderableType] = []
     if by_category(lanes):
         from seal.report.breakdown import breakdown_tables
 

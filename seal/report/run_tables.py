@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from seal.report.grids import Grid, drawn
+from seal.report.grids import Grid, InParts
 from seal.report.pages import cell, table
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.table import Table
 
 
 class Figure(NamedTuple):
@@ -70,13 +69,13 @@ class RunTable(Generic[F]):
         """Return the table for a page."""
         return table(self._grid("run", page_cell), wrapping=True)
 
-    def terminal(self, below: bool = False) -> Table:
+    def terminal(self, below: bool = False) -> InParts:
         """Return the table for the terminal; `below`: with what stands below the figures."""
 
         def shown(figure: F) -> str:
             return "\n".join(filter(None, (figure.text, figure.small if below else "")))
 
-        return drawn(self._grid("", shown), title_justify="center")
+        return InParts(self._grid("", shown), {"title_justify": "center"})
 
     def _grid(self, head: str, shown: Callable[[F], str]) -> Grid:
         columns = next(iter(self.rows.values()), {})

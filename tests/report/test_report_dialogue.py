@@ -1,5 +1,6 @@
 """Tables and figures of a tool's life in dialogue, from scores worked by hand."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -176,6 +177,14 @@ def test_the_terminal_shows_the_tables(dialogues):
         console.print(table)
     text = console.export_text()
     assert "(Table 4)" in text and "[" in text and "\\[" not in text
+
+
+def test_a_narrow_terminal_breaks_no_word_of_the_tables(dialogues):
+    console = Console(width=80, record=True, file=StringIO())
+    for table in dialogue_breakdown(dialogues()):
+        console.print(table)
+    heads = {head.strip() for head in re.split("[\u2503\n]", console.export_text())}
+    assert {"awareness", "selection", "execution", "BLEU", "role", "variety"} <= heads
 
 
 def test_other_runs_have_no_such_part(scored_run):

@@ -24,7 +24,7 @@ from seal.report.run_tables import page_cell
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
 DRAWN_APIS = 16
 """APIs of one chart, the most frequent ones; the table below it has all."""
@@ -60,7 +60,7 @@ class DialogueSection:
         )
 
 
-def dialogue_breakdown(run: RunFolder) -> list[Table]:
+def dialogue_breakdown(run: RunFolder) -> list[RenderableType]:
     """Return the tables of a run beside its baselines for the terminal; empty: no such tasks.
 
     Raises:
