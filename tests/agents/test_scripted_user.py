@@ -1,7 +1,5 @@
 """The user without a model: what it answers, what it keeps to itself, and when it leaves."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,18 +172,12 @@ def test_any_words_and_any_persona_come_to_an_end(texts, persona):
     assert said.stop != "error"
 
 
-def test_ten_turns_without_a_model_take_milliseconds():
+def test_ten_turns_are_talked_without_a_model():
     persona = {"then": [f"And in {n} days?" for n in range(1, 10)]}
-    script = [f"Sunny on day {n}." for n in range(10)]
-    talk(script, persona)  # imports
-    times = []
-    for _ in range(5):
-        started = time.process_time()
-        said = talk(script, persona)
-        times.append(time.process_time() - started)
+
+    said = talk([f"Sunny on day {n}." for n in range(10)], persona)
 
     assert len(said.heard) == 10
-    assert min(times) < 0.03
 
 
 def test_user_waits_for_an_agent_that_answers_in_several_messages():

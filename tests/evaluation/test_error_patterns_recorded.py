@@ -3,7 +3,6 @@
 No text of the data stands here: only which step of which run is what.
 """
 
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -83,8 +82,6 @@ READ = [
 each of the rarer kinds. All are as the conversation has them. The two of `cep_brazil` are services
 whose own login failed, in Portuguese, which the rules leave open."""
 
-SECONDS = 5.0
-
 
 class Recorded:
     """All runs with a chain, and what was found in them."""
@@ -93,9 +90,7 @@ class Recorded:
         tools = {tool.id: tool for tool in read_records(folder / "tools.jsonl", Tool)}
         path = folder / "recorded" / "toolllama-2" / "trajectories.jsonl"
         self.runs = list(read_records(path, Trajectory))
-        start = time.process_time()
         found = {run.task_id: diagnose(run, tools) for run in self.runs}
-        self.seconds = time.process_time() - start
         self.findings: dict[str, list[Finding]] = {
             task: [f for f in findings if f.call is not None] for task, findings in found.items()
         }
@@ -110,10 +105,8 @@ def recorded(seal_data: Path, request: pytest.FixtureRequest, once: Once) -> Rec
     return found
 
 
-@pytest.mark.no_cover
-def test_all_runs_are_diagnosed_in_seconds(recorded: Recorded) -> None:
+def test_all_runs_are_diagnosed(recorded: Recorded) -> None:
     assert len(recorded.runs) == 928
-    assert recorded.seconds < SECONDS
 
 
 @pytest.mark.parametrize(("task", "step", "kind", "service"), READ)

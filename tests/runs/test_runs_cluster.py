@@ -234,8 +234,10 @@ def test_a_node_that_dies_costs_its_chats_a_retry_and_no_score(
     process = begun(cluster, pool, server, out)
     wait_for(process, gate, 4)  # two chats of each node wait for the server
     cluster.remove_node(min(cluster.worker_nodes, key=id), allow_graceful=False)
-    gate.open.set()
-    _, said = process.communicate(timeout=PATIENCE_S)
+    with process:
+        said = told_until(process, NODE_DIED)
+        gate.open.set()
+        said += process.stderr.read()
     assert (process.returncode, contents(out)) == (0, calm), said
     assert NODE_DIED in said
     assert len(server.received) >= REQUESTS * TASKS + 2
