@@ -183,7 +183,11 @@ SIMULATOR = option(
 CUTOFFS = option(
     "1,5,10", "K of recall@K and its like.", "--cutoffs", "-k", words=str, read=numbers, setting="k"
 )
-SELECT = repeated("Only tasks with this tag; may be repeated.", metavar="TAG=VALUE", read=pairs)
+SELECT = repeated(
+    "Only tasks with this tag, or by id=ID; * fits any text. May be repeated.",
+    metavar="TAG=VALUE",
+    read=pairs,
+)
 SEED = option(0, "Of everything drawn.")
 POOL = argument("Shipped or imported benchmark.", metavar="NAME|DIR")
 NEW_FOLDER = option(..., "Folder to make; one begun by the same command is gone on with.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -171,7 +172,8 @@ class StoredPool:
 
         Args:
             select: Tag to the value that it must have, written as on a command line: a boolean tag
-                matches `true` or `false`. All must hold.
+                matches `true` or `false`, `*` any characters. `id` is the task's id. All must
+                hold.
             limit: At most so many, which stand for all (`seal.pools.order`).
             first: At most so many, from the head of the file.
 
@@ -214,10 +216,10 @@ class StoredPool:
                 found = True
                 yield task
                 continue
-            tags = {tag: _written(value) for tag, value in task.tags.items()}
+            tags = {"id": task.id} | {tag: _written(value) for tag, value in task.tags.items()}
             for tag, value in tags.items():
                 known[tag].add(value)
-            if all(tags.get(tag, "").casefold() == value for tag, value in wanted.items()):
+            if all(_fits(tags.get(tag, "").casefold(), value) for tag, value in wanted.items()):
                 found = True
                 yield task
         if not found:
@@ -325,6 +327,10 @@ def _written(value: JSON) -> str:
     return str(value)
 
 
+def _fits(value: str, wanted: str) -> bool:
+    return value == wanted or fnmatchcase(value, wanted)
+
+
 def _nothing_found(
     pool: StoredPool, select: Mapping[str, str], known: Mapping[str, set[str]]
 ) -> DataError | UsageError:
@@ -338,7 +344,8 @@ def _nothing_found(
             f"{pool.folder / TASKS} holds no task: import the benchmark again, "
             "from a source that has its tasks"
         )
-    tags = "; ".join(f"{tag}: {_shortened(values)}" for tag, values in sorted(known.items()))
+    listed = sorted((tag, values) for tag, values in known.items() if tag != "id" or tag in select)
+    tags = "; ".join(f"{tag}: {_shortened(values)}" for tag, values in listed)
     asked = ", ".join(f"{tag}={value}" for tag, value in select.items())
     return UsageError(f"no task of {pool.name} has {asked}; its tags are: {tags or 'none'}")
 

@@ -207,3 +207,16 @@ def test_messages_name_the_pool_and_not_the_place_of_the_installed_sample() -> N
         list(pool.tasks(select={"domain": "nope"}))
     with pytest.raises(UnknownNameError, match=r"^no recording in sample 'x'"):
         list(pool.recorded("x"))
+
+
+@pytest.mark.parametrize(
+    ("id", "found"),
+    [("weather-01", 1), ("Weather-01", 1), ("weather-0*", 9), ("*-01", 8), ("weather", 0)],
+)
+def test_tasks_are_selected_by_id(id: str, found: int) -> None:
+    pool = load_pool(Path(benchmarks.__file__).parent / "sample")
+    if found:
+        assert len(list(pool.tasks(select={"id": id}))) == found
+        return
+    with pytest.raises(UsageError, match=r"has id=weather; its tags are: .* id: calendar-01, "):
+        list(pool.tasks(select={"id": id}))
