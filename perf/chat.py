@@ -1,6 +1,6 @@
 """What a chat costs above its model calls.
 
-Prints three ratios, each measured in one run:
+Prints three ratios, each measured in one run, and the seconds that a worker takes to start:
 
 - CPU of whole chats over that of a bare loop. A chat has the full team, 6 model calls and 3 tool
   calls; a local server answers at once. The loop sends the same requests by one `openai.OpenAI`.
@@ -214,14 +214,20 @@ class Scripted:
 
 
 def scaling(folder: Path, chats: int) -> None:
-    """Print the rate of two processes against one."""
+    """Print the rate of two processes against one, and how soon a worker has played a chat.
+
+    The second pair of workers is forked from a server that stands by then.
+    """
     run = settings(folder, model=Scripted(), cache="off")
     engine, tasks = prepare(folder, run)
-    rates = {}
+    rates, waited = {}, 0.0
     for processes in (1, 2):
         workers = ProcessWorkers(run, RunFolder(folder), processes, 1)
         todo = list(jobs(engine, tasks, chats))
         outcomes = workers.outcomes(iter(todo))
+        start = time.monotonic()
+        next(outcomes)
+        waited = time.monotonic() - start
         for _ in range(chats // 3):  # every process starts, imports and plays its first chats
             next(outcomes)
         start = time.monotonic()
@@ -232,6 +238,7 @@ def scaling(folder: Path, chats: int) -> None:
         f"two processes over one, scripted model in process: {rates[2] / rates[1]:.2f} x "
         f"({rates[1]:.0f} -> {rates[2]:.0f} chats/s)"
     )
+    print(f"a worker's start with its first chat: {waited:.2f} s (goal 1)")
 
 
 def main(argv: list[str] | None = None) -> None:
