@@ -4,14 +4,15 @@
 
 A command survives that ends with one of its exit codes, no traceback and, where it fails, words
 that say why. One that was killed survives where the same command goes on and leaves the files of
-one that was not: `lost` are those that do not. A full run, which takes hours, writes
-results/hostile.md; `--minutes 3` ends each of its attacks then. The exit code is 1 where anything
-did not survive.
+one that was not: `lost` are those that do not. Each core breaks a share of all; the seconds of
+the table are those of all cores. A full run writes results/hostile.md; `--minutes 30` begins
+nothing later than that. The exit code is 1 where anything did not survive.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import re
@@ -20,11 +21,14 @@ import signal
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, product
+from itertools import islice, product, repeat
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -48,12 +52,12 @@ VERBS = {
     "run, 2 processes": f"{RUN} --processes 2 --resume",
     "sweep": f"{SWEEP} --samples 1 --resume",
     "ablate": "ablate feedback sample --model lexical --limit 3 --out OUT --resume",
-    "retrieve": "retrieve sample --retriever bm25,tfidf --out OUT --resume",
+    "retrieve": "retrieve sample --retriever bm25 --retriever tfidf --out OUT --resume",
     "import": "import apigen SOURCE --out OUT",
     "new": "new shop --template --out OUT",
-    "augment": "augment sample --out OUT",
+    "augment": "augment sample --augment distraction=2,names --out OUT",
     "generate missions": "generate missions --limit 3 --out OUT",
-    "generate queries": "generate queries --limit 3 --out OUT",
+    "generate queries": "generate queries --tools sample --limit 3 --out OUT",
     "generate tools": "generate tools DESCRIPTIONS --out OUT",
     "generate milestones": "generate milestones toolsandbox-sample --out OUT",
     "errata draft": "errata draft sample TASK --out OUT",
@@ -66,15 +70,19 @@ VERBS = {
     "cache": "cache fill sample; cache export OUT.jsonl",
 }
 """What writes; the same commands go on after a kill. A semicolon stands between two."""
+BASE = "run sample --limit 2 --retriever tfidf"
 READING = ("view RUN", "explain RUN", "compare RUN OTHER --resamples 20", "trust RUN", "lint POOL")
 WRITING = ("score RUN", "report RUN", "export RUN --to hf --out OUT")
-OF_RUNS = (*READING[:4], *WRITING, "run sample --model lexical --limit 2 --out RUN --resume")
+OF_RUNS = (*READING[:4], *WRITING, f"{BASE} --model lexical --out RUN --resume")
+PLAYED = "run POOL --limit 1 --retriever tfidf --out OUT --model"
 OF_POOLS = (
     *("lint POOL", "trust POOL", "pools stats POOL", "retrieve POOL --retriever bm25 --limit 2"),
-    *("run POOL --model lexical --limit 1 --no-baselines --out OUT", "augment POOL --out OUT"),
-    *("export POOL --to openai --out OUT", "run POOL --model oracle --limit 1 --out OUT"),
+    *(f"{PLAYED} lexical --no-baselines", f"{PLAYED} oracle"),
+    *("augment POOL --augment names --out OUT", "export POOL --to openai --out OUT"),
 )
 POOLS = ("sample", "mmtb-sample", "toolsandbox-sample", "dialogtool-sample")
+TASKS = 12
+"""Of a pool that is spoilt: spread over all that it has."""
 
 
 def prepared(lab: Lab) -> None:
@@ -83,14 +91,18 @@ def prepared(lab: Lab) -> None:
     (lab.folder / "descriptions.txt").write_text("Find a train by its number.\nBook a table.\n")
     lab.clear()
     for name, model in (("base", "lexical"), ("other", "oracle")):
-        out = lab.folder / name
-        broke = here(["run", "sample", "--model", model, "--limit", 2, "--out", out])
+        broke = here([*BASE.split(), "--model", model, "--out", lab.folder / name])
         assert not broke, broke
     for name in POOLS:
         copy = lab.folder / "pools" / name
         copy.mkdir(parents=True)
-        for file in ("import.json", "tools.jsonl", "tasks.jsonl"):
-            shutil.copy(open_pool(name).folder / file, copy)
+        shipped = open_pool(name).folder
+        told = json.loads((shipped / "import.json").read_text())
+        (copy / "import.json").write_text(json.dumps({**told, "tasks": TASKS}))
+        shutil.copy(shipped / "tools.jsonl", copy)
+        lines = (shipped / "tasks.jsonl").read_bytes().splitlines(keepends=True)
+        kept = (lines[number * len(lines) // TASKS] for number in range(TASKS))
+        (copy / "tasks.jsonl").write_bytes(b"".join(kept))
 
 
 def kills(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
@@ -165,9 +177,10 @@ def pool_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 def source_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Spoil a file of what an importer reads."""
     written = {}
+    sources = lab.clear() / "sources"
     for case, (_, write) in SOURCES.items():
-        (lab.folder / "sources" / case).mkdir(parents=True)
-        written[case] = write(lab.folder / "sources" / case)
+        (sources / case).mkdir(parents=True)
+        written[case] = write(sources / case)
     for number in range(count):
         case = chance.choice(list(SOURCES))
         file = chance.choice(sorted(path for path in written[case].rglob("*") if path.is_file()))
@@ -311,23 +324,65 @@ def symlinks(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 
 
 Attack = Callable[[Lab, Random, int], Iterator[Tried]]
-ATTACKS: Mapping[str, tuple[Attack, int, int]] = {
-    "kills": (kills, 2, 500),
-    "faults of a server": (server_faults, 5, len(FAULTS)),
-    "mutants of runs": (run_mutants, 40, 30_000),
-    "mutants of pools": (pool_mutants, 15, 10_000),
-    "mutants of sources": (source_mutants, 200, 60_000),
-    "full disk": (full_disk, 2, 100),
-    "read-only folder": (read_only, 3, len(VERBS)),
-    "no home": (homes, 3, 48),
-    "clock jumps": (clock_jumps, 1, 30),
-    "writers of one store": (store_writers, 800, 100_000),
-    "strange terminals": (terminals, 5, len(TERMINALS) * len(SHOWN)),
-    "links and pipes": (symlinks, 30, 500),
-    "plug-ins": (plug_ins, 20, 4 * len(ANSWERS)),
-    "distributions": (distributions, 3, 200),
+ATTACKS: Mapping[str, tuple[Attack, int, int, int]] = {
+    "kills": (kills, 2, 25, 20),
+    "faults of a server": (server_faults, 5, 1, len(FAULTS)),
+    "mutants of runs": (run_mutants, 40, 120, 250),
+    "mutants of pools": (pool_mutants, 15, 40, 250),
+    "mutants of sources": (source_mutants, 200, 60, 1_000),
+    "full disk": (full_disk, 2, 5, 20),
+    "read-only folder": (read_only, 3, 1, len(VERBS)),
+    "no home": (homes, 3, 1, 48),
+    "clock jumps": (clock_jumps, 1, 3, 10),
+    "writers of one store": (store_writers, 800, 1, 100_000),
+    "strange terminals": (terminals, 5, 1, len(TERMINALS) * len(SHOWN)),
+    "links and pipes": (symlinks, 30, 1, 500),
+    "plug-ins": (plug_ins, 20, 1, 4 * len(ANSWERS)),
+    "distributions": (distributions, 3, 1, 200),
 }
-"""Title to the attack, and how often a short and a full run make it."""
+"""Title to the attack, how often a short run makes it, and a full run: parts, and of each part."""
+
+
+@dataclass
+class Row:
+    """What became of the attempts of an attack."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    broken: list[str] = field(default_factory=list)
+
+    def add(self, other: Row) -> None:
+        """Count another part of the attack."""
+        self.tried.update(other.tried)
+        self.seconds += other.seconds
+        self.broken += other.broken
+
+
+Part = tuple[str, int, int]
+"""Title of an attack, number of the part, attempts."""
+
+
+def attacked(lab: Lab, parts: Sequence[Part], end: float) -> dict[str, Row]:
+    """Make some parts until a time is reached; return the rows by title."""
+    os.environ.update(lab.environment())
+    rows: dict[str, Row] = defaultdict(Row)
+    for title, part, count in parts:
+        rows[title].add(_row(lab, title, part, count, end))
+        print(line(f"{title}, {part}", rows[title]), file=sys.stderr, flush=True)
+    return dict(rows)
+
+
+def _row(lab: Lab, title: str, part: int, count: int, end: float) -> Row:
+    row, began = Row(), time.monotonic()
+    for one in ATTACKS[title][0](lab, lab.chance(title, part), count if began < end else 0):
+        row.tried[one.broke.partition(":")[0]] += one.times
+        if one.broke:
+            row.broken.append(f"{title}, part {part}: {one.what}: {_placeless(one.broke)}")
+            print(row.broken[-1], file=sys.stderr, flush=True)
+        if time.monotonic() > end:
+            break
+    row.seconds = time.monotonic() - began
+    return row
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -336,55 +391,54 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--short", action="store_true", help="a few of each attack")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", choices=ATTACKS, help="an attack; repeatable")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="of each attack at most")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="at most")
     options = parser.parse_args(argv)
-    rows, broken = [], []
+    parts: list[Part] = []
+    for title in options.only or ATTACKS:
+        _, short, number, count = ATTACKS[title]
+        number, count = (1, short) if options.short else (number, count)
+        parts += [(title, part, count) for part in range(number)]
+    Random(options.seed).shuffle(parts)
+    lanes, end = os.cpu_count() or 1, time.monotonic() + 60 * options.minutes
+    rows = {title: Row() for title in options.only or ATTACKS}
     with tempfile.TemporaryDirectory() as folder:
-        lab = Lab(Path(folder), options.seed)
-        os.environ.update(lab.environment())
-        prepared(lab)
-        for title in options.only or ATTACKS:
-            attack, short, full = ATTACKS[title]
-            began, tried = time.monotonic(), Counter[str]()
-            for one in attack(lab, lab.chance(title), short if options.short else full):
-                tried[one.broke.partition(":")[0]] += one.times
-                if one.broke:
-                    broken.append((title, one))
-                    print(f"{title}: {one.what}: {one.broke}", file=sys.stderr, flush=True)
-                if time.monotonic() - began > 60 * options.minutes:
-                    break
-            rows.append((title, tried, time.monotonic() - began))
-            print(line(*rows[-1]), flush=True)
+        labs = [Lab(Path(folder), options.seed, lane) for lane in range(lanes)]
+        os.environ.update(labs[0].environment())
+        prepared(labs[0])
+        with ProcessPoolExecutor(lanes, get_context("spawn")) as processes:
+            shares = [parts[lane::lanes] for lane in range(lanes)]
+            for share in processes.map(attacked, labs, shares, repeat(end)):
+                for title, row in share.items():
+                    rows[title].add(row)
+    told = page(rows, options.seed)
+    print(told)
     if not (options.short or options.only):
-        PAGE.write_text(page(rows, broken, options.seed))
-    return int(bool(broken))
+        PAGE.write_text(told)
+    return int(any(row.broken for row in rows.values()))
 
 
-def line(title: str, tried: Counter[str], seconds: float) -> str:
+def line(title: str, row: Row) -> str:
     """Return a row of the table in Markdown."""
-    counts = (tried.total(), *(tried[kind] for kind in ("", *KINDS)), round(seconds))
+    counts = (row.tried.total(), *(row.tried[kind] for kind in ("", *KINDS)), round(row.seconds))
     return f"| {title} | " + " | ".join(f"{count:,}" for count in counts) + " |"
 
 
-def page(
-    rows: Sequence[tuple[str, Counter[str], float]],
-    broken: Sequence[tuple[str, Tried]],
-    seed: int,
-) -> str:
-    """Return the page of a full run."""
+def page(rows: Mapping[str, Row], seed: int) -> str:
+    """Return the page of a run."""
     head = ("attack", "tried", "survived", *KINDS, "seconds")
-    total = sum((tried for _, tried, _ in rows), Counter[str]())
+    total = Row()
+    for row in rows.values():
+        total.add(row)
     lines = [
         "# What was tried to break SEAL",
         f"\nWritten by `perf/hostile.py --seed {seed}`, which says what it is to survive.\n",
         f"| {' | '.join(head)} |",
         f"|{' --- |' * len(head)}",
-        *(line(*row) for row in rows),
-        line("all", total, sum(seconds for *_, seconds in rows)),
+        *(line(title, row) for title, row in rows.items()),
+        line("all", total),
     ]
-    if broken:
-        lines += ["", "## What broke", ""]
-        lines += [f"- {title}: {one.what}: {_placeless(one.broke)}" for title, one in broken]
+    if total.broken:
+        lines += ["", "## What broke", "", *(f"- {broken}" for broken in total.broken)]
     return "\n".join(lines) + "\n"
 
 

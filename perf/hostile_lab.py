@@ -118,22 +118,24 @@ class Lab:
     Args:
         folder: Empty.
         seed: Of all that is drawn.
+        lane: Which of the processes that break things at a time.
     """
 
     folder: Path
     seed: int
+    lane: int = 0
     calm: dict[str, tuple[float, dict[str, str | None]]] = field(default_factory=dict)
     """Commands that were not disturbed: seconds, and files; None: whose bytes differ each time."""
 
     def __post_init__(self) -> None:
         self.folder.chmod(0o755)
         (self.folder / "program.py").write_text(_PROGRAM)
-        self.work = self.folder / "work"
+        self.work = self.folder / f"work-{self.lane}"
         self.task = next(iter(open_pool("sample").every_task())).id
 
-    def chance(self, attack: str) -> Random:
-        """Return what an attack draws by."""
-        return Random(f"{self.seed} {attack}")
+    def chance(self, attack: str, part: int) -> Random:
+        """Return what a part of an attack draws by."""
+        return Random(f"{self.seed} {attack} {part}")
 
     def clear(self) -> Path:
         """Empty the folder in which commands write, and return it."""
@@ -207,7 +209,7 @@ class Lab:
         seconds = []
         for words in commands:
             began = time.monotonic()
-            if broke := self.ran(words):
+            if broke := ended(self.spawn(words), codes=(0,)):
                 raise SystemExit(f"seal {' '.join(words)} fails undisturbed: {broke}")
             seconds.append(time.monotonic() - began)
         return seconds[0], digests(self.work)

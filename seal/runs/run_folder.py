@@ -304,8 +304,9 @@ def _typed_entries(
     for name, entry in entries.items():
         here = f"{place}.{name}"
         yield f" `{here}`", entry, _OBJECT
-        for part in sorted(entry.keys() & _FIGURES):
-            yield f" `{here}.{part}`", entry[part], _NUMBER
+        for part in _FIGURES & entry.keys():
+            if type(entry[part]) not in _NUMBER:  # to name each of thousands takes time
+                yield f" `{here}.{part}`", entry[part], _NUMBER
         if (reasons := entry.get("reasons")) is not None:
             yield f" `{here}.reasons`", reasons, _OBJECT
             yield from ((f" `{here}.reasons`", count, _NUMBER) for count in reasons.values())
