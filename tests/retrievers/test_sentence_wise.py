@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
-from seal.core.text import sentences
+from seal.core.text import clauses, sentences
 from seal.retrievers import build_retriever, rank
 
 
@@ -114,3 +114,134 @@ def test_the_answer_is_the_head_of_that_over_all_tools(documents, query, k):
     [found] = rank(build_retriever("tfidf,sentences=true", pool), [Query(" ".join(query))], k)
 
     assert list(found.hits) == sorted(highest.items(), key=lambda hit: (-hit[1], hit[0]))[:k]
+
+
+class Known:
+    """Gives each text the scores that are planned for it."""
+
+    identity = "known"
+
+    def __init__(self, scores):
+        self._scores = scores
+
+    def retrieve(self, queries, k):
+        rows = [self._scores[query.text].items() for query in queries]
+        return [sorted(row, key=lambda hit: (-hit[1], hit[0]))[:k] for row in rows]
+
+
+def by_sentence(scores):
+    """Return a retriever by sentences over the tools t00 ... that the scores name."""
+    ids = sorted({tool for row in scores.values() for tool in row})
+    pool = Pool(tuple(Tool(i, i) for i in ids), options={"sentences": True})
+    return build_retriever(Known(scores), pool)
+
+
+def alike(score, count=12, **others):
+    return {**{f"t{i:02}": score for i in range(count)}, **others}
+
+
+CHATTER, WANT = "Please help me with this.", "Find a flight."
+BOTH = f"{CHATTER} {WANT}"
+
+
+def test_a_sentence_that_is_like_everything_does_not_outshout_one_that_names_a_tool():
+    scores = {
+        BOTH: alike(0.3),
+        CHATTER: alike(0.5, t03=0.6),
+        WANT: alike(0.1, t07=0.55),
+    }
+
+    [hits] = by_sentence(scores).retrieve([Query(BOTH)], 3)
+
+    assert hits == [("t07", 0.63), ("t03", 0.52), ("t00", 0.42)]
+
+
+def test_the_whole_query_keeps_its_scores_and_equal_ones_stand_by_id():
+    scores = {BOTH: alike(0.4, t05=0.9, t02=0.9), CHATTER: alike(0.2), WANT: alike(0.2)}
+
+    [hits] = by_sentence(scores).retrieve([Query(BOTH)], 4)
+
+    assert hits == [("t02", 0.9), ("t05", 0.9), ("t00", 0.4), ("t01", 0.4)]
+
+
+@pytest.mark.parametrize("count", [1, 5, 9])
+def test_fewer_than_ten_tools_are_not_levelled(count):
+    scores = {BOTH: alike(0.3, count), CHATTER: alike(0.5, count), WANT: alike(0.1, count, t00=0.6)}
+
+    [hits] = by_sentence(scores).retrieve([Query(BOTH)], 20)
+
+    assert hits == [("t00", 0.6), *((f"t{i:02}", 0.5) for i in range(1, count))]
+
+
+def test_a_sentence_that_finds_fewer_than_ten_tools_has_the_level_0():
+    scores = {BOTH: alike(0.5), CHATTER: alike(0.5), WANT: {"t09": 0.4}}
+
+    [hits] = by_sentence(scores).retrieve([Query(BOTH)], 2)
+
+    assert hits == [("t09", 0.6), ("t00", 0.5)]
+
+
+def test_levels_may_be_negative_as_cosines_are():
+    scores = {BOTH: alike(-0.1), CHATTER: alike(-0.6), WANT: alike(-0.2, t11=0.1)}
+
+    [hits] = by_sentence(scores).retrieve([Query(BOTH)], 2)
+
+    assert hits == [("t11", 0.14), ("t00", -0.1)]
+
+
+NAMES = (
+    *("amber", "birch", "cedar", "daisy", "elder", "fern"),
+    *("ginger", "hazel", "iris", "juniper", "kelp", "lilac"),
+)
+GARDEN = Pool(
+    tuple(Tool(f"toy/g/{name}", name, f"Please help me with the {name}.") for name in NAMES),
+    options={"template": "name_description"},
+)
+
+
+@pytest.mark.parametrize("what", ["tfidf", "hybrid,parts=tfidf+bm25"])
+@pytest.mark.parametrize("text", ["", "Please help me with the iris.", "kelp", "zzz"])
+def test_a_query_of_one_sentence_has_the_ranking_of_the_plain_retriever(what, text):
+    plain, wise = (build_retriever(spec, GARDEN) for spec in (what, f"{what},sentences=true"))
+
+    for k in (1, 10, 50):
+        assert rank(wise, [Query(text)], k) == rank(plain, [Query(text)], k)
+
+
+def test_a_tool_that_shares_no_term_with_the_query_keeps_its_score_of_0():
+    tools = (*GARDEN.tools, Tool("toy/a", "qxv", "qxv"))
+    retriever = build_retriever("tfidf,sentences=true", Pool(tools, options=GARDEN.options))
+
+    [found] = rank(retriever, [Query("Please help me with the iris. Jjj kkk.")], 50)
+
+    assert found.hits[0][0] == "toy/g/iris"
+    assert [tool for tool, score in found.hits if score == 0] == ["toy/a"]
+
+
+def test_other_words_of_a_model_are_not_levelled():
+    pool = Pool(GARDEN.tools)
+    plain, retriever = (build_retriever(what, pool) for what in ("tfidf", "rewrite,of=tfidf"))
+    text = "Please help me with this. Find the iris."
+
+    [found] = rank(retriever, [Query(text)], 12)
+
+    texts = [text, *clauses(text)]
+    assert len(texts) == 3
+    each = [dict(r.hits) for r in rank(plain, [Query(text) for text in texts], 12)]
+    assert dict(found.hits) == {tool.id: max(row[tool.id] for row in each) for tool in GARDEN.tools}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    chosen=st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True),
+    k=st.integers(1, 15),
+    what=st.sampled_from(["tfidf,sentences=true", "hybrid,parts=tfidf+bm25,sentences=true"]),
+)
+def test_the_levelled_answer_is_the_head_of_that_over_all_tools(chosen, k, what):
+    query = Query(" ".join(["Please help me.", *(f"Look at the {name}." for name in chosen)]))
+    retriever = build_retriever(what, GARDEN)
+
+    [[some], [everything]] = rank(retriever, [query], k), rank(retriever, [query], len(NAMES))
+
+    assert some.hits == everything.hits[:k]
+    assert {tool for tool, _ in everything.hits[: len(chosen)]} == {f"toy/g/{n}" for n in chosen}
