@@ -278,8 +278,11 @@ def _distinct(columns: Floats) -> tuple[Floats, Integers]:
     """
     import numpy as np
 
-    found, place = np.unique(columns, axis=1, return_inverse=True)
-    return found, place.ravel()
+    kinds: dict[bytes, int] = {}
+    first = [kinds.setdefault(column.tobytes(), len(kinds)) for column in columns.T]
+    alone = columns[:, [first.index(kind) for kind in range(len(kinds))]]
+    found, place = np.unique(alone, axis=1, return_inverse=True)
+    return found, place.ravel()[first]
 
 
 def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:

@@ -94,8 +94,9 @@ def cluster_sums(
     import numpy as np
 
     names, index = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.zeros((len(names), rows.shape[1]))
-    np.add.at(sums, index, rows)
+    sums = np.empty((len(names), rows.shape[1]))
+    for column, numbers in enumerate(rows.T):
+        sums[:, column] = np.bincount(index, numbers, len(names))
     return sums, index
 
 

@@ -28,7 +28,7 @@ from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.roles import ROLES, seated, silent
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
 from seal.experiments.comparison.pairs import Side, compare, untested
-from seal.experiments.comparison.runs import side_of
+from seal.experiments.comparison.runs import sides_of
 from seal.experiments.result_files import ExperimentFile, write_json
 from seal.experiments.role_work import work_of
 from seal.experiments.series import (
@@ -177,7 +177,7 @@ def _content(
         "notes": [*notes, *_notes(planned)],
     }
     seed = settings.seed
-    sides = [side_of(name, folder) for name, folder in runs.items()]
+    sides = list(sides_of(runs).values())
     told = content["protocol"]["told"]
     partner = planned.irrelevant.seeds if planned.irrelevant is not None else None
     for one, other in _compared(sides, planned.ablation.against):

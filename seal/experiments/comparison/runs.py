@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import orjson
 
 from seal.core import DataError, Task, UsageError
 from seal.core.records import SCHEMAS
+from seal.pools.importer import TASKS
 from seal.runs.run_folder import RunFolder
 from seal.runs.score_table import read_scores
 from seal.runs.settings import GROWING
@@ -19,15 +21,41 @@ if TYPE_CHECKING:
     from seal.experiments.comparison.pairs import Side
 
 
-def side_of(name: str, run: RunFolder) -> Side:
+def side_of(name: str, run: RunFolder, clusters: Mapping[str, str] | None = None) -> Side:
     """Return a run as one side of a comparison.
+
+    Args:
+        name: Of the run.
+        run: Its folder.
+        clusters: Of its tasks, where they are known; None: they are read.
 
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
     from seal.experiments.comparison.pairs import Side  # an explanation needs none of it
 
-    return Side(name, read_scores(run.scores_path), clusters_of(run))
+    return Side(name, read_scores(run.scores_path), clusters or clusters_of(run))
+
+
+def sides_of(runs: Mapping[str, RunFolder]) -> dict[str, Side]:
+    """Return runs, each by its name, as sides of comparisons; runs of the same tasks share theirs.
+
+    Raises:
+        DataError: As for `side_of`.
+    """
+    found: dict[str, Side] = {}
+    for name, run in runs.items():
+        twins = (side for other, side in found.items() if _same_tasks(runs[other], run))
+        twin = next(twins, None)
+        found[name] = side_of(name, run, twin and twin.clusters)
+    return found
+
+
+def _same_tasks(one: RunFolder, other: RunFolder) -> bool:
+    try:
+        return filecmp.cmp(one.path / TASKS, other.path / TASKS, shallow=False)
+    except OSError:
+        return False  # who reads them names the fault
 
 
 def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> Iterator[str]:
@@ -99,7 +127,7 @@ def clusters_of(run: RunFolder) -> dict[str, str]:
     Raises:
         DataError: There is no such file, or a line of it is no task; names the line.
     """
-    path = run.path / "tasks.jsonl"
+    path = run.path / TASKS
     try:  # a task is made of 20 times as many objects as are needed here
         with path.open("rb") as lines:
             told = [orjson.loads(line) for line in lines if line.strip()]

@@ -21,7 +21,7 @@ from seal.experiments.comparison.pairs import (
     rounded,
     untested,
 )
-from seal.experiments.comparison.runs import differing, side_of
+from seal.experiments.comparison.runs import differing, sides_of
 from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import PreferenceSettings, win_rate
@@ -82,7 +82,7 @@ def study(
         DataError: A run is not scored, or a file is damaged.
     """
     differs = _differences_of(runs, settings.force)
-    sides = {name: side_of(name, run) for name, run in runs.items()}
+    sides = sides_of(runs)
     _check_metrics(settings, sides.values())
     told = list(settings.metrics or family)
     compared = [
