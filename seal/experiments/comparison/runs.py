@@ -47,7 +47,7 @@ def sides_of(runs: Mapping[str, RunFolder]) -> dict[str, Side]:
     for name, run in runs.items():
         twins = (side for other, side in found.items() if _same_tasks(runs[other], run))
         twin = next(twins, None)
-        found[name] = side_of(name, run, twin and twin.clusters)
+        found[name] = side_of(name, run, twin.clusters if twin else None)
     return found
 
 
