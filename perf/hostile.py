@@ -362,9 +362,12 @@ Part = tuple[str, int, int]
 """Title of an attack, number of the part, attempts."""
 
 
-def attacked(lab: Lab, parts: Sequence[Part], end: float) -> dict[str, Row]:
-    """Make some parts until a time is reached; return the rows by title."""
+def attacked(folder: Path, seed: int, parts: Sequence[Part], end: float) -> dict[str, Row]:
+    """Make some parts in a folder until a time is reached; return the rows by title."""
+    folder.mkdir()
+    lab = Lab(folder, seed)
     os.environ.update(lab.environment())
+    prepared(lab)
     rows: dict[str, Row] = defaultdict(Row)
     for title, part, count in parts:
         rows[title].add(_row(lab, title, part, count, end))
@@ -402,15 +405,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     lanes, end = os.cpu_count() or 1, time.monotonic() + 60 * options.minutes
     rows = {title: Row() for title in options.only or ATTACKS}
     with tempfile.TemporaryDirectory() as folder:
-        labs = [Lab(Path(folder), options.seed, lane) for lane in range(lanes)]
-        os.environ.update(labs[0].environment())
-        prepared(labs[0])
+        folders = [Path(folder, str(lane)) for lane in range(lanes)]
+        shares = [parts[lane::lanes] for lane in range(lanes)]
         with ProcessPoolExecutor(lanes, get_context("spawn")) as processes:
-            shares = [parts[lane::lanes] for lane in range(lanes)]
-            for share in processes.map(attacked, labs, shares, repeat(end)):
+            shared = (repeat(options.seed), shares, repeat(end))
+            for share in processes.map(attacked, folders, *shared):
                 for title, row in share.items():
                     rows[title].add(row)
-    told = page(rows, options.seed)
+    until = f" --minutes {options.minutes:g}" if math.isfinite(options.minutes) else ""
+    told = page(rows, f"--seed {options.seed}{until}")
     print(told)
     if not (options.short or options.only):
         PAGE.write_text(told)
@@ -423,7 +426,7 @@ def line(title: str, row: Row) -> str:
     return f"| {title} | " + " | ".join(f"{count:,}" for count in counts) + " |"
 
 
-def page(rows: Mapping[str, Row], seed: int) -> str:
+def page(rows: Mapping[str, Row], how: str) -> str:
     """Return the page of a run."""
     head = ("attack", "tried", "survived", *KINDS, "seconds")
     total = Row()
@@ -431,7 +434,7 @@ def page(rows: Mapping[str, Row], seed: int) -> str:
         total.add(row)
     lines = [
         "# What was tried to break SEAL",
-        f"\nWritten by `perf/hostile.py --seed {seed}`, which says what it is to survive.\n",
+        f"\nWritten by `perf/hostile.py {how}`, which says what it is to survive.\n",
         f"| {' | '.join(head)} |",
         f"|{' --- |' * len(head)}",
         *(line(title, row) for title, row in rows.items()),

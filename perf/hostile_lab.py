@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shutil
 import signal
 import sys
@@ -30,6 +31,7 @@ LIMIT_S = 60.0
 """A command that takes longer hangs."""
 CODES = range(4)
 """What a command may end with."""
+_TOOK = re.compile(rb"took \d+\.\d s")
 _PROGRAM = """
 import os, runpy
 exec(os.environ["PRELUDE"])
@@ -105,10 +107,14 @@ def judged(code: int | None, said: str, codes: Sequence[int] = CODES) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return each file of a folder with the digest of its bytes; the store's come and go."""
+    """Return each file of a folder with the digest of its bytes, but for how long chats took.
+
+    The store's files come and go.
+    """
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
     files = [path for path in found if path.parent.name != "cache"]
-    return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
+    timeless = {path: _TOOK.sub(b"", path.read_bytes()) for path in files}
+    return {str(path.relative_to(folder)): sha256(it).hexdigest() for path, it in timeless.items()}
 
 
 @dataclass
@@ -116,21 +122,19 @@ class Lab:
     """A folder with things to break, and a seed.
 
     Args:
-        folder: Empty.
+        folder: Empty; of one process.
         seed: Of all that is drawn.
-        lane: Which of the processes that break things at a time.
     """
 
     folder: Path
     seed: int
-    lane: int = 0
     calm: dict[str, tuple[float, dict[str, str | None]]] = field(default_factory=dict)
     """Commands that were not disturbed: seconds, and files; None: whose bytes differ each time."""
 
     def __post_init__(self) -> None:
         self.folder.chmod(0o755)
         (self.folder / "program.py").write_text(_PROGRAM)
-        self.work = self.folder / f"work-{self.lane}"
+        self.work = self.folder / "work"
         self.task = next(iter(open_pool("sample").every_task())).id
 
     def chance(self, attack: str, part: int) -> Random:
@@ -199,7 +203,7 @@ class Lab:
     ) -> tuple[float, dict[str, str | None]]:
         """Return how long the first of some commands takes, and what files all leave in `work`."""
         if name not in self.calm:
-            (seconds, first), (_, second) = self._left(commands), self._left(commands)
+            (_, first), (seconds, second) = self._left(commands), self._left(commands)
             same = {path: one if second.get(path) == one else None for path, one in first.items()}
             self.calm[name] = (seconds, same)
         return self.calm[name]
