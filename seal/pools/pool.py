@@ -102,7 +102,7 @@ class StoredPool:
         """The content of import.json; empty where there is none, as in a folder made by hand.
 
         Raises:
-            DataError: It is no JSON object.
+            DataError: It is no JSON object, or `lacks` is no list of names.
         """
         path = self.folder / REPORT
         if not path.is_file():
@@ -113,6 +113,9 @@ class StoredPool:
             raise DataError(f"{path}: not JSON: {error}; import the pool again") from error
         if not isinstance(content, dict):
             raise DataError(f"{path}: expected an object, got {type(content).__name__}")
+        lacks = content.get("lacks") or []
+        if not (isinstance(lacks, list) and all(isinstance(kind, str) for kind in lacks)):
+            raise DataError(f"{path}: expected a list of names as `lacks`; import the pool again")
         return content
 
     @property

@@ -52,7 +52,8 @@ def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[s
     """Return what a reader of the run should be warned of."""
     judge = measure["judge"]
     named = [one.get("model") for one in judge.get("panel", [judge])]
-    player = system["model"].get("model")
+    told = system.get("model")
+    player = told.get("model") if isinstance(told, Mapping) else None
     if player is None or player not in named:
         return []
     return [

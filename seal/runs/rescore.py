@@ -142,7 +142,7 @@ def rescore(
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     if missing := summary["unfinished"]:
-        total = summary["tasks"] * folder.manifest()["measure"].get("trials", 1)
+        total = summary["tasks"] * (folder.manifest()["measure"].get("trials") or 1)
         _LOG.warning(
             f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
             f"no score; play them by the run's own command with --resume --out {folder.path}"

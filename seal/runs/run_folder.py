@@ -66,8 +66,12 @@ _SAID = {
 }
 _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     MANIFEST: {
-        _OBJECT: ("measure", "system", "origins", "skipped", REFUSED, "system.versions"),
-        _LIST: ("warnings", "asked", "benchmark.headline"),
+        _OBJECT: (
+            *("measure", "measure.judge", "measure.sandbox", "system", "system.versions"),
+            *("origins", "skipped", REFUSED),
+        ),
+        _LIST: ("measure.metrics", "warnings", "asked", "benchmark.headline"),
+        _NUMBER: ("measure.trials",),
         _TEXT: ("benchmark.headline.*",),
     },
     _SUMMARY: {
@@ -81,7 +85,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     },
 }
 """File to the types of its parts, wherever they are there; `*` is each item of a list."""
-_NEEDED = {MANIFEST: ("measure",), _SUMMARY: ("metrics",)}
+_NEEDED = {MANIFEST: ("measure", "system"), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
 _FIGURES = frozenset(
     {"mean", "low", "high", "n", "undefined", "micro", "with_errors", "unsure", "deviation"}

@@ -118,9 +118,16 @@ def test_an_unknown_recording_lists_the_known_ones(folder: Path) -> None:
         list(load_pool(folder).recorded("n"))
 
 
-def test_a_damaged_report_is_an_error(folder: Path) -> None:
-    (folder / "import.json").write_text("{")
-    with pytest.raises(DataError, match=r"import\.json: not JSON"):
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "not JSON"),
+        *((f'{{"lacks": {lacks}}}', "a list of names") for lacks in ("0.5", "[[]]")),
+    ],
+)
+def test_a_damaged_report_is_an_error(folder: Path, content: str, says: str) -> None:
+    (folder / "import.json").write_text(content)
+    with pytest.raises(DataError, match=rf"import\.json: (expected )?{says}"):
         _ = load_pool(folder).name
 
 

@@ -14,7 +14,7 @@ def test_ratings_go_out_and_come_back(seal, tmp_path):
     steps = (Step(0, "responder", "user_simulator", "Hello."),)
     chat = Trajectory("t", 0, steps, stops=(Stop("done"),))
     write_records(run / "trajectories.jsonl", [chat])
-    (run / "run.json").write_text('{"measure": {"pool": "dialogtool"}}')
+    (run / "run.json").write_text('{"measure": {"pool": "dialogtool"}, "system": {}}')
 
     done = seal("annotate", "export", run, "--n", 50, "--out", "ann.csv")
     assert done.returncode == 0, done.stderr

@@ -86,6 +86,24 @@ def test_a_part_that_is_no_object_is_named(tmp_path: Path, content: object, says
         RunFolder(tmp_path).manifest()
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"measure": {}}, "tells of no run: it lacks `system`; bring back the file"),
+        ({"measure": {"judge": 3}, "system": {}}, "expected an object `measure.judge`, got int"),
+        ({"measure": {"sandbox": []}, "system": {}}, "expected an object `measure.sandbox`"),
+        ({"measure": {"metrics": ""}, "system": {}}, "expected a list `measure.metrics`"),
+        ({"measure": {"trials": {}}, "system": {}}, "expected a number `measure.trials`"),
+    ],
+)
+def test_a_part_of_a_manifest_of_another_type_is_named(
+    tmp_path: Path, content: object, says: str
+) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(DataError, match=says):
+        RunFolder(tmp_path).manifest()
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "trajectories.jsonl")
     with pytest.raises(DataError, match=r"trajectories\.jsonl is a pipe; expected a file"):

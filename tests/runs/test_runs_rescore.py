@@ -206,7 +206,7 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
         rescore(played, ScoreSettings(judge="nobody"))
     with Lock(played), pytest.raises(UsageError, match="another process"):
         rescore(played)
-    (played / "run.json").write_text('{"measure": {}}')
+    (played / "run.json").write_text('{"measure": {}, "system": {}}')
     with pytest.raises(DataError, match=r"has no usable measure\.seed"):
         rescore(played)
     (played / "run.json").write_text("{")
@@ -238,6 +238,13 @@ def test_a_run_of_a_damaged_number_of_trials_does_not_go_on(played: Path):
     damaged = {**manifest, "measure": {**manifest["measure"], "trials": "one"}}
     with pytest.raises(UsageError, match=r"measure\.trials: was 'one', is 1"):
         check_resumable(damaged, manifest, played)
+
+
+@pytest.mark.parametrize("system", [{}, {"model": "x"}, {"model": [{}]}])
+def test_a_run_that_does_not_say_its_model_is_scored(played: Path, system: dict):
+    manifest = json.loads((played / "run.json").read_text()) | {"system": system}
+    (played / "run.json").write_text(json.dumps(manifest))
+    assert rescore(played)["errors"] == 0
 
 
 def test_an_export_of_a_run_whose_tools_were_lost_names_the_tool(played: Path, tmp_path: Path):
