@@ -1,6 +1,7 @@
 """What a trained map of MiniLM's vectors is worth: on held-out queries, tools and benchmarks.
 
     python perf/training.py [--short] [--out results/training.md] [--tasks 300] [--cache record]
+        [--learning-rate 1e-4]
 
 Every benchmark is held out in turn: a map is trained on the pools of all others and tested on its
 own. Pools of one benchmark share tools, so they are held out together. Beside it stand two splits
@@ -27,7 +28,7 @@ from seal.api.pools import load_pool
 from seal.cli.failure import tell
 from seal.core import CacheMode
 from seal.core.records import write_records
-from seal.experiments.training.settings import BY_BENCHMARK, SplitKind
+from seal.experiments.training.settings import BY_BENCHMARK, SplitKind, TrainSettings
 from seal.pools.order import prefix
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,9 +89,13 @@ def written(name: str, place: str | Path, tasks: int, folder: Path) -> Path:
 
 
 def trained(
-    train: Sequence[Path], tested: Mapping[str, Path], split: SplitKind, out: Path, cache: CacheMode
+    train: Sequence[Path],
+    tested: Mapping[str, Path],
+    split: SplitKind,
+    out: Path,
+    recipe: Mapping[str, Any],
 ) -> Iterator[Row]:
-    """Train a map, and yield a row for each pool that is tested."""
+    """Train a map by a recipe, and yield a row for each pool that is tested."""
     begun = time.process_time()
     record = seal.train_retriever(
         train,
@@ -98,8 +103,7 @@ def trained(
         test_on=list(tested.values()) if split == BY_BENCHMARK else (),
         split=split,
         k=[K],
-        cache=cache,
-        **RECIPE,
+        **recipe,
     )
     seconds = time.process_time() - begun
     overlaps = record["near_duplicates"]["pools"]
@@ -107,7 +111,7 @@ def trained(
         found = {entry["pool"]: entry for entry in record["results"]}[overlap["pool"]]
         gains = [gain_of(record, overlap["pool"], "before", "after")]
         if split == BY_BENCHMARK:
-            gains.append(gain_in_hybrid(place, out, cache))
+            gains.append(gain_in_hybrid(place, out, recipe["cache"]))
         told = (
             f"{overlap['near']} of {overlap['queries']}; "
             f"{overlap['tools_trained']} of {overlap['tools']}"
@@ -137,27 +141,27 @@ def gain_in_hybrid(place: Path, model: Path, cache: CacheMode) -> Gain:
 
 
 def rows(
-    pools: Mapping[str, Mapping[str, Path]], folder: Path, cache: CacheMode
+    pools: Mapping[str, Mapping[str, Path]], folder: Path, recipe: Mapping[str, Any]
 ) -> Iterator[tuple[str, Row]]:
     """Yield the split and a row, benchmarks first.
 
     Args:
         pools: Benchmark to its pools by name.
         folder: Of the maps.
-        cache: Of embeddings.
+        recipe: Of the training.
     """
     for held_out, tested in pools.items():
         others = [
             place for name, parts in pools.items() if name != held_out for place in parts.values()
         ]
         out = folder / f"benchmark-{held_out}"
-        for row in trained(others, tested, BY_BENCHMARK, out, cache):
+        for row in trained(others, tested, BY_BENCHMARK, out, recipe):
             yield BY_BENCHMARK, row
     for split in WITHIN:
         for parts in pools.values():
             for name, place in parts.items():
                 out = folder / f"{split}-{place.name}"
-                for row in trained([place], {name: place}, split, out, cache):
+                for row in trained([place], {name: place}, split, out, recipe):
                     yield split, row
 
 
@@ -168,7 +172,7 @@ TITLES = {
 }
 
 
-def page(found: Sequence[tuple[str, Row]], absent: Sequence[str], tasks: int) -> str:
+def page(found: Sequence[tuple[str, Row]], absent: Sequence[str], tasks: int, rate: float) -> str:
     """Return everything as a Markdown page."""
     lines = [
         "# What training is worth",
@@ -176,8 +180,9 @@ def page(found: Sequence[tuple[str, Row]], absent: Sequence[str], tasks: int) ->
         f"Written by `python perf/training.py --tasks {tasks}`: {METRIC} before and after "
         "training, and the gain with its 95 % interval (paired bootstrap over queries). Trained is "
         "a linear map of all-MiniLM-L6-v2's vectors: two matrices of 384 x 384, 1.2 MB, in ten "
-        f"epochs, {NEGATIVES} hard negatives a pair by TF-IDF. {tasks} tasks stand for all of a "
-        "larger pool. `dense` is the encoder alone, `hybrid` the default retriever.",
+        f"epochs at the learning rate {rate:g}, {NEGATIVES} hard negatives "
+        f"a pair by TF-IDF. {tasks} tasks stand for all of a larger pool. `dense` is the encoder "
+        "alone, `hybrid` the default retriever.",
         "",
         "Overlap: test queries that a training query nearly repeats (likeness of 90 or more), "
         "which `dense` leaves out of a held-out benchmark; and tools that the test needs and "
@@ -214,7 +219,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "training.md")
     parser.add_argument("--tasks", type=int, default=300, help="of each pool")
     parser.add_argument("--cache", choices=("record", "replay"), default="record")
+    parser.add_argument("--learning-rate", type=float, help="default: that of a map")
     arguments = parser.parse_args(argv)
+    given = {"cache": arguments.cache, "learning_rate": arguments.learning_rate}
+    recipe = {**RECIPE, **given}
+    rate = TrainSettings(**recipe).rate
     data = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data")
     tasks = 20 if arguments.short else arguments.tasks
     found: list[tuple[str, Row]] = []
@@ -230,12 +239,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                 else:
                     small = written(name, place, tasks, folder / "pools")
                     pools.setdefault(benchmark, {})[name] = small
-        for split, row in rows(pools, folder, arguments.cache):
+        for split, row in rows(pools, folder, recipe):
             found.append((split, row))
             tell(f"{split}: {row.pool}: {'; '.join(gain.text for gain in row.gains)}")
             if not arguments.short:
-                arguments.out.write_text(page(found, absent, tasks))
-    print(page(found, absent, tasks))
+                arguments.out.write_text(page(found, absent, tasks, rate))
+    print(page(found, absent, tasks, rate))
     return 0
 
 

@@ -26,7 +26,7 @@ class Training:
     steps: int | None = option(None, "Batches.  [default: what the epochs need]")
     epochs: float | None = option(None, "Times that each pair is used.  [default: 1; map: 10]")
     batch_size: int = option(_DEFAULT.batch_size, "Pairs.")
-    learning_rate: float | None = option(None, "At its highest.  [default: 5e-5; map: 5e-4]")
+    learning_rate: float | None = option(None, "At its highest.  [default: 5e-5; map: 1e-4]")
     negatives: int = option(_DEFAULT.negatives, "Hard negatives of a pair, beside its batch.")
     negatives_by: str = option(
         _DEFAULT.negatives_by, "The retriever that finds them.", metavar="NAME[,KEY=VALUE...]"

@@ -19,7 +19,7 @@ BY_BENCHMARK: SplitKind = "benchmark"
 Device = Literal["cpu", "cuda"]
 _TENTHS = 10
 _EPOCHS = {"encoder": 1.0, "map": 10.0}
-_RATES = {"encoder": 5e-5, "map": 5e-4}
+_RATES = {"encoder": 5e-5, "map": 1e-4}
 _OF_ENCODERS = ("max_length", "checkpoint_every", "device")
 
 
@@ -56,7 +56,8 @@ class TrainSettings:
     """Pairs; each document is a negative for the queries that do not need it."""
     learning_rate: Annotated[float, Within(above=0)] | None = None
     """At its highest: it rises for a tenth of the steps, then falls to 0. None: 5e-5 of an encoder,
-    5e-4 of a map."""
+    1e-4 of a map. A map of 5e-4 finds more of the tools that it was trained on, and less of others
+    (`results/training.md`)."""
     max_length: Count | None = None
     """Tokens of a text in training; None: what the model reads."""
     checkpoint_every: Count | None = None
