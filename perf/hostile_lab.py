@@ -31,7 +31,7 @@ LIMIT_S = 60.0
 """A command that takes longer hangs."""
 CODES = range(4)
 """What a command may end with."""
-_TOOK = re.compile(rb"took \d+\.\d s")
+_CHATS = re.compile(rb'<script type="application/json" data-parts="\d+">(.*?)</script>', re.S)
 _PROGRAM = """
 import os, runpy
 exec(os.environ["PRELUDE"])
@@ -107,14 +107,20 @@ def judged(code: int | None, said: str, codes: Sequence[int] = CODES) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return each file of a folder with the digest of its bytes, but for how long chats took.
-
-    The store's files come and go.
-    """
+    """Return each file of a folder with the digest of its bytes; the store's come and go."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock")
     files = [path for path in found if path.parent.name != "cache"]
-    timeless = {path: _TOOK.sub(b"", path.read_bytes()) for path in files}
-    return {str(path.relative_to(folder)): sha256(it).hexdigest() for path, it in timeless.items()}
+    timeless = ((path.relative_to(folder), _timeless(path.read_bytes())) for path in files)
+    return {str(path): sha256(content).hexdigest() for path, content in timeless}
+
+
+def _timeless(content: bytes) -> bytes:
+    """Return a file, but of the chats that a report holds their words alone.
+
+    A chat says how long it took; chats share parts that are equal, and name them by number.
+    """
+    words = set(re.findall(rb"[^\W\d]+", b" ".join(_CHATS.findall(content))))
+    return b" ".join((_CHATS.sub(b"", content), *sorted(words)))
 
 
 @dataclass
