@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,6 +106,9 @@ def _become(
     """Be the program."""
     assert "preloaded" in sys.modules
     os.setsid()
+    keeper: Any = resource_tracker._resource_tracker  # what a killed one leaves is not the tests'
+    os.close(keeper._fd)
+    keeper._fd = keeper._pid = None
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     os.environ.clear()
