@@ -370,6 +370,8 @@ def attacked(folder: Path, seed: int, parts: Sequence[Part], end: float) -> dict
     prepared(lab)
     rows: dict[str, Row] = defaultdict(Row)
     for title, part, count in parts:
+        if time.monotonic() > end:
+            break
         rows[title].add(_row(lab, title, part, count, end))
         print(line(f"{title}, {part}", rows[title]), file=sys.stderr, flush=True)
     return dict(rows)
@@ -377,7 +379,7 @@ def attacked(folder: Path, seed: int, parts: Sequence[Part], end: float) -> dict
 
 def _row(lab: Lab, title: str, part: int, count: int, end: float) -> Row:
     row, began = Row(), time.monotonic()
-    for one in ATTACKS[title][0](lab, lab.chance(title, part), count if began < end else 0):
+    for one in ATTACKS[title][0](lab, lab.chance(title, part), count):
         row.tried[one.broke.partition(":")[0]] += one.times
         if one.broke:
             row.broken.append(f"{title}, part {part}: {one.what}: {_placeless(one.broke)}")
@@ -396,19 +398,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", choices=ATTACKS, help="an attack; repeatable")
     parser.add_argument("--minutes", type=float, default=math.inf, help="at most")
     options = parser.parse_args(argv)
-    parts: list[Part] = []
+    shares: list[tuple[float, Part]] = []
     for title in options.only or ATTACKS:
         _, short, number, count = ATTACKS[title]
         number, count = (1, short) if options.short else (number, count)
-        parts += [(title, part, count) for part in range(number)]
-    Random(options.seed).shuffle(parts)
+        shares += [(part / number, (title, part, count)) for part in range(number)]
+    parts = [part for _, part in sorted(shares)]  # so that all attacks get on alike
     lanes, end = os.cpu_count() or 1, time.monotonic() + 60 * options.minutes
     rows = {title: Row() for title in options.only or ATTACKS}
     with tempfile.TemporaryDirectory() as folder:
         folders = [Path(folder, str(lane)) for lane in range(lanes)]
-        shares = [parts[lane::lanes] for lane in range(lanes)]
+        given = [parts[lane::lanes] for lane in range(lanes)]
         with ProcessPoolExecutor(lanes, get_context("spawn")) as processes:
-            shared = (repeat(options.seed), shares, repeat(end))
+            shared = (repeat(options.seed), given, repeat(end))
             for share in processes.map(attacked, folders, *shared):
                 for title, row in share.items():
                     rows[title].add(row)
