@@ -31,6 +31,7 @@ LIMIT_S = 60.0
 """A command that takes longer hangs."""
 CODES = range(4)
 """What a command may end with."""
+_PLAYED = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _CHATS = re.compile(rb'<script type="application/json" data-parts="\d+">(.*?)</script>', re.S)
 _PROGRAM = """
 import os, runpy
@@ -115,12 +116,12 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def _timeless(content: bytes) -> bytes:
-    """Return a file, but of the chats that a report holds their words alone.
+    """Return a file without the time of a report, and of the chats in it the words alone.
 
     A chat says how long it took; chats share parts that are equal, and name them by number.
     """
     words = set(re.findall(rb"[^\W\d]+", b" ".join(_CHATS.findall(content))))
-    return b" ".join((_CHATS.sub(b"", content), *sorted(words)))
+    return b" ".join((_PLAYED.sub(b"", _CHATS.sub(b"", content)), *sorted(words)))
 
 
 @dataclass
