@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -131,6 +132,8 @@ _LONG = 60.0
 """Seconds after which a line comes though no further tenth is done."""
 _SOON = 5.0
 """Seconds for which it is not worth to tell that they are left."""
+_CHATS = 4
+"""Chats beneath the bars."""
 
 
 def _left(passed: float, done: int, left: int) -> float:
@@ -148,29 +151,43 @@ def is_shown() -> bool:
 
 
 @contextmanager
-def progress(lines: Collection[str] = ()) -> Iterator[Advance]:
+def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[Advance]:
     """Give what is told of progress, and show it on stderr.
 
     Args:
         lines: Stages of which each tenth is a line where stderr is no terminal; of others it is
             one where they take long.
+        run: Folder whose chats have a line each beneath the bars, as they go on; on a terminal.
     """
     if not is_shown():
         yield _by_lines(lines)
         return
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+    from seal.cli.live_chats import LiveChats
+
+    chats = None if run is None else LiveChats(run, _CHATS)
+
+    class Bars(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            yield from chats.texts() if chats else ()
 
     bars: dict[str, TaskID] = {}
     columns = (BarColumn(bar_width=20), MofNCompleteColumn(), _time_column(), "{task.fields[more]}")
-    with Progress("{task.description}", *columns, console=Console(stderr=True)) as shown:
+    with Bars("{task.description}", *columns, console=Console(stderr=True)) as shown:
 
         def advance(stage: str, done: int, total: int, *more: str) -> None:
             if stage not in bars:
                 bars[stage] = shown.add_task(stage, total=total, more="", before=done - 1)
             shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
-        yield advance
+        try:
+            yield advance
+        finally:
+            if chats:
+                chats.close()
 
 
 def _by_lines(stages: Collection[str]) -> Advance:

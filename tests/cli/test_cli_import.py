@@ -82,3 +82,10 @@ def test_malformed_records_are_placed_in_what_is_printed(seal, tmp_path) -> None
     assert done.returncode == 0, done.stderr
     assert "dropped: malformed_document 1" in done.stdout
     assert "left out: corpus.jsonl, line 2: document 'd2' has no field 'text'" in done.stdout
+
+
+def test_an_option_of_the_play_is_refused_with_the_verb_that_takes_it(seal):
+    done = seal("import", "toolsandbox", ".", "--out", "out", "-T", "descriptions=plain")
+    assert done.returncode == 2
+    assert "no option -T of toolsandbox 'descriptions'" in done.stderr
+    assert "`seal run`" in done.stderr

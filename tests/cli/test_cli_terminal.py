@@ -1,5 +1,6 @@
 """On a terminal: progress on stderr, colours on stdout unless NO_COLOR says otherwise."""
 
+import json
 import os
 import pty
 import re
@@ -81,3 +82,31 @@ def test_no_color_is_honoured(
     )
     assert viewed.returncode == 0, viewed.stderr
     assert bool(COLOUR.search(terminal.text())) == coloured
+
+
+@pytest.mark.slow
+def test_chats_that_go_on_have_a_line_each_beneath_the_bar(
+    environment_of_terminal: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "lazy_agent.py").write_text(
+        "import time\n\n"
+        "def solve(request, tools):\n"
+        "    time.sleep(4)\n"
+        "    return 'Here is the answer'\n"
+    )
+    terminal = Terminal()
+    words = ["--agent", "lazy_agent:solve", "--first", "2", "--workers", "2", "--no-baselines"]
+    done = run(
+        ["seal", "run", *words, "--out", "r"],
+        cwd=tmp_path,
+        env=environment_of_terminal,
+        stderr=terminal.name,
+    )
+    shown = terminal.text()
+    assert done.returncode == 0, shown
+    lines = (tmp_path / "r" / "tasks.jsonl").read_text().splitlines()
+    tasks = [json.loads(line)["id"] for line in lines]
+    for task_id in tasks:
+        assert f"  {task_id} user_simulator: " in shown
+    last = shown.rpartition("2/2")[2]
+    assert not any(task_id in last for task_id in tasks)  # a chat that has ended has no line

@@ -15,7 +15,7 @@ from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
 from seal.report.glance import Glance
 from seal.report.grids import Grid, counted, number
-from seal.report.lanes import headline_of, main_metrics, model_name
+from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
 from seal.report.run_results import error_notes, outcome_notes
 from seal.runs.run_folder import RunFolder, exit_code_of
 
@@ -105,9 +105,13 @@ class Run(Estimates, Framed, Shown):
 
     def _shown(self) -> tuple[list[str], dict[str, Run]]:
         """Return the metrics of the short table, and the runs that it has columns for."""
-        runs = {"run": self, **self.baselines}
-        entries = [run._entries for run in runs.values()]
-        return main_metrics(entries, headline_of([self.folder])), runs
+        return list(self._short.valued), {"run": self, **self.baselines}
+
+    @property
+    def _short(self) -> ShortTable:
+        lanes = lanes_of([self.folder])
+        metrics = main_metrics([lane.metrics for lane in lanes], headline_of([self.folder]))
+        return ShortTable(lanes, metrics)
 
     def _glance(self) -> Glance:
         metrics, runs = self._shown()
@@ -126,7 +130,8 @@ class Run(Estimates, Framed, Shown):
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
         notes = outcome_notes(self.summary)
-        foot = (*notes, *errors, *crashes, f"folder: {self.folder.path}")
+        gaps = self._short.gaps()
+        foot = (*notes, *errors, *crashes, *gaps, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.cli.groups import argument, flag, option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app, typed_pairs
 from seal.cli.output import field_lines, output
-from seal.core import UsageError
+from seal.core import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from seal.pools import ImportReport
 
 app = new_app()
 
@@ -41,7 +44,6 @@ def command(
     servers: Servers,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
-    from seal.pools import import_benchmark
     from seal.runs.recorded_run import import_run
 
     out, options = asked.out, asked.task_option
@@ -62,7 +64,7 @@ def command(
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:
-            report = import_benchmark(name, source, out, **options).to_json()
+            report = _imported(name, source, out, options).to_json()
             next_step = _next(report, out)
         result.result(report)
         told = {
@@ -72,6 +74,21 @@ def command(
         places += [f"note: {remark}" for remark in report.get("remarks", ())]
         result.show(*field_lines(told), *places, f"written to {out}; {next_step}")
     return 0
+
+
+def _imported(
+    name: str, source: Path | None, out: Path, options: Mapping[str, Any]
+) -> "ImportReport":
+    from seal.pools import import_benchmark
+
+    try:
+        return import_benchmark(name, source, out, **options)
+    except UnknownNameError as error:
+        if error.name not in options:
+            raise
+        raise UsageError(
+            f"{error} `seal run` takes other options -T, which say how tasks are played"
+        ) from error
 
 
 def _has_chats_alone(name: str) -> bool:

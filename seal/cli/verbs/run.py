@@ -156,7 +156,7 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
         tell(f"{out} holds no run to go on with: a new one begins there")
     if not has_own_code(settings):
         import_without_clients()
-    with progress() as advance:
+    with progress(run=out) as advance:
 
         def told(state: "Progress") -> None:
             advance(state.stage, state.done, state.total, *spent_words(state))
