@@ -198,6 +198,8 @@ def _identity(measure: Mapping[str, Any], part: str) -> str:
 def _played(run: RunFolder) -> str:
     path = run.path / "timings.jsonl"
     try:
+        if not path.is_file():
+            raise FileNotFoundError(path)  # for a pipe's writer it would wait
         with path.open("rb") as lines:
             began = datetime.fromtimestamp(orjson.loads(lines.readline())["started"], UTC)
     except (OSError, ValueError, KeyError, TypeError, OverflowError):

@@ -188,8 +188,15 @@ class RunFolder:
         return read_records(self.path / "tasks.jsonl", Task)
 
     def task_ids(self) -> Iterator[str]:
-        """Yield the ids of these tasks."""
-        with (self.path / "tasks.jsonl").open("rb") as lines:
+        """Yield the ids of these tasks.
+
+        Raises:
+            DataError: tasks.jsonl is no file.
+        """
+        path = self.path / "tasks.jsonl"
+        if not path.is_file():  # a pipe would be waited for
+            raise DataError(f"no file {path}")
+        with path.open("rb") as lines:
             yield from map(_id_of, lines)
 
     def tasks_of(self, ids: Container[str]) -> Iterator[Task]:

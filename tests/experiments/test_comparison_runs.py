@@ -1,6 +1,7 @@
 """Runs paired by task, trial and goal: what counts, what is left out and why."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,10 @@ def test_variants_of_one_task_are_one_cluster(tmp_path: Path) -> None:
     assert clusters_of(RunFolder(tmp_path)) == {"a": "a", "a-u": "a", "x#1": "x", "n": "n"}
     (tmp_path / "tasks.jsonl").write_text('{"id":"a"}\n')
     with pytest.raises(DataError, match="line 1: "):
+        clusters_of(RunFolder(tmp_path))
+    (tmp_path / "tasks.jsonl").unlink()
+    os.mkfifo(tmp_path / "tasks.jsonl")  # is not waited for
+    with pytest.raises(DataError, match="no file "):
         clusters_of(RunFolder(tmp_path))
 
 

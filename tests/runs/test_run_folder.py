@@ -105,6 +105,9 @@ def test_a_part_of_a_manifest_of_another_type_is_named(
 
 
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "tasks.jsonl")
+    with pytest.raises(DataError, match=r"no file .*tasks\.jsonl"):
+        next(RunFolder(tmp_path).task_ids())
     os.mkfifo(tmp_path / "trajectories.jsonl")
     with pytest.raises(DataError, match=r"trajectories\.jsonl is a pipe; expected a file"):
         list(LineTail(tmp_path / "trajectories.jsonl").read())

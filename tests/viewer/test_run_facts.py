@@ -60,6 +60,12 @@ def test_an_odd_date_is_that_of_the_file(run: RunFolder, line: str) -> None:
     assert (facts.state, facts.played) == ("scored", "1970-01-01 00:00")
 
 
+def test_a_pipe_in_the_place_of_the_timings_is_not_waited_for(run: RunFolder) -> None:
+    (run.path / "timings.jsonl").unlink(missing_ok=True)
+    os.mkfifo(run.path / "timings.jsonl")
+    assert facts_of(run).played.startswith("20")
+
+
 def test_a_folder_that_one_may_not_read_ends_no_list(run: RunFolder) -> None:
     mine = os.geteuid()
     with tempfile.TemporaryDirectory() as name:

@@ -129,6 +129,8 @@ def clusters_of(run: RunFolder) -> dict[str, str]:
     """
     path = run.path / TASKS
     try:  # a task is made of 20 times as many objects as are needed here
+        if not path.is_file():
+            raise FileNotFoundError(path)  # for a pipe's writer it would wait
         with path.open("rb") as lines:
             told = [orjson.loads(line) for line in lines if line.strip()]
         if all(one["schema"] == SCHEMAS[Task] and isinstance(one["id"], str) for one in told):
