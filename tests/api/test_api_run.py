@@ -302,3 +302,14 @@ def test_a_run_json_that_is_empty_is_no_run(played: seal.Run, tmp_path: Path) ->
     damage(tmp_path / "run", "run.json", {})
     with pytest.raises(DataError, match="tells of no run"):
         seal.Run.load(tmp_path / "run")
+
+
+def test_a_printed_run_says_why_metrics_have_no_value(tmp_path):
+    run = seal.run(
+        "toolsandbox-sample", model="oracle", first=2, baselines=False, out=tmp_path / "r"
+    )
+    shown = str(run).splitlines()
+    reasons = [line for line in shown if line.startswith("n/a (")]
+    named = {name for line in reasons for name in line.partition("): ")[2].split(", ")}
+    assert "recall@10" in named
+    assert not any(line.split()[0] in named for line in shown)

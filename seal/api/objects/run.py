@@ -131,7 +131,7 @@ class Run(Estimates, Framed, Shown):
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
         notes = outcome_notes(self.summary)
         gaps = self._short.gaps()
-        foot = (*notes, *errors, *crashes, *gaps, f"folder: {self.folder.path}")
+        foot = (*gaps, *notes, *errors, *crashes, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:
