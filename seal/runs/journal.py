@@ -299,6 +299,8 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
                 fields = orjson.loads(line)
                 asked = read_ledger(fields.get("asked", []))
                 if "task_id" in fields:
+                    if not isinstance(fields["task_id"], str):
+                        raise TypeError("task_id is no text")
                     fields |= {"trial": int(fields["trial"]), "seconds": float(fields["seconds"])}
                 yield {**fields, "tokens": int(fields["tokens"]), "asked": asked}
             except (ValueError, KeyError, TypeError, AttributeError) as error:

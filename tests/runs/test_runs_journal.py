@@ -144,7 +144,13 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"tokens": "many"}', b'{"tokens": 1, "task_id": "a", "trial": 0}', b"{oops"]
+    "line",
+    [
+        b'{"tokens": "many"}',
+        b'{"tokens": 1, "task_id": "a", "trial": 0}',
+        b'{"tokens": 1, "task_id": [], "trial": 0, "seconds": 1}',
+        b"{oops",
+    ],
 )
 def test_damaged_timings_name_the_line(tmp_path: Path, line: bytes):
     path = tmp_path / "timings.jsonl"
