@@ -7,8 +7,10 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from browser import Browser
-from viewer_runs import HOSTILE
+from browser import Browser, Page
+from viewer_runs import HOSTILE, serving
+
+import seal
 
 pytestmark = pytest.mark.slow
 AXE = os.environ.get("AXE_CORE")
@@ -110,12 +112,31 @@ def test_no_page_is_wider_than_its_window(
 @pytest.mark.parametrize("where", PLACES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation(served: str, browser: Browser, where: str, scheme: str) -> None:
-    assert AXE is not None
     with browser.page(served + where, scheme=scheme) as page:
         page.wait("!document.querySelector('#task-table') || document.querySelector('tbody tr')")
         if "#task" in where:
             page.wait("document.querySelectorAll('#reader .step').length === 8")
-        page.value(Path(AXE).read_text("utf-8"))
-        found = page.value("axe.run().then((found) => found.violations)")
-    told = [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
-    assert told == []
+        assert violations(page) == []
+
+
+@pytest.mark.skipif(AXE is None, reason="AXE_CORE names no axe.min.js: npm pack axe-core")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_in_an_experiment_and_in_a_report(
+    browser: Browser, tmp_path: Path, scheme: str
+) -> None:
+    seal.retrieve("sample", ["tfidf"], k=1, limit=6, cache="off", out=tmp_path / "found")
+    run = seal.run("sample", model="oracle", first=2, retriever="tfidf", out=tmp_path / "run")
+    report = run.report(tmp_path / "report.html").as_uri()
+    with serving(tmp_path) as served:
+        for where in (report, f"{served}retrieval?of=found"):
+            with browser.page(where, scheme=scheme) as page:
+                assert page.value("document.querySelectorAll('table').length") > 0
+                assert violations(page) == []
+
+
+def violations(page: Page) -> list[tuple[str, list[str]]]:
+    """Return the rules that a page breaks, and the first places of each."""
+    assert AXE is not None
+    page.value(Path(AXE).read_text("utf-8"))
+    found = page.value("axe.run().then((found) => found.violations)")
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
