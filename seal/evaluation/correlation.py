@@ -76,9 +76,10 @@ def spearman(
 def _rhos(pairs: Floats) -> Floats:
     """Return rho of each row of (2, rows, pairs); NaN where a side is constant."""
     import numpy as np
-    from scipy.stats import rankdata
 
-    ranks = rankdata(pairs, axis=2)  # equal values share theirs
+    below = (pairs[..., None] > pairs[..., None, :]).sum(axis=3)
+    equal = (pairs[..., None] == pairs[..., None, :]).sum(axis=3)
+    ranks = below + (equal + 1) / 2  # equal values share theirs
     left, right = ranks - ranks.mean(axis=2, keepdims=True)
     scale = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
     with np.errstate(invalid="ignore"):

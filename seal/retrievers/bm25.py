@@ -14,13 +14,13 @@ from typing import ClassVar
 
 import numpy as np
 import Stemmer
-from scipy.sparse import csc_matrix, csr_matrix
 
 from seal.core import Pool
 from seal.core.text import split_identifiers
 from seal.retrievers.contract import in_order, number_option
 from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.lexical import WORD, LexicalRetriever, english_stop_words, unit_rows
+from seal.retrievers.lexical import WORD, LexicalRetriever, english_stop_words
+from seal.retrievers.sparse_rows import SparseRows
 
 with warnings.catch_warnings():  # tqdm, which it imports, warns in notebooks without widgets
     warnings.simplefilter("ignore")
@@ -57,21 +57,20 @@ class Bm25(LexicalRetriever):
         identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
         super().__init__(identity, pool, _weights(words, self._columns, k1, b))
 
-    def documents(self) -> csr_matrix:
+    def documents(self) -> SparseRows:
         """Return the weights of the tools as rows of length 1, float64, (n, words)."""
-        return unit_rows(self._weights)
+        return self._weights.unit()
 
-    def queries(self, texts: Sequence[str]) -> csr_matrix:
+    def queries(self, texts: Sequence[str]) -> SparseRows:
         """Return the counts of texts as rows of length 1, float64, (q, words)."""
-        return unit_rows(self._rows(texts))
+        return self._rows(texts).unit()
 
-    def _rows(self, texts: Sequence[str]) -> csr_matrix:
+    def _rows(self, texts: Sequence[str]) -> SparseRows:
         """Return how often each text has each word of the tools, float64, (q, words)."""
         words = [self._words(text) for text in texts]
         rows = [row for row, part in enumerate(words) for word in part if word in self._columns]
         columns = [self._columns[word] for part in words for word in part if word in self._columns]
-        shape = len(texts), self._weights.shape[1]
-        return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return SparseRows.of(rows, columns, np.ones(len(rows)), len(texts), self._weights.width)
 
     def _words(self, text: str) -> list[str]:
         found = _WORD.findall(split_identifiers(text).lower())
@@ -81,11 +80,12 @@ class Bm25(LexicalRetriever):
 
 def _weights(
     words: Sequence[Sequence[str]], columns: Mapping[str, int], k1: float, b: float
-) -> csr_matrix:
+) -> SparseRows:
     if not columns:  # bm25s indexes no empty vocabulary
-        return csr_matrix((len(words), 1))
+        return SparseRows.of([], [], [], len(words), 1)
     ids = [[columns[word] for word in part] for part in words]
     model = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
     model.index((ids, dict(columns)), create_empty_token=False, show_progress=False)
-    parts = (model.scores[name] for name in ("data", "indices", "indptr"))
-    return csc_matrix(tuple(parts), shape=(len(words), len(columns))).tocsr()
+    data, tools, starts = (model.scores[name] for name in ("data", "indices", "indptr"))
+    of_words = np.repeat(np.arange(len(columns)), np.diff(starts))
+    return SparseRows.of(tools, of_words, data, len(words), len(columns))

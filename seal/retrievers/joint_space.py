@@ -13,14 +13,14 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, issparse
 
 from seal.core import Query
 from seal.retrievers.contract import Hits, check_k
 from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
+from seal.retrievers.sparse_rows import SparseRows
 from seal.retrievers.vector_index import VectorIndex, kept_index
 
-Matrix: TypeAlias = "csr_matrix | npt.NDArray[np.float32]"
+Matrix: TypeAlias = SparseRows | npt.NDArray[np.float32]
 """Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
 
 Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
@@ -159,7 +159,7 @@ class _Part:
         self.share = share
         self.documents = space.documents()
         terms = self.documents.shape[1]
-        projected = issparse(self.documents) and terms > dimensions
+        projected = isinstance(self.documents, SparseRows) and terms > dimensions
         self._projection = sparse_projection(terms, dimensions, seed) if projected else None
         self.width = dimensions if projected else terms
         # Off the diagonal the error of a projected inner product of unit vectors has a variance of
@@ -168,19 +168,23 @@ class _Part:
 
     def scaled(self, rows: Matrix) -> Rows:
         """Return rows as they stand in the index, float32, (r, width)."""
-        moved: Any = rows if self._projection is None else rows @ self._projection
-        dense = moved.toarray() if issparse(moved) else moved
+        if not isinstance(rows, SparseRows):
+            dense: npt.NDArray[np.floating] = rows
+        elif self._projection is None:
+            dense = rows.toarray()
+        else:
+            dense = rows @ self._projection
         scaled: Rows = (dense * np.sqrt(self.share)).astype(np.float32)
         return scaled
 
-    def cosines(self, queries: Matrix, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def cosines(self, queries: Any, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Return the inner products of each query with its candidates, (q, width)."""
-        if issparse(self.documents):
+        if isinstance(self.documents, SparseRows):
             return _sparse_products(self.documents, queries, positions)
         return _dense_products(self.documents, queries, positions)
 
 
-def sparse_projection(terms: int, dimensions: int, seed: int) -> csr_matrix:
+def sparse_projection(terms: int, dimensions: int, seed: int) -> SparseRows:
     """Return a random matrix, (terms, dimensions), that keeps inner products on average.
 
     Each row has 4 numbers of 0.5 or -0.5, one in each quarter of the columns: its length is 1.
@@ -196,19 +200,19 @@ def sparse_projection(terms: int, dimensions: int, seed: int) -> csr_matrix:
     columns = random.integers(edges[:-1], edges[1:], size=(terms, _NONZERO))
     signs = random.choice(np.array([-1.0, 1.0]), size=(terms, _NONZERO)) / np.sqrt(_NONZERO)
     starts = np.arange(0, terms * _NONZERO + 1, _NONZERO)
-    return csr_matrix((signs.ravel(), columns.ravel(), starts), shape=(terms, dimensions))
+    return SparseRows(signs.ravel(), columns.ravel(), starts, dimensions)
 
 
 def _sparse_products(
-    documents: csr_matrix, queries: csr_matrix, positions: npt.NDArray[np.int64]
+    documents: SparseRows, queries: SparseRows, positions: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64]:
     products = np.empty(positions.shape)
-    weights = np.zeros(documents.shape[1])
+    weights = np.zeros(documents.width)
     for row, candidates in enumerate(positions):
-        entries = slice(queries.indptr[row], queries.indptr[row + 1])
-        weights[queries.indices[entries]] = queries.data[entries]
-        products[row] = documents[candidates] @ weights
-        weights[queries.indices[entries]] = 0
+        entries = slice(queries.starts[row], queries.starts[row + 1])
+        weights[queries.columns[entries]] = queries.data[entries]
+        products[row] = documents[candidates].dot(weights)
+        weights[queries.columns[entries]] = 0
     return products
 
 

@@ -12,19 +12,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix, hstack
 
 from seal.core import Pool, Query
 from seal.core.text import CJK, split_identifiers
 from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
+from seal.retrievers.sparse_rows import SparseRows
 
 WORD = rf"[{CJK}]|[^\W{CJK}]+"
 """Regex of a word. Chinese and Japanese set no blanks: there each character counts as one."""
@@ -48,26 +48,26 @@ class LexicalRetriever:
     lexical: ClassVar[bool] = True
     """A score of 0 says that query and tool share no term."""
 
-    def __init__(self, identity: str, pool: Pool, weights: csr_matrix) -> None:
+    def __init__(self, identity: str, pool: Pool, weights: SparseRows) -> None:
         self.identity = identity
         self._weights = weights
         self._ids = [tool.id for tool in in_order(pool.tools)]
-        self._terms = weights.T.tocsr()  # a product with another layout converts it each time
+        self._terms = weights.transposed()
 
     @classmethod
     def space(cls, pool: Pool) -> Self:
         """Return the tools of a pool as vectors."""
         return cls(pool)  # type: ignore[call-arg,arg-type]
 
-    def documents(self) -> csr_matrix:
+    def documents(self) -> SparseRows:
         """Return the vectors of the tools, float64, (n, terms)."""
         return self._weights
 
-    def queries(self, texts: Sequence[str]) -> csr_matrix:
+    def queries(self, texts: Sequence[str]) -> SparseRows:
         """Return the vectors of texts, float64, (q, terms)."""
         return self._rows(texts)
 
-    def _rows(self, texts: Sequence[str]) -> csr_matrix:
+    def _rows(self, texts: Sequence[str]) -> SparseRows:
         """Return texts as rows whose inner products with the weights are scores, (q, terms)."""
         raise NotImplementedError
 
@@ -82,8 +82,7 @@ class LexicalRetriever:
         found: list[Hits] = []
         for start in range(0, len(queries), step):
             texts = [query.text for query in queries[start : start + step]]
-            products: Any = self._rows(texts) @ self._terms
-            scores = np.round(products.toarray(), DECIMALS)
+            scores = np.round(self._rows(texts) @ self._terms, DECIMALS)
             found.extend(_best(row, self._ids, k) for row in scores)
         return found
 
@@ -104,15 +103,6 @@ def _best(scores: npt.NDArray[np.float64], ids: Sequence[str], k: int) -> Hits:
         (ids[position], value)
         for position, value in zip(positions.tolist(), values.tolist(), strict=True)
     ]
-
-
-def unit_rows(rows: csr_matrix) -> csr_matrix:
-    """Return sparse rows of length 1; a row of zeros stays one."""
-    lengths = np.sqrt(rows.multiply(rows).sum(axis=1)).A1
-    lengths[lengths == 0] = 1
-    unit = rows.astype(np.float64).tocsr(copy=True)
-    unit.data /= np.repeat(lengths, np.diff(unit.indptr))
-    return unit
 
 
 Analyser = Callable[[str], list[str]]
@@ -184,24 +174,20 @@ class TermWeights:
         """Whether there is any term."""
         return bool(self._column)
 
-    def rows(self, texts: Sequence[str]) -> csr_matrix:
+    def rows(self, texts: Sequence[str]) -> SparseRows:
         """Return texts as rows, float64, (texts, terms), of length 1; 0 without a known term."""
         return self._rows([Counter(self._analyse(text)) for text in texts])
 
-    def _rows(self, counts: Sequence[Counter[str]]) -> csr_matrix:
-        column, starts = self._column, [0]
-        columns: list[int] = []
-        times: list[int] = []
-        for each in counts:
-            known = {term: n for term, n in each.items() if term in column}
-            columns += map(column.__getitem__, known)
-            times += known.values()
-            starts.append(len(columns))
-        places = np.array(columns, dtype=np.int64)
-        data = (np.log(np.array(times, dtype=np.float64)) + 1) * self._rarity[places]
-        rows = csr_matrix((data, places, starts), shape=(len(counts), len(column)))
-        rows.sort_indices()
-        return unit_rows(rows)
+    def _rows(self, counts: Sequence[Counter[str]]) -> SparseRows:
+        known = [
+            (row, self._column[term], times)
+            for row, each in enumerate(counts)
+            for term, times in each.items()
+            if term in self._column
+        ]
+        rows, columns, times = np.array(known, dtype=np.int64).reshape(-1, 3).T
+        data = (np.log(times.astype(np.float64)) + 1) * self._rarity[columns]
+        return SparseRows.of(rows, columns, data, len(counts), len(self._column)).unit()
 
 
 class Tfidf(LexicalRetriever):
@@ -224,13 +210,14 @@ class Tfidf(LexicalRetriever):
         weights = _joined([space.documents for space in self._spaces], len(texts))
         super().__init__(f"tfidf/{template_name(template)}", pool, weights)
 
-    def _rows(self, texts: Sequence[str]) -> csr_matrix:
+    def _rows(self, texts: Sequence[str]) -> SparseRows:
         split = [split_identifiers(text) for text in texts]
         return _joined([space.rows(split) for space in self._spaces], len(texts))
 
 
-def _joined(parts: Sequence[Any], rows: int) -> csr_matrix:
+def _joined(parts: Sequence[SparseRows], rows: int) -> SparseRows:
     """Return unit rows of each space as one row, scaled so that inner products are mean cosines."""
     if not parts:
-        return csr_matrix((rows, 1))
-    return hstack(parts, format="csr") * np.sqrt(1 / 2)
+        return SparseRows.of([], [], [], rows, 1)
+    first, *others = parts
+    return reduce(SparseRows.beside, others, first) * float(np.sqrt(1 / 2))

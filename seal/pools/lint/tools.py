@@ -167,8 +167,6 @@ def _candidates(
             number of edits. d is at least |a - b|, and at least the sum of the differences between
             the two counts of each letter: an edit changes one count by one.
     """
-    from scipy.spatial.distance import cdist
-
     lengths = np.array([len(text) for text in texts])
     letters = np.array([_letter_counts(text) for text in texts]).reshape(-1, _LETTERS)
     allowed = 1 - threshold / 100
@@ -176,7 +174,10 @@ def _candidates(
         stop = min(start + _BLOCK, len(texts))
         longest = lengths[stop - 1] * (1 + allowed) / (1 - allowed)
         end = int(np.searchsorted(lengths, longest, side="right"))
-        edits = cdist(letters[start:stop], letters[start:end], "cityblock")
+        edits = sum(
+            np.abs(np.subtract.outer(block, others))
+            for block, others in zip(letters[start:stop].T, letters[start:end].T, strict=True)
+        )
         totals = lengths[start:stop, None] + lengths[None, start:end]
         near = edits <= totals * allowed + _ROUNDING
         rows, columns = np.nonzero(np.triu(near, 1))
