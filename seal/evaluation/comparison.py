@@ -7,7 +7,7 @@ same signs of clusters, so that their figures can be compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import comb
+from math import comb, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import UsageError
@@ -207,14 +207,13 @@ def resampled(
     """
     import numpy as np
 
-    size = len(totals)
-    kinds, frequency = np.unique(totals, axis=0, return_counts=True)
+    size, alike = len(totals), _kinds(totals)
     step = max(1, _DRAWS // size)
     for start in range(0, resamples, step):
         chunk = min(step, resamples - start)
-        if len(kinds) * _ALIKE < size:
-            drawn = rng.multinomial(size, frequency / size, size=chunk)
-            yield slice(start, start + chunk), drawn @ kinds
+        if alike is not None:
+            drawn = rng.multinomial(size, alike.frequency / size, size=chunk)
+            yield slice(start, start + chunk), drawn @ alike.rows
         else:
             picks = rng.integers(0, size, size=(chunk, size))
             picks += np.arange(chunk)[:, None] * size
@@ -228,14 +227,15 @@ def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
 
     sums, place = _distinct(sums)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
-    kinds, frequency = np.unique(sums, axis=0, return_counts=True)
+    alike = _kinds(sums)
     hits = np.zeros(sums.shape[1])
     step = max(1, _DRAWS // max(size, 1))
     for start in range(0, resamples, step):
         chunk = min(step, resamples - start)
         # sum of s * (1 - 2 b) = total - 2 sum of s * b
-        if len(kinds) * _ALIKE < size:
-            turned = rng.binomial(frequency, 0.5, size=(chunk, len(kinds))) @ kinds
+        if alike is not None:
+            kinds = len(alike.rows)
+            turned = rng.binomial(alike.frequency, 0.5, size=(chunk, kinds)) @ alike.rows
         else:
             drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
             bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
@@ -276,13 +276,44 @@ def _distinct(columns: Floats) -> tuple[Floats, Integers]:
 
     Most metrics count in the same pairs, and several say the same of all.
     """
+    found, place, _ = _ordered(columns.T)
+    return found.T, place
+
+
+class _Kinds(NamedTuple):
+    """Distinct rows, and how many there are of each."""
+
+    rows: Floats
+    frequency: Integers
+
+
+def _kinds(rows: Floats) -> _Kinds | None:
+    """Return the distinct rows; None where they are too many to be drawn by kind."""
+    found, _, frequency = _ordered(rows, most=len(rows) / _ALIKE)
+    return _Kinds(found, frequency) if len(found) else None
+
+
+def _ordered(rows: Floats, most: float = inf) -> tuple[Floats, Integers, Integers]:
+    """Return each row once, in the order of their numbers, the place of every row, and frequencies.
+
+    `numpy.unique` does the same, and compares rows by one field after the other, which takes long
+    for rows of many numbers.
+
+    Args:
+        rows: (n, columns), without NaN.
+        most: Where there are as many distinct ones or more, none is returned.
+    """
     import numpy as np
 
-    kinds: dict[bytes, int] = {}
-    first = [kinds.setdefault(column.tobytes(), len(kinds)) for column in columns.T]
-    alone = columns[:, [first.index(kind) for kind in range(len(kinds))]]
-    found, place = np.unique(alone, axis=1, return_inverse=True)
-    return found, place.ravel()[first]
+    whole = np.ascontiguousarray(rows + 0.0)  # -0.0 is 0.0
+    seen: dict[bytes, int] = {}
+    place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
+    if len(seen) >= most:
+        return whole[:0], place, place[:0]
+    alone = whole[np.unique(place, return_index=True)[1]]
+    numbers = alone.tolist()
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
 
 def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:
