@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from pathlib import Path
 
 import orjson
 from rich.text import Text
 
-from seal.core import Step
-from seal.core.records import from_plain
 from seal.report.printable import one_line
 
 _EVERY = 0.5
 """Seconds between two looks at the files; what changes faster cannot be read."""
 _AGE = 1.0
 """Seconds for which a chat has to go on before it has a line."""
+_TAIL = 1 << 16
+"""Bytes of a file that are looked at."""
 _WIDE = 300
 """Most characters of a line, however wide the terminal is."""
 
@@ -64,19 +65,22 @@ class LiveChats:
 
 
 def _text(path: Path | None) -> Text:
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1] if path else []
-    except FileNotFoundError:  # the chat has ended just now
-        lines = []
-    if not lines:
+    """Return the task of a chat, who spoke last, and what; of a call its tool."""
+    if path is None:
         return Text()
-    told = orjson.loads(lines[-1])
-    words = f"{told['task_id']} {_said(from_plain(told['step'], Step))}"
+    try:
+        told = orjson.loads(_last_line(path))
+        task, step = told["task_id"], told["step"]
+        call = step.get("call")
+        said = f" calls {call['name']}" if call else f": {step['content']}"
+        words = f"{task} {step['author']}{said}"
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return Text()  # it has ended just now, its first step is to come, or its last one is long
     return Text(f"  {one_line(words, _WIDE)}", style="dim", no_wrap=True, overflow="ellipsis")
 
 
-def _said(step: Step) -> str:
-    """Return who spoke last, and what; of a call its tool."""
-    if step.call is not None:
-        return f"{step.author} calls {step.call.name}"
-    return f"{step.author}: {step.content}"
+def _last_line(path: Path) -> bytes:
+    """Return the last whole line, cut at its start where it is longer than `_TAIL`."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+        return b"".join(file.read().split(b"\n")[-2:-1])
