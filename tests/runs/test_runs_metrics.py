@@ -72,13 +72,18 @@ def test_a_metric_of_the_run_that_may_not_be_loaded_has_no_value_and_stays_named
     assert all(f"allow it: --allow-code {__name__}" in score.reason for score in left_out)
 
 
-@pytest.mark.parametrize("metrics", ["pass_rate", [1]])
-def test_metrics_of_a_run_that_are_no_names_are_refused(tmp_path: Path, metrics: object) -> None:
+@pytest.mark.parametrize(
+    ("metrics", "told"),
+    [("pass_rate", "expected a list `measure.metrics`"), ([1], "measure.metrics: expected")],
+)
+def test_metrics_of_a_run_that_are_no_names_are_refused(
+    tmp_path: Path, metrics: object, told: str
+) -> None:
     folder = play(tmp_path / "run").folder
     manifest = folder.manifest()
     manifest["measure"]["metrics"] = metrics
     folder.write_json("run.json", manifest)
-    with pytest.raises(DataError, match=r"run.json: measure.metrics: expected"):
+    with pytest.raises(DataError, match=f"run.json: {told}"):
         seal.score(folder.path)
 
 
