@@ -40,11 +40,6 @@ PACKAGES = {
 }
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
-SLOW = (
-    *("mcp", "evaluate-my-agent", "compare-and-ablate", "toolsandbox", "generate", "README"),
-    "retrievers",
-)
-"""Pages that start a dozen processes, or play hundreds of chats."""
 UPSTREAM = {
     "dialogtool": ("dialogtool",),
     "toolbench": ("toolbench", "stabletoolbench"),
@@ -62,11 +57,6 @@ PROGRESS = re.compile(r"^seal: [^:]+: \d+ of \d+(, \d+ (s|min) left)?\n", re.MUL
 """What a run tells where it takes long; no page shows it."""
 WORD = re.compile(r"\S*\w\S*")
 PIP = ["-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index", "-q"]
-
-
-def tried(page: Path) -> Any:
-    """Return a page as a parameter of a test."""
-    return pytest.param(page, marks=pytest.mark.slow) if page.stem in SLOW else page
 
 
 def clerk(tool: str) -> Any:
@@ -160,7 +150,8 @@ class Reader:
         return bool(re.fullmatch("".join(parts), "".join(line + "\n" for line in lines)))
 
 
-@pytest.mark.parametrize("page", list(map(tried, PAGES)), ids=lambda page: page.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_what_a_page_says_happens(page: Path, tmp_path: Path) -> None:
     for package in PACKAGES.get(page.stem, ()):
         pytest.importorskip(package)

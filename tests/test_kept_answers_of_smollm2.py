@@ -20,6 +20,7 @@ def kept(tmp_path, monkeypatch):
     return shutil.copytree(KEPT, tmp_path / "kept")
 
 
+@pytest.mark.slow
 def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp_path):
     model = seal.Model("local/smollm2", max_tokens=64)
     common = OPTIONS | {"model": model, "cache": "replay", "cache_dir": kept}

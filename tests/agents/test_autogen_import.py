@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from seal.agents.autogen import import_without_clients
@@ -24,9 +26,11 @@ def imported(plain: bool, tmp_path, monkeypatch) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_plain_run_of_the_command_line_loads_no_model_clients(tmp_path, monkeypatch):
     assert imported(True, tmp_path, monkeypatch) == "False"
 
 
+@pytest.mark.slow
 def test_a_users_own_process_keeps_all_that_autogen_imports(tmp_path, monkeypatch):
     assert imported(False, tmp_path, monkeypatch) == "True"

@@ -67,6 +67,7 @@ async def at_once(request, tools):
     return " and ".join(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seconds", "handed_over"), [(0.0, [True, False]), (0.6, [True, True])])
 def test_quick_tools_run_in_the_event_loop_that_asks_and_slow_ones_do_not(
     seconds, handed_over, tmp_path
@@ -716,6 +717,7 @@ assert float(run.tasks["answer"].iloc[1]) < 0.25
 """
 
 
+@pytest.mark.slow
 def test_an_async_agent_that_heeds_no_end_leaves_the_processor_and_the_process_alone(tmp_path):
     (tmp_path / "script.py").write_text(RUNAWAY)
     words = [sys.executable, "script.py"]

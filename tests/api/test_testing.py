@@ -65,6 +65,7 @@ def test_a_list_of_tasks_with_its_tools_does_too() -> None:
     check_benchmark(SOUND, tools=[get_order, get_stock])
 
 
+@pytest.mark.slow
 def test_gold_that_contradicts_itself_is_named_unless_it_is_known(tmp_path: Path) -> None:
     broken = shop(*SOUND, contradictory())
     with pytest.raises(AssertionError, match=r"the gold: broken, goal 0: calls_right is 0\.0"):

@@ -300,6 +300,7 @@ def test_an_interpreter_without_the_peer_is_refused(
         Peer().ask("version")
 
 
+@pytest.mark.slow
 def test_a_peer_that_hangs_or_dies_is_an_outage_and_the_next_question_is_answered(
     shelf: BfclShelf, peer: Path
 ) -> None:

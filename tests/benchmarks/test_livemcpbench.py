@@ -218,6 +218,7 @@ def test_upstreams_files_have_the_published_counts(seal_data: Path, tmp_path: Pa
     assert queries.tasks == 283
 
 
+@pytest.mark.slow
 def test_the_table_of_human_agreement_is_reproduced(seal_data: Path, tmp_path: Path) -> None:
     from sklearn.metrics import cohen_kappa_score
 

@@ -31,7 +31,7 @@ def test_a_packed_file_is_read_as_a_plain_one_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"[]\n" * 2**25, r"bytes unpack to more than 67108864; .*gunzip"),
+        ((b"[" + b" " * 4093 + b"]\n") * 2**15, r"bytes unpack to more than 67108864; .*gunzip"),
         (b"[" + b"[]," * 2**23, r"line 1: it unpacks to more than 16777216 bytes; .*gunzip"),
     ],
     ids=["many lines", "a long line"],

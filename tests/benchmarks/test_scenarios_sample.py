@@ -22,6 +22,7 @@ AUTHORED = read_authored(SAMPLE.folder / "authored")
 SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json", "recorded/wrong/trajectories.jsonl")
 
 
+@pytest.mark.slow
 def test_the_pool_is_what_the_authored_files_compile_to(tmp_path: Path) -> None:
     name, authored = SAMPLE.name, SAMPLE.folder / "authored"
 

@@ -156,6 +156,7 @@ def test_nothing_of_the_files_is_run_or_imported(checkout: Checkout, tmp_path: P
 GOAL = 'USER_INSTRUCTION + "Get online"'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("written", "told"),
     [

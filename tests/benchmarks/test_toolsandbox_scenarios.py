@@ -259,7 +259,7 @@ def test_a_file_of_another_content_is_told(source: Source) -> None:
 
 def test_a_file_that_unpacks_beyond_measure_is_refused(source: Source) -> None:
     path = write(source.folder, scenario("one"))
-    path.write_bytes(path.read_bytes() + gzip.compress(b"\n" * 2**27))
+    path.write_bytes(path.read_bytes() + gzip.compress((b" " * 4095 + b"\n") * 2**15))
     with pytest.raises(DataError, match=r"bytes unpack to more than 67108864; .*gunzip"):
         import_benchmark("toolsandbox", source.folder, source.out)
 

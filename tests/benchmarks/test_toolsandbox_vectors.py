@@ -76,6 +76,7 @@ def free_profile(plan: Plan, steps: Any) -> dict[str, list[float]]:
     return {str(node): list(table.row(node, {})) for node in free}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), [(VECTORS, 959), (FUZZ, 351)])
 @pytest.mark.no_cover
 def test_every_recorded_score_is_found_again(seal_data: Path, name: str, count: int) -> None:

@@ -61,6 +61,7 @@ def test_what_cannot_be_augmented_is_one_clear_line(seal, words: list[str], told
     assert failed.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_statistics_of_scenarios_stand_beside_the_benchmark(seal, seal_data: Path) -> None:
     data = {"SEAL_DATA": str(seal_data)}
     shown = seal("benchmarks", "toolsandbox", **data).stdout

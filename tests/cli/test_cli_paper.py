@@ -174,6 +174,7 @@ def test_a_damaged_folder_is_refused_with_the_repair(
     assert "holds neither a run nor a pool" in refused(capsys, "toolscan", tmp_path)
 
 
+@pytest.mark.slow
 def test_the_counts_of_the_real_scenarios_are_the_papers(
     seal_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

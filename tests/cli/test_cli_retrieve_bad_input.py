@@ -129,6 +129,7 @@ def test_an_index_of_another_version_is_built_again(seal, plugins: Path) -> None
     assert json.loads(again.stdout) == json.loads(first.stdout)
 
 
+@pytest.mark.slow
 def test_an_experiment_goes_on_when_a_store_is_up_again(seal, plugins: Path) -> None:
     own = "dense,model=bad:Letters,index=bad:Store"
     words = ("retrieve", "sample", "--retriever", "bm25", "--retriever", own)

@@ -515,6 +515,7 @@ ANY = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from([*BY_NAME, "", "no", "finish"]), ANY), max_size=5))
 def test_whatever_was_called_has_one_finding_a_step(calls: list[Made]) -> None:
     found: list[Finding] = diagnose(chat(*calls), TOOLS)

@@ -95,6 +95,7 @@ def test_goals_are_a_dialogue_where_they_are_several_or_labelled() -> None:
     assert is_dialogue(Task("t", "b", (goal("x", labels={"type": "chat"}),)))
 
 
+@pytest.mark.slow
 def test_the_rules_agree_with_the_labels_of_the_missions_sample() -> None:
     """Types all agree. Of 576 related missions with calls 478 are found; chats have no calls."""
     pool = open_pool("mmtb-sample")

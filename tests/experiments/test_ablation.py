@@ -149,6 +149,7 @@ def environments(tmp_path: Path) -> Path:
     return write_pool(tmp_path / "environments", tasks, tools)
 
 
+@pytest.mark.slow
 def test_similarity_has_a_point_for_each_environment(tmp_path: Path, environments: Path) -> None:
     out = tmp_path / "d"
     done = seal.ablate("similarity", environments, out=out, **ERRING)

@@ -41,6 +41,7 @@ def explained(folder: Path, limit: int | None, **settings: Any) -> dict[str, Any
     return seal.explain(run).content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", CASES)
 @pytest.mark.no_cover
 def test_every_failed_task_is_attributed_to_the_planted_stage(tmp_path: Path, stage: str) -> None:

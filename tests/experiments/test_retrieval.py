@@ -375,6 +375,7 @@ def test_random_retrieval_depends_on_the_seed_alone(tmp_path: Path):
     assert hits(1, "a") == hits(1, "b") != hits(2, "c")
 
 
+@pytest.mark.slow
 def test_the_same_experiment_writes_the_same_bytes(tmp_path: Path):
     pool = large_pool(tmp_path / "pool")
     settings = {"pool_sizes": (8, 20, "all"), "samples": 2, "limit": 20}
@@ -556,6 +557,7 @@ def test_no_folder_that_holds_something_takes_an_experiment(pool: Path, tmp_path
     assert [path.name for path in tmp_path.rglob(".*")] == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_experiment_goes_on_with_what_was_measured(pool: Path, tmp_path: Path):
     asked = {"pools": [pool, pool], "retrievers": ["tfidf", "random"], "k": (1, 3)}
     drawn = {"pool_sizes": (2, "all"), "samples": 2, "distractors": "uniform"}

@@ -20,6 +20,7 @@ def test_every_rule_is_a_pool_of_its_own_with_the_same_gold() -> None:
     assert len({r["recall@10"].n for r in found.results}) == 1
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_texts_and_others_do_not(tmp_path: Path) -> None:
     def recall(seed: int) -> float:
         found = seal.retrieve("sample", "bm25", 1, perturb=("typos",), seed=seed)

@@ -195,6 +195,7 @@ class Counting(Weatherman):
         return replace(super().complete(request), usage=Usage(len(request.tools), 1))
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_bytes(places: Path, tmp_path: Path) -> None:
     settings = {"pool_sizes": (2, 4), "samples": 1, "model": Counting()}
     seal.sweep(places, out=tmp_path / "a", workers=1, **settings)

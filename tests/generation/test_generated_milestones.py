@@ -94,6 +94,7 @@ def recorded(seal_data: Path, variant: str) -> Iterator[tuple[Task, Trajectory, 
             yield task, record.trajectory, tools
 
 
+@pytest.mark.slow
 def test_every_real_gold_sequence_is_met_wholly_by_its_own_draft(seal_data):
     count = changing = 0
     for task, trajectory, tools in recorded(seal_data, "oracle"):

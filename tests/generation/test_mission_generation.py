@@ -205,6 +205,7 @@ def killed_after(out: Path, lines: int) -> None:
     assert process.wait() == -signal.SIGKILL
 
 
+@pytest.mark.slow
 def test_a_killed_generation_goes_on_where_it_was(whole, tmp_path):
     out = tmp_path / "pool"
     killed_after(out, 4)

@@ -212,6 +212,7 @@ def test_the_folder_of_addresses_is_this_users_alone(slow_llama, tmp_path):
         llama_server._folder()
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_end_is_ended(tmp_path):
     place = tmp_path / "address"
     place.write_text("[]")

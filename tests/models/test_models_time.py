@@ -357,6 +357,7 @@ def test_an_endless_answer_is_none(raw_model):
         model.complete(ASK)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_busy_gets_fewer_requests_at_once(raw_model):
     now, most, lock = [0], [0], threading.Lock()
 

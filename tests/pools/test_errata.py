@@ -231,6 +231,7 @@ def test_scoring_refuses_errata_of_tasks_that_were_not_played(shop, tmp_path: Pa
     assert not (tmp_path / "run" / "corrected").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pool", "count"),
     [("bfcl", "bfcl", 111), ("metatool", "metatool", 4), ("toolbench", "stabletoolbench", 42)],

@@ -27,6 +27,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((folder / "figures").iterdir())}
 
 
+@pytest.mark.slow
 def test_equal_results_give_equal_bytes(found: dict, tmp_path: Path) -> None:
     save(retrieval_figures(found), tmp_path / "a")
     save(retrieval_figures(deepcopy(found)), tmp_path / "b")
@@ -50,6 +51,7 @@ def test_one_size_and_one_cutoff_leave_one_figure(found: dict, tmp_path: Path) -
     assert {path.stem for path in drawn} == {"recall_over_pools"}
 
 
+@pytest.mark.slow
 def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
     failed = deepcopy(found)
     for entry in failed["results"]:

@@ -35,6 +35,7 @@ def warm(tmp_path_factory):
     play(write_pool(place / "pool", [weather_task("Rome")]), place / "run", model="lexical")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_ends_its_chat_in_time_with_its_outcome(tmp_path, name):
     fault, expected = FAULTS[name]
@@ -204,6 +205,7 @@ def test_a_server_that_comes_back_is_asked_on(model_server, tmp_path):
     assert (run.exit_code, run.summary["errors"]) == (1, 2)
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
     pool = write_pool(tmp_path / "pool", many(12))
     settings = {"model": "openai/small", "team": "direct", "workers": 2, "max_seconds": 60}

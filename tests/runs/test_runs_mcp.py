@@ -79,6 +79,7 @@ def test_calls_are_live_scored_and_each_chat_has_a_server_of_its_own(tools: list
     assert measured(run)["shop"]["reset"] is True
 
 
+@pytest.mark.slow
 def test_a_run_is_played_again_though_the_servers_are_gone(
     tools: list[Tool], tmp_path: Path
 ) -> None:

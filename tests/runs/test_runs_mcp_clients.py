@@ -220,6 +220,7 @@ def test_a_client_is_answered_after_the_last_chat_until_it_leaves(pool, tmp_path
     assert len(chats(served(play, pool, tmp_path / "run", limit=1))) == 1
 
 
+@pytest.mark.slow
 def test_budgets_hold_and_what_comes_after_is_refused(pool: Path, tmp_path: Path) -> None:
     async def play(tasks: list[dict[str, Any]]) -> None:
         async with Client(tasks[0]["url"]) as client:
@@ -253,6 +254,7 @@ def test_what_was_offered_is_told_after_the_end_too(pool: Path, tmp_path: Path) 
     assert [chat.stops[0].reason for chat in chats(result)] == ["done"] * 2
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_http_without_an_answer_costs_its_chat_alone(
     pool: Path, tmp_path: Path
 ) -> None:
@@ -385,6 +387,7 @@ def by_stdio(play: Callable[[Client], Awaitable[Any]], *where: Any) -> None:
     anyio.run(main)
 
 
+@pytest.mark.slow
 def test_a_client_may_call_live_servers_through_us(tmp_path: Path) -> None:
     seal.import_benchmark("mcp", None, tmp_path / "tools", servers={"shop": line()})
     tools = list(read_records(tmp_path / "tools" / "tools.jsonl", Tool))

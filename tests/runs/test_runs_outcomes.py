@@ -202,6 +202,7 @@ def test_thinking_stands_on_the_step_and_its_tokens_are_counted_apart(model_serv
     assert played.summary["metrics"]["call_f1"]["mean"] == 1.0
 
 
+@pytest.mark.slow
 def test_no_role_reads_another_ones_thinking(model_server, pool, tmp_path):
     server = model_server(thinking)
     play(

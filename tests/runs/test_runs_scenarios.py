@@ -118,6 +118,7 @@ def test_augmented_tools_change_nothing_for_the_oracle(tmp_path: Path) -> None:
     assert set(similarities(result).values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_wrong_sequences_play_too_and_stay_below_one(tmp_path: Path) -> None:
     result = run(settings(tmp_path / "cache", model="recorded:wrong", trials=2), tmp_path / "run")
 

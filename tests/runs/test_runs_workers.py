@@ -148,6 +148,7 @@ def test_closing_the_outcomes_stops_the_engine():
     assert engine.stopped
 
 
+@pytest.mark.slow
 def test_chats_of_a_stopped_engine_end_at_their_next_step(tmp_path: Path):
     model, after = Weatherman(), []
 

@@ -113,6 +113,7 @@ def test_an_answer_is_true_to_any_response_schema(schema, arguments):
     Draft202012Validator(schema).validate(answer)
 
 
+@pytest.mark.slow
 @given(
     template=st.recursive(
         st.sampled_from(

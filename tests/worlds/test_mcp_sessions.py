@@ -75,6 +75,7 @@ def test_a_servers_failure_is_an_answer(
     assert says in answer.content
 
 
+@pytest.mark.slow
 def test_progress_makes_a_call_take_longer_than_silence_may(shop: Session) -> None:
     assert called(shop, "work", seconds=TIMEOUT + 0.5).content == "worked"
 

@@ -112,6 +112,7 @@ def test_a_server_that_stays_busy_fails_after_the_bounded_tries():
     assert len(server.received) == 3
 
 
+@pytest.mark.slow
 def test_a_long_wait_is_told(caplog):
     with server_of(failure(429, "Busy.", retry_after="86400")) as server:
         embedder(server, max_wait_s=2.1).embed(["x"])
