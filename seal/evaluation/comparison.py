@@ -77,10 +77,10 @@ def paired_differences(
     the systems alike, each difference could as well have the other sign: p is the share of signs
     whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has so
     few possible sums that counting these whole rejects 2.2 % of the true null hypotheses of 20
-    tasks instead of 5 %, half 4.1 % (perf/coverage.py). All signs are tried of at most `EXACT`
-    clusters that differ; of more they are drawn, and p = (1 + hits) / (1 + resamples), so that p is
-    never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the
-    American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
+    tasks instead of 5 %, half 4.1 % (perf/interval_coverage.py). All signs are tried of at most
+    `EXACT` clusters that differ; of more they are drawn, and p = (1 + hits) / (1 + resamples), so
+    that p is never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of
+    the American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
     section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data,
     BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 Against = Literal["first", "all"]
 FEW = 50
-"""Clusters below which intervals are somewhat narrow and power is rough (perf/coverage.py)."""
+"""Clusters below which intervals are somewhat narrow and power is rough; see
+perf/interval_coverage.py."""
 
 
 @dataclass(frozen=True, slots=True)

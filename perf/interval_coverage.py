@@ -1,6 +1,6 @@
 """How often intervals hold the true difference, and tests reject where there is none.
 
-    python perf/coverage.py [--short] [--out results/coverage.json]
+    python perf/interval_coverage.py [--short] [--out results/interval_coverage.json]
 
 For each kind of benchmark 4,000 pairs of runs are simulated and compared as `seal compare` does.
 93-97 % of the 95 % intervals should hold the true difference, and at p <= .05 the test should
@@ -144,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Simulate and print beside what is wanted; a missed figure is no failure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="100 pairs, for CI")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "coverage.json")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "interval_coverage.json")
     asked = parser.parse_args(argv)
     pairs = PAIRS // 40 if asked.short else PAIRS
     found = {}
