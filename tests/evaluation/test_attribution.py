@@ -160,6 +160,12 @@ def test_the_first_gold_call_that_was_not_done_explains(calls: Any, expected: An
     assert stage(TWO, chat(*calls)) == expected
 
 
+@pytest.mark.parametrize("stop", ["crashed", "context_overflow"])
+def test_a_chat_that_was_cut_short_says_so(stop: Any) -> None:
+    played = chat(answer=None, stops=(Stop(stop),))
+    assert stage(TWO, played) == ("not_called", stop)
+
+
 def test_an_error_that_a_later_call_mends_explains_nothing() -> None:
     calls = (call("find", LOCKED, city="Porto"), *RIGHT)
     assert stage(TWO, chat(*calls))[0] == "answer"

@@ -38,6 +38,9 @@ from seal.evaluation.goals import (
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
 
+_CUT_SHORT = ("crashed", "context_overflow")
+"""How a chat ended in which the agent could go on no more."""
+
 
 class Evidence(GoalChat):
     """One goal that is not solved.
@@ -103,8 +106,12 @@ def wrong_tool(evidence: Evidence, expected: Iterable[str], other: Finding) -> C
 
 
 def not_called(evidence: Evidence, expected: Iterable[str], cause: str) -> Cause:
-    """Return that tools that were due, and offered, were not called."""
+    """Return that tools that were due, and offered, were not called.
+
+    Where the chat was cut short, that is the cause.
+    """
     names = listed([evidence.named(tool) for tool in expected])
+    cause = evidence.stop if evidence.stop in _CUT_SHORT else cause
     return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
 
 
