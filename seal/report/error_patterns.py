@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS
@@ -42,6 +42,7 @@ MOST_TOLD = 6
 LINKED = 12
 """Most findings of one pattern and run that are linked to."""
 
+_Kind = TypeVar("_Kind", dict[str, Any], list[Any])
 _OF_STEPS = ("rac", "ife", "iat", "ian", "ifn")
 _READ = frozenset({*PATTERNS, "recovery", "service_answers"})
 
@@ -182,13 +183,13 @@ def _add(run: PatternRun, score: Score, place: int) -> None:
     if score.metric == "recovery":
         run.told += _count(details, "told")
         run.repaired += _count(details, "repaired")
-        run.repair_calls += details.get("calls") or []
-        first = details.get("first")
+        run.repair_calls += _held(details, "calls", list)
+        first = _held(details, "first", dict)
         if first:
             run.first[str(first.get("pattern"))] += 1
-        run.transitions.update(details.get("transitions") or {})
+        run.transitions.update(_held(details, "transitions", dict))
     elif score.metric == "service_answers":
-        run.causes.update(details.get("causes") or {})
+        run.causes.update(_held(details, "causes", dict))
     else:
         _add_pattern(run, score, place)
 
@@ -202,12 +203,12 @@ def _add_pattern(run: PatternRun, score: Score, place: int) -> None:
     run.without_gold += name == "iav" and "without_gold" in score.details
     if name == "ife":
         run.calls += _count(score.details, "calls")
-        mended = dict(score.details.get("repaired") or {})
+        mended = dict(_held(score.details, "repaired", dict))
         run.repaired_calls += mended.pop("calls", 0)
         run.repairs.update(mended)
     links = run.links.setdefault(name, [])
-    for finding in score.details.get("findings") or ():
-        if len(links) < LINKED:
+    for finding in _held(score.details, "findings", list):
+        if len(links) < LINKED and isinstance(finding, dict):
             links.append(_link(score, finding, place))
 
 
@@ -241,6 +242,12 @@ def pattern_table(run: RunFolder) -> list[InParts | str]:
         for note in (run.notes if lane.kind == "run" else ())
     ]
     return [InParts(Grid("", ("run", *COLUMNS), rows)), *notes]
+
+
+def _held(details: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:
+    """Return a part of the details; an empty one where another version wrote something else."""
+    found = details.get(name)
+    return found if isinstance(found, kind) else kind()
 
 
 def _count(details: Mapping[str, Any], name: str) -> int:

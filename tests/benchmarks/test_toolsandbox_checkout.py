@@ -294,6 +294,11 @@ DEEP = b"class Scenario:\n    max_messages = -1" + b"+ 1" * 600
         ("common/execution_context.py", b"", r"evaluation.py, line 12: .*SANDBOX is not known"),
         ("scenarios/__init__.py", b"", "scenarios.named_scenarios is not known"),
         ("scenarios/__init__.py", b"named_scenarios = 5", "'int' object is not callable"),
+        (
+            "scenarios/__init__.py",
+            b"def named_scenarios(preferred_tool_backend):\n    copied = 1\n",
+            "gives no scenarios by name",
+        ),
     ],
 )
 def test_a_missing_or_torn_file_is_told(

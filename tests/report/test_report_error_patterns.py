@@ -102,6 +102,16 @@ def test_errors_without_gold_are_counted_with_and_without_a_score(make_run) -> N
     assert f"lexical: {note}" in pattern_table(run)
 
 
+@pytest.mark.parametrize("name", ["findings", "repaired", "calls", "first", "transitions"])
+@pytest.mark.parametrize("metric_name", ["ife", "recovery"])
+def test_details_of_another_shape_are_counted_as_none(make_run, metric_name, name) -> None:
+    for odd in ("x", 7, ["x"]):
+        scores = [Score("own/a", 0, 0, metric_name, 0.8, details={name: odd, "errors": 1})]
+        metrics = {"pass_rate": metric(1.0), metric_name: metric(0.8)}
+        run = make_run("run", [task("own/a")], [chat("own/a")], scores, metrics)
+        assert not pattern_run(lanes_of([run])[0], 0).links.get(metric_name)
+
+
 def test_links_are_bounded(played: RunFolder) -> None:
     found = pattern_run(lanes_of([played])[0], 0)
     assert max(map(len, found.links.values())) <= LINKED

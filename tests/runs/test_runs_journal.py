@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import orjson
@@ -149,6 +150,7 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
         b'{"tokens": "many"}',
         b'{"tokens": 1, "task_id": "a", "trial": 0}',
         b'{"tokens": 1, "task_id": [], "trial": 0, "seconds": 1}',
+        orjson.dumps({"tokens": 1, "asked": [{**asdict(Spent()), "role": "agent", "model": 0.5}]}),
         b"{oops",
     ],
 )

@@ -292,6 +292,8 @@ class _Reading:
         backend = self._python.value(f"{_COMMON}.tool_discovery.ToolBackend.DEFAULT")
         self.scenarios: dict[str, _Scenario] = build(preferred_tool_backend=backend)
         """Upstream's name to the scenario, in upstream's order."""
+        if not isinstance(self.scenarios, dict):
+            raise DataError("named_scenarios gives no scenarios by name")
 
     def record(self, name: str, scenario: _Scenario) -> dict[str, Any]:
         """Return a scenario as in `scenarios_core.jsonl.gz`, with the user's persona."""

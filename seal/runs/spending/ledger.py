@@ -96,14 +96,17 @@ def read_ledger(record: Any) -> dict[Account, Spent]:
     Raises:
         KeyError: A part is missing.
         TypeError: It is no such list.
-        ValueError: A count is no whole number.
+        ValueError: A count is no whole number, or a name no text.
     """
     ledger = {}
     for row in record:
         counts = _COUNTS(row)
         if wrong := [count for count in counts if not isinstance(count, int)]:
             raise ValueError(f"{wrong[0]!r} stands for a count")
-        ledger[row["role"], row["model"]] = Spent(*counts)
+        account = row["role"], row["model"]
+        if wrong := [name for name in account if not isinstance(name, str)]:
+            raise ValueError(f"{wrong[0]!r} stands for a name")
+        ledger[account] = Spent(*counts)
     return ledger
 
 
