@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 from seal.core.secrets import without_password
 
@@ -38,14 +37,15 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         The signals that came.
     """
     came: list[signal.Signals] = []
-
+    over = False
     process = os.getpid()
 
-    def end(number: int, frame: FrameType | None) -> NoReturn:
+    def end(number: int, frame: FrameType | None) -> None:
         if os.getpid() != process:  # forked by a function of the user's
             os._exit(128 + number)
         came.append(signal.Signals(number))
-        raise Ended
+        if not over:
+            raise Ended
 
     if threading.current_thread() is not threading.main_thread():
         yield came  # only the main thread is given signals
@@ -58,6 +58,7 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
     try:
         yield came
     finally:
+        over = True  # nothing is left to be ended
         for one in ours:
             signal.signal(one, before[one])
 

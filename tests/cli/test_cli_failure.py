@@ -114,6 +114,23 @@ def test_an_import_that_a_signal_broke_is_an_interruption(
         reported(raising(ImportError("missing")), debug=False)
 
 
+def test_a_signal_that_comes_when_all_is_done_ends_nothing(monkeypatch) -> None:
+    restore = signal.signal
+
+    def restored(sign: signal.Signals, handler: object) -> object:
+        if sign == signal.SIGINT:  # the first; that of SIGTERM still stands
+            signal.raise_signal(signal.SIGTERM)
+        return restore(sign, handler)
+
+    def done() -> int:
+        monkeypatch.setattr(signal, "signal", restored)
+        return 0
+
+    before = signal.getsignal(signal.SIGTERM)
+    assert reported(done, debug=False) == 0
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 def test_a_signal_that_is_ignored_stays_so() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
