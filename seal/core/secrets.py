@@ -25,6 +25,8 @@ _LAST_WORDS = re.compile(
 )
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
+_COUNTED = 10**7
+"""Numbers below are tokens that are counted."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
 _WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
@@ -57,14 +59,16 @@ _SHORTEST_IN_FILES = 8
 def is_secret(name: str, value: Any = "") -> bool:
     """Tell whether a setting is a key of a service by its name or by the look of its value.
 
-    `max_tokens` is none, nor is a map or None under any name: a map's members speak for themselves.
+    `max_tokens` is none, nor is `max_token` that counts, nor a map or None under any name: a map's
+    members speak for themselves.
     """
     if value is None or isinstance(value, Mapping):
         return False
     if isinstance(value, str) and (_VALUE.search(value) or _WITH_PASSWORD.match(value)):
         return True
     parts = words(name)
-    if not parts or name in _HARMLESS:
+    counts = isinstance(value, int) and parts[-1:] == ["token"] and value < _COUNTED
+    if not parts or name in _HARMLESS or counts:
         return False
     return _LAST_WORDS.fullmatch(parts[-1]) is not None or parts[-2:] == ["api", "keys"]
 

@@ -62,6 +62,12 @@ def test_keys_are_known_by_their_look(value: str) -> None:
     assert is_secret("anything", value)
 
 
+def test_tokens_that_are_counted_are_no_key() -> None:
+    assert not is_secret("max_token", 2000)
+    assert is_secret("access_token", 12345678901)
+    assert is_secret("access_token", "2000")
+
+
 @pytest.mark.parametrize("value", ["gpt-4o", "http://localhost:8000/v1", "risk-free", "sk-1", 3])
 def test_other_values_are_not(value: Any) -> None:
     assert not is_secret("anything", value)

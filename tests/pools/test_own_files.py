@@ -122,6 +122,23 @@ def test_the_operations_of_an_openapi_document_are_tools(tmp_path: Path) -> None
     seal.Benchmark("shop", tools=[get, post])
 
 
+@pytest.mark.parametrize(
+    ("name", "content"), [("t.json", "[]"), ("t.jsonl", ""), ("t.csv", "name")]
+)
+def test_a_file_without_a_tool_is_told(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(
+        (UsageError, DataError), match=r"holds no tool; give it some, such as|no row"
+    ):
+        tools_of(tmp_path / name)
+
+
+def test_gold_by_place_of_an_unknown_tool_names_the_closest(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"query": ["When?"], "calls": ["get_ordr(7)"]})
+    with pytest.raises(DataError, match="Did you mean 'get_order'"):
+        benchmark_of("shop", tools=[GET], tasks=rows)
+
+
 def test_a_malformed_openapi_document_is_told_by_its_file(tmp_path: Path) -> None:
     document = {"openapi": "3.1.0", "paths": {"/orders": {"get": {"parameters": "id"}}}}
 
