@@ -33,6 +33,8 @@ CODES = range(4)
 """What a command may end with."""
 _PLAYED = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
 _CHATS = re.compile(rb'<script type="application/json" data-parts="\d+">(.*?)</script>', re.S)
+_NUMBERS = re.compile(rb'(data-chat="[^"]*">)[\[\d,\]]*')
+"""A chat in a report: places of its parts, which one further part, such as a time, moves."""
 _PROGRAM = """
 import os, runpy
 exec(os.environ["PRELUDE"])
@@ -121,7 +123,9 @@ def _timeless(content: bytes) -> bytes:
     A chat says how long it took; chats share parts that are equal, and name them by number.
     """
     words = set(re.findall(rb"[^\W\d]+", b" ".join(_CHATS.findall(content))))
-    return b" ".join((_PLAYED.sub(b"", _CHATS.sub(b"", content)), *sorted(words)))
+    return b" ".join(
+        (_PLAYED.sub(b"", _NUMBERS.sub(rb"\1", _CHATS.sub(b"", content))), *sorted(words))
+    )
 
 
 @dataclass
