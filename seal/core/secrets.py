@@ -25,8 +25,6 @@ _LAST_WORDS = re.compile(
 )
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
-_COUNTED = 10**7
-"""Numbers below are tokens that are counted."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
 _WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
@@ -67,7 +65,7 @@ def is_secret(name: str, value: Any = "") -> bool:
     if isinstance(value, str) and (_VALUE.search(value) or _WITH_PASSWORD.match(value)):
         return True
     parts = words(name)
-    counts = isinstance(value, int) and parts[-1:] == ["token"] and value < _COUNTED
+    counts = isinstance(value, int) and parts[:1] == ["max"]
     if not parts or name in _HARMLESS or counts:
         return False
     return _LAST_WORDS.fullmatch(parts[-1]) is not None or parts[-2:] == ["api", "keys"]
