@@ -258,3 +258,15 @@ def test_an_installed_plugin_is_named_on_the_command_line(installed: Path, tmp_p
         },
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_no_package_defines_what_a_module_of_it_would_hide() -> None:
+    """Whoever imports the module sets its name in the package."""
+    hidden = {}
+    for init in Path(seal.__file__).parent.rglob("*/__init__.py"):
+        kinds = (ast.FunctionDef, ast.ClassDef)
+        names = {n.name for n in ast.parse(init.read_text()).body if isinstance(n, kinds)}
+        modules = {path.stem for path in init.parent.iterdir()}
+        if both := names & modules:
+            hidden[init.parent.name] = both
+    assert hidden == {}

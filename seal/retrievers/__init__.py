@@ -189,7 +189,7 @@ def files_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | N
     return digest(contents) if contents else None
 
 
-def chat_models(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
+def models_of(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
     """Return the language models that a retriever asks, as its options `model` name them.
 
     Args:

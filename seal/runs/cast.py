@@ -31,7 +31,7 @@ from seal.models import Flagged, Model, is_offline, open_model, split_name
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
 from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
-from seal.retrievers import chat_models
+from seal.retrievers import models_of
 from seal.runs.run_model import (
     KeptModel,
     RunModel,
@@ -76,7 +76,7 @@ class Cast:
         self._own = {role: self._built(Flagged.of(spec)) for role, spec in own.items()}
         if self.judge_models:
             self._own["judge"] = self.judge_models[0]
-        named = chat_models(settings.retriever, settings.retriever_options)
+        named = models_of(settings.retriever, settings.retriever_options)
         self._of_retriever = [self._built(Flagged.of(spec)) for spec in named]
 
     def _built(self, flagged: Flagged) -> RunModel:
