@@ -47,6 +47,8 @@ class SentenceWise(Around):
         self._parts = parts or (lambda texts: [sentences(text) for text in texts])
         self._asks_whole = parts is not None or self.normalised
         self._levels = parts is None and self.normalised
+        if self._levels:  # a run that began without is not gone on with
+            self.identity += f"/levels={SHARE:g}"
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest scores, equal ones by id.

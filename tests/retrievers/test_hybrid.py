@@ -135,7 +135,7 @@ def test_the_identity_tells_all(tools, embedder):
 
     assert build_retriever("hybrid,weight=0.25,index=hnsw,m=8,dimensions=64", pool).identity == (
         "cosine(0.25*tfidf/full + 0.75*dense/hashed-words/1/tool_api_description)"
-        "/64/hnsw,m=8,ef_construction=200,ef_search=128/sentences/siblings=0.5"
+        "/64/hnsw,m=8,ef_construction=200,ef_search=128/sentences/levels=0.4/siblings=0.5"
     )
 
 

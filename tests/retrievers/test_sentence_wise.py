@@ -20,7 +20,7 @@ def test_any_retriever_of_comparable_scores_asks_the_query_and_its_sentences(wha
     assert dict(found.hits) == {
         tool.id: max(dict(ranking.hits)[tool.id] for ranking in each) for tool in pool.tools
     }
-    assert retriever.identity == f"{plain.identity}/sentences"
+    assert retriever.identity == f"{plain.identity}/sentences/levels=0.4"
 
 
 def test_scores_that_grow_with_the_text_are_those_of_the_sentences_alone(pool):
@@ -50,7 +50,9 @@ def test_a_dense_retriever_asks_by_sentences(queries, embedder, with_options):
 def test_an_object_that_is_ready_asks_by_sentences(pool, with_options):
     ready = build_retriever("tfidf", pool)
 
-    assert build_retriever(ready, with_options(sentences=True)).identity.endswith("/sentences")
+    assert build_retriever(ready, with_options(sentences=True)).identity.endswith(
+        "/sentences/levels=0.4"
+    )
     assert build_retriever(ready, with_options(sentences=False)) is ready
 
 
@@ -89,7 +91,7 @@ def test_a_retriever_that_answers_too_little_is_told(with_options):
 
     retriever = build_retriever(Silent(), with_options(sentences=True))
 
-    with pytest.raises(DataError, match="Silent/sentences: 0 rows for 3 queries"):
+    with pytest.raises(DataError, match=r"Silent/sentences/levels=0\.4: 0 rows for 3 queries"):
         retriever.retrieve([Query("One. Two.")], 3)
 
 

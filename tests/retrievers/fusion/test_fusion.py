@@ -102,7 +102,7 @@ def test_parts_take_the_options_that_they_know(pool, queries, with_options):
         pool,
     )
 
-    assert retriever.identity == "rrf@100(tfidf/name/sentences + bm25/k1=2/b=0.75/full)"
+    assert retriever.identity == "rrf@100(tfidf/name/sentences/levels=0.4 + bm25/k1=2/b=0.75/full)"
 
 
 def test_parts_may_be_classes(pool, queries, with_options):
