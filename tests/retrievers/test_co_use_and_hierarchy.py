@@ -4,7 +4,7 @@ import pytest
 
 from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool
 from seal.core.records import write_records
-from seal.retrievers import RetrieverSpec, build_retriever, chat_models, rank, reads_gold
+from seal.retrievers import RetrieverSpec, build_retriever, models_of, rank, reads_gold
 
 TRIP = (
     Tool("toy/air/fly", "fly", "Find a flight."),
@@ -112,7 +112,7 @@ def test_gold_is_read_whoever_asks_for_it(what, options):
     ],
 )
 def test_the_models_that_a_retriever_asks_are_known(what, options, models):
-    assert chat_models(what, options) == models
+    assert models_of(what, options) == models
 
 
 SERVERS = (
