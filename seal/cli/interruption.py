@@ -7,6 +7,8 @@ import shlex
 import signal
 import sys
 import threading
+import time
+from _thread import start_new_thread
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,12 +49,26 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         if not over:
             raise Ended
 
+    def unraised(what: sys.UnraisableHookArgs) -> None:
+        # Raised in a callback of the interpreter, such as a weak reference's, which drops it: the
+        # signal comes again once the callback has ended.
+        if isinstance(what.exc_value, Ended):
+            start_new_thread(again, ())
+        else:
+            told(what)
+
+    def again() -> None:
+        time.sleep(0.05)
+        if not over:
+            os.kill(process, came[-1])
+
     if threading.current_thread() is not threading.main_thread():
         yield came  # only the main thread is given signals
         return
     known = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
     before = {one: signal.getsignal(one) for one in known}
     ours = [one for one in known if before[one] in _DEFAULTS]
+    told, sys.unraisablehook = sys.unraisablehook, unraised
     for one in ours:
         signal.signal(one, end)
     try:
@@ -61,6 +77,7 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         over = True  # nothing is left to be ended
         for one in ours:
             signal.signal(one, before[one])
+        sys.unraisablehook = told
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from seal.core import (
     DataError,
     Goal,
     Message,
+    Plan,
     Request,
     Step,
     Task,
@@ -154,7 +155,7 @@ class _Writer:
         """
         if goal.plans is None:
             return [{"name": self._names[tool]} for tool in goal.relevant] or None
-        return [self._call(call) for call in goal.plans[0].calls()]
+        return [self._call(call) for plan in goal.plans[:1] for call in plan.calls()]
 
     def row(self, asked: tuple[str, Task, Goal]) -> dict[str, JSON]:
         """Return a goal as a row that `seal new` reads: gold calls as a JSON text, tags beside."""
@@ -169,10 +170,13 @@ class _Writer:
 
         None: it has none, for nothing tells which values are right, or a call waits for another.
         """
-        if goal.plans is None or any(step.after for step in goal.plans[0].milestones):
+        if goal.plans is None:
+            return None
+        plan = goal.plans[0] if goal.plans else Plan()
+        if any(step.after for step in plan.milestones):
             return None
         truth: list[JSON] = []
-        for call in goal.plans[0].calls():
+        for call in plan.calls():
             if call.arguments is None or any(a.values is None for a in call.arguments.values()):
                 return None
             right: dict[str, JSON] = {
@@ -412,7 +416,7 @@ def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
 
     Calls that need not wait for each other stand in one message.
     """
-    if goal.plans is None:
+    if not goal.plans:
         return []
     said, steps = [Message("user", goal.text)], goal.plans[0].milestones
     for level in levels([step.after for step in steps]):

@@ -377,6 +377,7 @@ def _told(
     for line in lines.read():
         try:
             key, shown = told(line)
+            hash(key)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise DataError(f"{lines}: no {kind.__name__.lower()}: {error!r:.100}") from error
         yield key, shown, lines.offset - len(line)

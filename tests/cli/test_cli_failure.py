@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,26 @@ def test_a_signal_that_comes_when_all_is_done_ends_nothing(monkeypatch) -> None:
     before = signal.getsignal(signal.SIGTERM)
     assert reported(done, debug=False) == 0
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_signal_that_comes_in_a_callback_which_drops_errors_ends_the_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def command() -> int:
+        thing = Thing()
+        kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))
+        del thing
+        assert kept() is None
+        time.sleep(60)
+        return 0
+
+    class Thing:
+        pass
+
+    before = sys.unraisablehook
+    assert reported(command, debug=False) == 143
+    assert capsys.readouterr().err == "seal: ended by SIGTERM\n"
+    assert sys.unraisablehook == before
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:

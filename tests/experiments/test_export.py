@@ -140,6 +140,21 @@ def test_runs_give_their_rankings_and_calls(tmp_path: Path, run: Path) -> None:
     assert result == {"id": "one", "result": [{"get_order": '{"order_id":"7"}'}]}
 
 
+def test_gold_without_any_plan_asks_for_no_call(tmp_path: Path) -> None:
+    pool = Path(shop().save(tmp_path / "pool"))
+    asked = [
+        {**task, "goals": [{**task["goals"][0], "plans": []}]}
+        for task in lines(pool / "tasks.jsonl")
+    ]
+    (pool / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in asked))
+
+    assert export(pool, "bfcl", tmp_path / "bfcl").counts["items"] == 4
+    export(pool, "hf", tmp_path / "hf")
+    assert {row["calls"] for row in lines(tmp_path / "hf/tasks.jsonl")} == {"[]"}
+    with pytest.raises(UsageError, match="4 goals without gold calls"):
+        export(pool, "openai", tmp_path / "openai")
+
+
 def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
     bare = seal.Benchmark("bare", tools=[{"name": "go"}], tasks=[seal.ask("Go.")])
     with pytest.raises(UsageError, match="can be said in the form openai: 1 goals without gold"):

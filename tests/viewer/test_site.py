@@ -12,7 +12,7 @@ import pytest
 from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
-from seal.core import UsageError
+from seal.core import DataError, UsageError
 from seal.report.run_facts import facts_of
 from seal.report.run_pages import RunPages
 from seal.viewer.shelf import Shelf
@@ -105,6 +105,15 @@ def test_a_chat_whose_provenance_has_stops_too_is_shown(tmp_path: Path) -> None:
     run = Writer(tmp_path)("run", [task("a")], [odd], scores, {"pass_rate": metric(1.0)})
 
     assert RunPages([run]).portion(0)[0][3] == [[[0, "solved", "done", [1.0]]]]
+
+
+def test_a_chat_whose_task_is_no_name_is_refused(tmp_path: Path) -> None:
+    run = Writer(tmp_path)("run", [task("a")], [chat("a")], [], {"pass_rate": metric(1.0)})
+    spoilt = run.trajectories_path.read_text().replace('"task_id":"a"', '"task_id":{}')
+    run.trajectories_path.write_text(spoilt)
+
+    with pytest.raises(DataError, match=r"trajectories\.jsonl, line 1: no trajectory"):
+        RunPages([run]).portion(0)
 
 
 def test_a_site_loses_what_the_new_one_has_not_and_nothing_else(
