@@ -290,13 +290,13 @@ def _encode(entry: dict[str, Any]) -> bytes:
 
 def _decode(row: Row) -> dict[str, Any] | None:
     """Return a row's value, or None where the row does not match its checksum."""
-    *content, checksum = row
+    key, kind, value, created, checksum = row
     try:
-        if _checksum(*content) != checksum:
+        if _checksum(key, kind, value, created) != checksum:
             return None
     except TypeError:  # a column that is no text any more
         return None
-    return _value_of(content[2])
+    return _value_of(value)
 
 
 def _value_of(text: bytes) -> dict[str, Any]:

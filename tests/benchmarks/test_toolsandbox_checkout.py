@@ -299,6 +299,11 @@ DEEP = b"class Scenario:\n    max_messages = -1" + b"+ 1" * 600
             b"def named_scenarios(preferred_tool_backend):\n    copied = 1\n",
             "gives no scenarios by name",
         ),
+        (
+            "scenarios/__init__.py",
+            b"def named_scenarios(preferred_tool_backend):\n    return {}\n",
+            "gives no scenarios by name",
+        ),
     ],
 )
 def test_a_missing_or_torn_file_is_told(

@@ -292,7 +292,7 @@ class _Reading:
         backend = self._python.value(f"{_COMMON}.tool_discovery.ToolBackend.DEFAULT")
         self.scenarios: dict[str, _Scenario] = build(preferred_tool_backend=backend)
         """Upstream's name to the scenario, in upstream's order."""
-        if not isinstance(self.scenarios, dict):
+        if not isinstance(self.scenarios, dict) or not self.scenarios:
             raise DataError("named_scenarios gives no scenarios by name")
 
     def record(self, name: str, scenario: _Scenario) -> dict[str, Any]:
