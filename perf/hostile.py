@@ -105,13 +105,18 @@ def prepared(lab: Lab) -> None:
         (copy / "tasks.jsonl").write_bytes(b"".join(kept))
 
 
+def commands_of(lab: Lab, name: str) -> list[list[str]]:
+    """Return the words of a verb's commands, once nothing is left of earlier attacks."""
+    lab.clear()
+    return [lab.words(command) for command in VERBS[name].split(";")]
+
+
 def kills(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Kill commands that write at any moment, and let the same command go on."""
     names = chance.sample(list(VERBS), len(VERBS))
     for number in range(count):
         name, sign = names[number % len(names)], chance.choice((signal.SIGKILL, signal.SIGTERM))
-        lab.clear()  # RUN is a run there, if an earlier attack left one
-        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        commands = commands_of(lab, name)
         taken, _ = lab.undisturbed(name, commands)
         lab.clear()
         share = chance.uniform(0, 1.1)
@@ -197,7 +202,7 @@ def source_mutants(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 def full_disk(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Let no file grow beyond a size; with space the same command goes on."""
     for number, name in enumerate(chance.choices(list(VERBS), k=count)):
-        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        commands = commands_of(lab, name)
         lab.undisturbed(name, commands)
         lab.clear()
         most = chance.choice((3_000, 10_000, 40_000, 150_000))
@@ -247,7 +252,7 @@ def clock_jumps(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Let the clock jump by years, to and fro: the bytes are those of a calm run."""
     for number in range(count):
         name = chance.choice(("run", "retrieve", "sweep", "generate missions", "cache"))
-        commands = [lab.words(command) for command in VERBS[name].split(";")]
+        commands = commands_of(lab, name)
         lab.undisturbed(name, commands)
         lab.clear()
         prelude = (

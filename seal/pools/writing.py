@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,7 +11,7 @@ import orjson
 
 from seal.core import DataError, Task, Tool, UsageError
 from seal.core.folders import in_work, naming, part_of, remove, within
-from seal.core.records import encode
+from seal.core.records import encode, without_cycle_search
 from seal.pools.importer import (
     MOBILE,
     RECORDED,
@@ -88,7 +86,7 @@ def _write(
     name: str, importer: Importer, source: Path | None, folder: Path, options: dict[str, Any]
 ) -> ImportReport:
     notes = Notes()
-    with ExitStack() as files, _without_cycle_search():
+    with ExitStack() as files, without_cycle_search():
         writer = _Writer(folder, files)
         try:
             for record in importer(source, notes, **options):
@@ -132,18 +130,6 @@ def _nothing(what: str, name: str, source: Path | None, notes: Notes) -> str:
         f"{source} holds no {what} of {name}{found}: name the file or folder that upstream "
         f"publishes, or another importer ({', '.join(REGISTRY.names())})"
     )
-
-
-@contextmanager
-def _without_cycle_search() -> Iterator[None]:
-    """Pause the search for reference cycles: records have none; it takes a fifth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Writer:

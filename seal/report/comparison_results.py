@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seal.core.records import without_cycle_search
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.experiments.result_files import check_results_folder, write_json
@@ -60,7 +61,8 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         check_results_folder(out, _FILES, "a comparison")
     runs = named_runs(paths)
     played = list(runs.values())
-    content = study(runs, settings, family_of(played), decisive_of(played))
+    with without_cycle_search():
+        content = study(runs, settings, family_of(played), decisive_of(played))
     content["notes"] += _missing(runs)
     if out is not None:
         from seal.report.comparison_page import PAGE, write_page

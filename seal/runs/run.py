@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from seal.agents.teams import MANAGER
 from seal.core import ModelError, OutageError, Trajectory, UsageError
 from seal.core.folders import Lock
-from seal.core.records import AtomicFile, decode, encode
+from seal.core.records import AtomicFile, decode, encode, without_cycle_search
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.guarded import Guarded
@@ -309,18 +309,21 @@ class _Chats:
         The first chat that ends tries the user's metrics: one that cannot work ends the run there.
         """
         folder, trials = self.folder, self.settings.trials
-        order = {task: position for position, task in enumerate(folder.task_ids())}
+        with without_cycle_search():
+            order = {task: position for position, task in enumerate(folder.task_ids())}
         self.engine.meter.admit = self._admit
         unproven = self.engine.judges.by_model
         with ExitStack() as stack:
             stack.callback(clear_rests, folder)
             journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
             timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
-            done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
+            with without_cycle_search():
+                done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
+                wanted = {(id, n) for id in order for n in range(trials)} - done
             self.total, self.done = len(order) * trials, len(done)
             if self.settings.max_seconds is None and self.engine.tries_own_agent:
                 stack.enter_context(self._watched())
-            outcomes = self._outcomes(done, {(id, n) for id in order for n in range(trials)} - done)
+            outcomes = self._outcomes(done, wanted)
             self.files = [
                 stack.enter_context((folder.path / name).open("rb"))
                 for name in ("run.json", "tasks.jsonl", "tools.jsonl")
@@ -465,7 +468,8 @@ class _Chats:
         missed = 0
         for trial in range(self.settings.trials):
             self._bring_back()
-            ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
+            with without_cycle_search():
+                ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
             waiting = self.folder.tasks_of(ids) if ids else iter(())
             while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
                 found = self.engine.rank(batch)
