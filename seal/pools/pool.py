@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
-from seal.core.records import read_records, without_cycle_search
+from seal.core.records import read_records
 from seal.core.signatures import checked
 from seal.pools.importer import (
     MOBILE,
@@ -207,8 +207,7 @@ class StoredPool:
         """
         key = tuple(sorted((select or {}).items()))
         if key not in self._outlined:
-            with without_cycle_search():
-                self._outlined[key] = tuple(map(_outline, self.tasks(select)))
+            self._outlined[key] = tuple(map(_outline, self.tasks(select)))
         return self._outlined[key]
 
     def _selected(self, select: Mapping[str, str]) -> Iterator[Task]:

@@ -161,6 +161,7 @@ def _run(
     metrics = build_metrics((*settings.metrics, *further), METRICS)
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with (
+        without_cycle_search() as prepared,
         Engine(settings, folder, pool) as engine,
         engine.told.of("run", lambda: _about(engine)) as came,
     ):
@@ -188,7 +189,7 @@ def _run(
                 _LOG.warning(warning)
             chats = _Chats(settings, folder, engine, report, budget, frozenset(left))
             try:
-                chats.play(metrics)
+                chats.play(metrics, prepared)
             except (OutageError, UsageError) as error:
                 if is_new and (isinstance(error, OutageError) or not any(folder.trajectories())):
                     _clear(folder.path, keep=was_there)
@@ -303,23 +304,23 @@ class _Chats:
         extra = build_metrics(self.settings.metrics, METRICS)
         self.scorer = self.engine.scorer(extra, self._asked)
 
-    def play(self, metrics: Sequence[Guarded]) -> None:
+    def play(self, metrics: Sequence[Guarded], prepared: Callable[[], None]) -> None:
         """Play what is not finished.
 
         The first chat that ends tries the user's metrics: one that cannot work ends the run there.
+        `prepared` is called when it is known which chats these are.
         """
         folder, trials = self.folder, self.settings.trials
-        with without_cycle_search():
-            order = {task: position for position, task in enumerate(folder.task_ids())}
         self.engine.meter.admit = self._admit
         unproven = self.engine.judges.by_model
         with ExitStack() as stack:
             stack.callback(clear_rests, folder)
+            order = {task: position for position, task in enumerate(folder.task_ids())}
             journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
             timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
-            with without_cycle_search():
-                done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
-                wanted = {(id, n) for id in order for n in range(trials)} - done
+            done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
+            wanted = {(id, n) for id in order for n in range(trials)} - done
+            prepared()
             self.total, self.done = len(order) * trials, len(done)
             if self.settings.max_seconds is None and self.engine.tries_own_agent:
                 stack.enter_context(self._watched())
@@ -468,8 +469,7 @@ class _Chats:
         missed = 0
         for trial in range(self.settings.trials):
             self._bring_back()
-            with without_cycle_search():
-                ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
+            ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
             waiting = self.folder.tasks_of(ids) if ids else iter(())
             while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
                 found = self.engine.rank(batch)
