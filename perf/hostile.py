@@ -127,7 +127,7 @@ def kills(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
         codes = (-signal.SIGKILL, 128 + signal.SIGTERM, *range(4), -signal.SIGTERM)
         broke = ended(process, codes)
         for words in commands:
-            broke = broke or ended(lab.spawn(words), codes=(0,))
+            broke = broke or lab.ran(words)
         yield Tried(f"{name}, {sign.name} after {share:.0%}", broke or lab.missing(name))
 
 
