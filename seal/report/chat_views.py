@@ -181,7 +181,11 @@ class Follower:
             if ended or self._wanted in self._failed:
                 return
             if not written and not found_new:
-                yield join_lines([("", ""), (_unfinished(self._run), "yellow")])
+                folder = shlex.quote(str(self._run.path))
+                told = (
+                    f"the run stopped unfinished; go on with: seal run ... --out {folder} --resume"
+                )
+                yield join_lines([("", ""), (told, "yellow")])
                 return
             time.sleep(poll)
 
@@ -242,11 +246,6 @@ class Follower:
         if not summary.is_file() or not chats.is_file() or any(self._run.path.glob("live/*.jsonl")):
             return False
         return summary.stat().st_mtime_ns >= chats.stat().st_mtime_ns
-
-
-def _unfinished(run: RunFolder) -> str:
-    folder = shlex.quote(str(run.path))
-    return f"the run stopped unfinished; go on with: seal run ... --out {folder} --resume"
 
 
 def _decode_live(line: bytes, tail: LineTail) -> tuple[tuple[str, int], Step]:

@@ -134,7 +134,10 @@ def section(lanes: Sequence[Lane]) -> Markup:
     """Return the error patterns of the runs, and the environments that they were played in."""
     runs = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
     played = next(lane for lane in lanes if lane.kind == "run")
-    means = [(run.label, *map(_mean_cell, run.cells.values())) for run in runs]
+    means = [
+        (run.label, *(cell(e.value_text, e.interval_text, f"n={e.n}") for e in run.cells.values()))
+        for run in runs
+    ]
     shares = [(run.label, *(_free_cell(run, name) for name in PATTERNS)) for run in runs]
     patterns = (name.upper() for name in PATTERNS)
     found = {name: _environment_row(name, each) for name, each in environments(played).items()}
@@ -148,10 +151,6 @@ def section(lanes: Sequence[Lane]) -> Markup:
         environments=table(Grid(title, heads, list(found.values())), "Environments"),
         count=len(found),
     )
-
-
-def _mean_cell(found: Estimate) -> Markup:
-    return cell(found.value_text, found.interval_text, f"n={found.n}")
 
 
 def _free_cell(run: PatternRun, name: str) -> Markup:

@@ -143,7 +143,8 @@ def main_metrics(
         headline: Metrics of the table instead, however few goals they apply to (`headline_of`).
     """
     names = {name for metrics in lanes for name in metrics}
-    rare = {name for name in rare_metrics(lanes) if not headline or not _has_value(lanes, name)}
+    valued = {name for lane in lanes for name, entry in lane.items() if (entry or {}).get("n")}
+    rare = {name for name in rare_metrics(lanes) if not headline or name not in valued}
     largest: dict[str, tuple[int, str]] = {}
     for name in names - rare:
         base, _, cutoff = name.partition("@")
@@ -179,10 +180,6 @@ def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
         and not applies(name)
         and not applies(beside.get(name, name))
     ]
-
-
-def _has_value(lanes: Sequence[Mapping[str, Mapping[str, Any]]], name: str) -> bool:
-    return any((metrics.get(name) or {}).get("n") for metrics in lanes)
 
 
 def _share(entry: Mapping[str, Any]) -> float:

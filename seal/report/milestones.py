@@ -126,9 +126,13 @@ def _measured(
     goal = task.goals[position]
     plan = _plans(goal)[chosen]
     steps = view(trajectory, position, task.initial_state, match)
+    hit = _mapping(minefields, len(plan.minefields))
     nodes = (
         *_milestones(plan, steps, match, _mapping(milestones, len(plan.milestones))),
-        *_minefields(plan, _mapping(minefields, len(plan.minefields))),
+        *(
+            _node("minefield", at, node, hit.get(at), None)
+            for at, node in enumerate(plan.minefields)
+        ),
     )
     return GoalOutcome(position, "", match, chosen, len(_plans(goal)), whole.value, nodes)
 
@@ -164,13 +168,6 @@ def _milestones(
     return [
         _node("milestone", position, node, mapping.get(position), lacking.get(position))
         for position, node in enumerate(measured)
-    ]
-
-
-def _minefields(plan: Plan, mapping: Mapping[int, tuple[int, float]]) -> list[NodeOutcome]:
-    return [
-        _node("minefield", position, node, mapping.get(position), None)
-        for position, node in enumerate(plan.minefields)
     ]
 
 

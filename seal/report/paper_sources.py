@@ -76,7 +76,8 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
     known = known_benchmark(name)
     if known is not None and known.published:
         return [Declared(each, known) for each in tables_of(known)]
-    every = list(_every_table())
+    every = [Declared(each, None) for each in TABLES]
+    every += [Declared(each, one) for one in _with_papers().values() for each in tables_of(one)]
     if of_paper := [each for each in every if each.table.paper == name]:
         return of_paper
     for opened in folders:
@@ -102,12 +103,6 @@ def _with_papers() -> dict[str, Benchmark]:
             if known is not None and known.published:
                 found[name] = known
     return found
-
-
-def _every_table() -> Iterator[Declared]:
-    yield from (Declared(each, None) for each in TABLES)
-    for known in _with_papers().values():
-        yield from (Declared(each, known) for each in tables_of(known))
 
 
 def opened_folders(paths: Sequence[Path]) -> list[Opened]:

@@ -85,7 +85,12 @@ def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
             yield _matrix(_largest(entries), names, metric)
     marks = {_mark(entry) for entry in entries}
     yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
-    yield from _comparisons(found["comparisons"], names)
+    pairs = found["comparisons"]
+    if len(pairs) > _PAIRS_SHOWN:
+        yield f"{len(pairs)} paired comparisons: --json or results.json lists them"
+    elif pairs:
+        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
+        yield Grid("", columns, [_pair_row(pair, names) for pair in pairs], names=3)
     unavailable = [entry for entry in entries if "unavailable" in entry]
     for retriever, reason, pools in _by_reason(unavailable):
         yield f"unavailable: {retriever} on {pools}: {reason}"
@@ -196,14 +201,6 @@ def _mark(entry: Mapping[str, Any]) -> str:
     if not entry.get("in_source") or "unavailable" in entry:
         return ""
     return "+" if entry["training_queries"] == 0 else "*"
-
-
-def _comparisons(found: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
-    if len(found) > _PAIRS_SHOWN:
-        yield f"{len(found)} paired comparisons: --json or results.json lists them"
-    elif found:
-        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
-        yield Grid("", columns, [_pair_row(pair, names) for pair in found], names=3)
 
 
 def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:

@@ -292,8 +292,12 @@ class RunPages:
         chat = self._chats[position].get(key)
         if chat is None:
             raise KeyError(key)
-        scores = self._scores_of(position, key)
-        notes = annotate(self._task_of(position, key[0]), chat, scores)
+        if position not in self._scores_by_chat:
+            path = self.lanes[position].run.scores_path
+            found = RecordLookup(path, Score, lambda score: (score.task_id, score.trial))
+            self._scores_by_chat[position] = found
+        scores = self._scores_by_chat[position].get(key)
+        notes = annotate(self._tasks(position).get(key[0]), chat, scores)
         told = ChatFacts(self._sights[position], self._seconds[position].get(key))
         return chat_pieces(chat, notes, scores, self._decisive, told)
 
@@ -333,24 +337,14 @@ class RunPages:
 
     def _task(self, task_id: str) -> Task | None:
         positions = (place for place, lane in enumerate(self.lanes) if lane.kind == "run")
-        found = (self._task_of(position, task_id) for position in positions)
+        found = (self._tasks(position).get(task_id) for position in positions)
         return next((task for task in found if task is not None), None)
-
-    def _task_of(self, position: int, task_id: str) -> Task | None:
-        return self._tasks(position).get(task_id)
 
     def _tasks(self, position: int) -> _Places[Task]:
         if position not in self._tasks_of:
             path = self.lanes[position].run.path / "tasks.jsonl"
             self._tasks_of[position] = _Places(path, Task, _task_told)
         return self._tasks_of[position]
-
-    def _scores_of(self, position: int, key: Key) -> list[Score]:
-        if position not in self._scores_by_chat:
-            path = self.lanes[position].run.scores_path
-            found = RecordLookup(path, Score, lambda score: (score.task_id, score.trial))
-            self._scores_by_chat[position] = found
-        return self._scores_by_chat[position].get(key)
 
     @cached_property
     def _chats(self) -> list[_Places[Trajectory]]:

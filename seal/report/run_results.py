@@ -109,7 +109,10 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *_judged(summary),
         *_baselines(run),
         *_pools_own(run),
-        *_own_models(summary),
+        *(
+            f"{role} asked {model} by itself: no replay of this run can answer for it"
+            for role, model in sorted((summary.get("own_models") or {}).items())
+        ),
         *_errors(run, summary),
     ]
     return [printable(line) for line in lines]
@@ -223,12 +226,6 @@ def _judged(summary: Mapping[str, Any]) -> Iterator[str]:
         from seal.report.judging import judging_notes
 
         yield from judging_notes(summary)
-
-
-def _own_models(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield which roles asked models by themselves."""
-    for role, model in sorted((summary.get("own_models") or {}).items()):
-        yield f"{role} asked {model} by itself: no replay of this run can answer for it"
 
 
 def error_notes(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from seal.core import Score, Step, Tables, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
 from seal.evaluation.goals import decides, state_of
 from seal.report.annotations import Annotations, annotate
@@ -83,7 +83,11 @@ def render_transcript(
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
         *_offered_lines(trajectory, tools),
-        *_beginning_lines(notes.beginning),
+    ]
+    if notes.beginning:
+        counts = [(name, len(rows)) for name, rows in notes.beginning.items()]
+        lines.append((f"world, table (rows): {tables_text(counts)}", "dim"))
+    lines += [
         *step_lines(trajectory.steps, fold, notes),
         *milestone_lines(notes.goals),
         *ending_lines(trajectory, scores, judge, decisive),
@@ -229,12 +233,6 @@ def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Li
             yield f"    world unchanged: {tables_text(change.unchanged)}", "dim"
     for mark in notes.marks.get(step.index, ()):
         yield "    * " + mark.text.replace("\n", "\n      "), _MARKS.get(mark.kind, "bold")
-
-
-def _beginning_lines(tables: Tables) -> Iterator[Line]:
-    if tables:
-        counts = [(name, len(rows)) for name, rows in tables.items()]
-        yield f"world, table (rows): {tables_text(counts)}", "dim"
 
 
 def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:

@@ -92,18 +92,15 @@ class _Site:
             path = (root / name).resolve()
             if path.is_relative_to(root) and path.is_file():
                 path.unlink()
-                _remove_empty(path.parent, root)
+                folder = path.parent
+                while folder != root and not any(folder.iterdir()):
+                    folder.rmdir()
+                    folder = folder.parent
         self._write_mark(self._written - {_MARK})
 
     def _write_mark(self, names: Iterable[str]) -> None:
         told = "A site that `seal site` wrote, which replaces these files of it:"
         self.write(_MARK, "\n".join([told, *sorted(names), ""]))
-
-
-def _remove_empty(folder: Path, root: Path) -> None:
-    while folder != root and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
 
 
 def _score(run: RunFacts) -> float:
