@@ -83,7 +83,7 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
 
     Args:
         runs: What `seal.run` returned, a folder, or a list of such.
-        out: The file; None: report.html in the folder of the first run.
+        out: The file; None: report.html in the folder of the run, of several in the working folder.
 
     Raises:
         UsageError: There is no run, or something else stands among the runs.
@@ -107,7 +107,8 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
     several = [runs] if isinstance(runs, Run) or not isinstance(runs, Sequence) else runs
     made = {id(run.bench): run.bench for run in several if isinstance(run, Run) and run.bench}
     own = [section for bench in made.values() for section in sections_of(bench)]
-    place = folders[0].report_path if out is None else Path(out)
+    usual = folders[0].report_path if len(folders) == 1 else Path(folders[0].report_path.name)
+    place = usual if out is None else Path(out)
     return write_report(folders, place, [*default_sections(folders), *own])
 
 

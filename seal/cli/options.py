@@ -39,7 +39,8 @@ def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
     for word in words or ():
         key, equals, value = word.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{flag} {word!r}: expected KEY=VALUE")
+            of_task = f", such as id={word}" if flag == "--select" else ""
+            raise UsageError(f"{flag} {word!r}: expected KEY=VALUE{of_task}")
         refuse_secret(key.strip(), value, flag)
         if found.setdefault(key.strip(), value) != value:
             raise UsageError(f"{flag} {key.strip()} is given twice, with two values; keep one")

@@ -265,5 +265,7 @@ def load_dotted(path: str) -> Any:
         try:
             found = getattr(found, part)
         except AttributeError as error:
-            raise UsageError(f"{path!r}: {module_name} has no {attribute!r}") from error
+            close = nearest(part, dir(found))
+            hint = f"; did you mean {close!r}?" if close else ""
+            raise UsageError(f"{path!r}: {module_name} has no {attribute!r}{hint}") from error
     return found

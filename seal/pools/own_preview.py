@@ -29,9 +29,13 @@ def said_by(tasks: Sequence[Task]) -> list[Said]:
     valued = sum(any(call.arguments for call in called) for called in calls)
     without = sum(goal.plans is not None and not goal.plans[0].milestones for goal in goals)
     open_ = len(goals) - decided
-    rest = f"; of {open_} a judge's model decides: --role-model judge=MODEL" if open_ else ""
+    rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
     return [
-        Said("pass_rate", decided, f"{answers} by the answer, else by gold calls{rest}"),
+        Said(
+            "pass_rate",
+            decided,
+            f"{answers} have an answer, {decided - answers} gold calls alone{rest}",
+        ),
         Said("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
         Said("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),
         Said("recall, mrr, ndcg of retrieval", named, "tools of gold calls, where one retrieves"),

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import orjson
 
-from seal.core import DataError, Task, Tool, UsageError
+from seal.core import DataError, Task, Tool, UsageError, shortened
 from seal.core.folders import in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
 from seal.pools.importer import (
@@ -29,6 +29,9 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.imports import ImportReport
+
+_OURS = {TOOLS, TASKS, REPORT, RECORDED, WEB, MOBILE}
+"""What a pool folder holds."""
 
 
 def write_pool(
@@ -70,6 +73,12 @@ def _check_places(source: Path | None, out: Path) -> None:
     if out.exists() and not is_pool:
         raise UsageError(
             f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
+        )
+    others = sorted({path.name for path in out.iterdir()} - _OURS) if is_pool else []
+    if others:
+        raise UsageError(
+            f"{out} holds {shortened(others[0])}, which is not of a pool and would be lost: "
+            "move it, or choose a new folder"
         )
 
 

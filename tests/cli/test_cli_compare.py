@@ -116,6 +116,12 @@ def test_runs_without_chats_are_compared_and_it_is_said(called, small, tmp_path:
     assert done.stdout.count("no trajectories.jsonl") == 1
 
 
+def test_a_report_of_several_runs_replaces_none_of_theirs(called, small, tmp_path: Path) -> None:
+    assert "report: report.html" in called("report", "one", "other").stdout
+    assert "other" in (tmp_path / "report.html").read_text()
+    assert not (tmp_path / "one" / "report.html").exists()
+
+
 @pytest.mark.parametrize("name", ["scores.jsonl", "trajectories.jsonl"])
 def test_a_report_says_which_file_of_its_run_is_gone(
     called, small, tmp_path: Path, name: str

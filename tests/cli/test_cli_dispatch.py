@@ -79,6 +79,7 @@ def test_an_unknown_verb_names_the_closest(seal) -> None:
         (["run", "--cache", "maybe"], "record"),
         (["run", "--role-model", "planner"], "--role-model 'planner': expected KEY=VALUE"),
         (["run", "--role-model", "=x"], "expected KEY=VALUE"),
+        (["run", "--select", "weather-01"], "expected KEY=VALUE, such as id=weather-01"),
         (["run", "--cutoffs", "1,zero"], "--cutoffs '1,zero': expected whole numbers"),
         (["run", "--resume"], "give --out"),
         (["run", "a", "b"], "unexpected extra argument"),

@@ -30,6 +30,19 @@ def test_a_name_that_none_can_have_is_refused_and_nothing_is_written(seal, tmp_p
     assert "a benchmark's name has letters, digits and the signs . _ - alone" in done.stderr
 
 
+def test_a_pool_that_holds_a_file_of_its_user_is_not_replaced(seal, tmp_path) -> None:
+    (tmp_path / "tools.csv").write_text("name\nship\n")
+    (tmp_path / "tasks.csv").write_text("query,calls\nSend it.,ship\n")
+    words = ("new", "shop", "--tools", "tools.csv", "--tasks", "tasks.csv", "--out", "pool")
+    assert [seal(*words).returncode for _ in range(2)] == [0, 0]
+    (tmp_path / "pool" / "notes.txt").write_text("mine")
+
+    done = seal(*words)
+    assert done.returncode == 2
+    assert "pool holds 'notes.txt', which is not of a pool and would be lost" in done.stderr
+    assert (tmp_path / "pool" / "notes.txt").read_text() == "mine"
+
+
 def test_files_are_asked_for(seal) -> None:
     done = seal("new", "shop", "--out", "pool")
 

@@ -137,6 +137,7 @@ def test_an_unknown_name_lists_the_known_and_the_closest(registry, site):
         ("json.none:X", "no module 'json.none'"),
         ("json:none", "'json:none': json has no 'none'"),
         ("json:dumps.none", "json has no 'dumps.none'"),
+        ("json:dmps", "json has no 'dmps'; did you mean 'dumps'?"),
         ("json:", "'json:' is no dotted path; expected package.module:attribute, such as"),
         (":X", "':X' is no dotted path"),
         (".json:X", "'.json:X' is no dotted path"),

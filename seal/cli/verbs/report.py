@@ -14,7 +14,9 @@ app = new_app()
 @verb(app)
 def command(
     runs: list[Path] = argument("Run folders.", metavar="RUN..."),
-    out: Path | None = option(None, "HTML file.  [default: report.html of the first run]"),
+    out: Path | None = option(
+        None, "HTML file.  [default: report.html of the run; of several, in the working folder]"
+    ),
     json: bool = JSON,
 ) -> int:
     """Write one HTML file, readable without a network, of one or several runs."""

@@ -202,7 +202,7 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
             "this is JSON Lines, expected one JSON value: is it another benchmark's? "
             f"Importers: {', '.join(REGISTRY.names())}"
         )
-    return f"not JSON: {error}; is the file cut or damaged? Fetch it again"
+    return f"not JSON: {error}; is the file cut or damaged? Mend it, or fetch it again"
 
 
 def _not_utf8(raw: bytes, error: UnicodeDecodeError) -> str:
