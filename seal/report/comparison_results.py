@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.records import without_cycle_search
+from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.runs import named_runs
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.experiments.result_files import check_results_folder, write_json
@@ -297,10 +298,17 @@ def _known(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
+def _detectable(entry: Mapping[str, Any]) -> str:
+    """Return the smallest difference that would be found; `none`: rates cannot differ so much."""
+    value = entry["detectable"]
+    is_rate = entry["metric"] not in UNBOUNDED
+    return "none" if is_rate and (value or 0) > 1 else _known(value)
+
+
 _POWER: Columns = (
     ("metric", "metric"),
     ("difference", figure("difference", signed)),
-    ("detectable", figure("detectable", _known)),
+    ("detectable", _detectable),
     ("tasks", "tasks"),
     ("tasks needed", figure("tasks_needed", _needed)),
     ("trials needed", figure("trials_needed", _needed)),

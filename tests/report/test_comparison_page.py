@@ -176,6 +176,20 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
 
 
+@pytest.mark.parametrize(("least", "shown"), [(0.4, "0.400"), (1.401, "none"), (None, "")])
+def test_no_difference_of_rates_is_above_one(runs, least: float | None, shown: str) -> None:
+    content = compared(runs(("a", "b")))
+    for entry in content["comparisons"]:
+        entry["detectable"] = least
+    (power,) = [
+        table
+        for table in comparison_tables(content)
+        if isinstance(table, Grid) and "detectable" in table.columns
+    ]
+    at = power.columns.index("detectable")
+    assert {row[at] for row in power.rows} == {shown}
+
+
 def test_a_win_rate_stands_in_every_file_and_leads_to_its_goals(runs, tmp_path: Path) -> None:
     made = runs(("own/b", "own/a"))
     for run, label in zip(made, ("unsolved", "solved"), strict=True):
