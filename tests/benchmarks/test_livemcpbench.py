@@ -170,6 +170,20 @@ def spoilt(source: Path, name: str, change: Any) -> Path:
     return path
 
 
+@pytest.mark.parametrize("calls", [5.0, {"id": "1"}, "route"])
+def test_a_run_whose_calls_are_no_list_is_malformed(
+    source: Path, tmp_path: Path, calls: Any
+) -> None:
+    def change(records: Any) -> None:
+        said = next(m for m in records[0]["messages"] if m["role"] == "assistant")
+        said["tool_calls"] = calls
+
+    spoilt(source / "baseline", f"{RUN}.json", change)
+    report = import_benchmark("livemcpbench", source, tmp_path / "pool")
+
+    assert report.dropped["malformed_record"] >= 1
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

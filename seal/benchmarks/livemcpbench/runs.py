@@ -26,7 +26,7 @@ from seal.core import (
 )
 from seal.core.plain import literal_value
 from seal.pools.reading.chats import Made, chat_steps
-from seal.pools.reading.records import field, json_of_text
+from seal.pools.reading.records import expect, field, json_of_text
 
 _SEARCH, _EXECUTE = "route", "execute-tool"
 _WHOLE = re.compile(r"meta=.* isError=(True|False)", re.DOTALL)
@@ -77,7 +77,8 @@ class Run:
         number = 0
         for message, role in zip(messages, roles, strict=True):
             made = []
-            for asked in (message.get("tool_calls") or ()) if role == "assistant" else ():
+            calls = (message.get("tool_calls") or []) if role == "assistant" else []
+            for asked in expect(calls, list, what="tool_calls"):
                 call = self._call(f"call_{number}", field(asked, "function", dict))
                 result = self._result(call, answers.get(field(asked, "id", str)))
                 made.append(Made(str(message.get("content") or ""), call, result))
