@@ -201,7 +201,8 @@ class AtomicFile:
     """A binary file that replaces `path` when the block ends well, and vanishes when not.
 
     Until then, whatever happens, the file under `path` is the old one. Of several writers at once,
-    in threads or processes, each writes its own whole file, and the last to end wins.
+    in threads or processes, each writes its own whole file, and the last to end wins. A device or
+    a pipe is no file to replace: it is a `UsageError`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -216,6 +217,8 @@ class AtomicFile:
 
     @contextmanager
     def _written(self) -> Iterator[Any]:
+        if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
+            raise UsageError(f"{self.path} is a device or a pipe; give the path of a file")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = part_of(self.path)
         try:

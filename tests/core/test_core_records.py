@@ -1,6 +1,7 @@
 """Records on disk: lines, files, torn tails."""
 
 import json
+import os
 import threading
 import tracemalloc
 from dataclasses import replace
@@ -25,6 +26,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
+    UsageError,
 )
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.records import (
@@ -295,6 +297,14 @@ def test_a_target_that_cannot_be_replaced_leaves_nothing_behind(tmp_path):
     with pytest.raises(OSError), AtomicFile(path) as file:
         file.write(b"x")
     assert _files(tmp_path) == ["folder"]
+
+
+def test_a_device_or_a_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(UsageError, match="is a device or a pipe; give the path of a file"):
+        write_records(pipe, [])
+    assert pipe.is_fifo() and _files(tmp_path) == ["pipe"]
 
 
 def test_of_several_writers_one_whole_file_stays(tmp_path):
