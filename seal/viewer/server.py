@@ -52,13 +52,15 @@ def serve(shelf: Shelf, host: str, port: int, tell: Callable[[str], None]) -> No
         tell: Is given the address once it can be opened.
 
     Raises:
-        UsageError: The port is taken, or the address is none of this machine's.
+        UsageError: The port is taken or none, or the address is none of this machine's.
         MissingExtraError: The extra `serve` is not installed.
     """
     try:
         import uvicorn
     except ImportError as error:
         raise MissingExtraError("uvicorn", EXTRA) from error
+    if not 0 <= port < 1 << 16:
+        raise UsageError(f"--port {port}: expected a whole number from 0 to 65535")
     app = app_of(shelf, (host, socket.gethostname()) if host not in _NAMES else ())
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:

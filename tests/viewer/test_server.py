@@ -16,6 +16,7 @@ from viewer_runs import HOSTILE, serving
 from seal.core import DataError, UsageError
 from seal.core.records import write_records
 from seal.report.run_facts import labels_of
+from seal.viewer.server import serve
 from seal.viewer.shelf import NotThereError, Shelf
 from seal.viewer.site import write_site
 
@@ -209,6 +210,12 @@ def test_only_what_is_listed_has_a_name(tmp_path: Path) -> None:
     for name in ("one/floor", "one/inner", ".hidden/run", "a/b/c/e/f", "a", "", tmp_path.name):
         with pytest.raises(NotThereError):
             shelf.run(name)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_is_none_is_refused(tmp_path: Path, port: int) -> None:
+    with pytest.raises(UsageError, match="expected a whole number from 0 to 65535"):
+        serve(Shelf([tmp_path]), "127.0.0.1", port, print)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
