@@ -50,6 +50,11 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
         if not isinstance(found, Benchmark):
             raise UsageError(f"{name!r} is {shortened(found)}; expected a seal.Benchmark")
         return found.pool()
+    if folder.is_file():
+        raise DataError(
+            f"{folder} is a file, and a pool is a folder; make one of your own files: "
+            "seal new NAME --tools FILE --tasks FILE --out POOL"
+        )
     check_name("pool or folder", name, pool_names())
     return StoredPool(imported_pool(name).folder, benchmark=known)
 
