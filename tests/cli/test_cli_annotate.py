@@ -42,6 +42,8 @@ def test_a_run_without_actors_has_goals_to_label_which_an_audit_takes(called, tm
     assert called(*run).returncode == 0
     done = called("annotate", "export", "run", "--out", "ann.csv", "--json")
     assert json.loads(done.stdout) == {"file": "ann.csv", "items": 2, "what": "verdicts"}
+    refused = called("annotate", "export", "run", "--out", "ann.csv")
+    assert refused.returncode == 2 and "give --out a new file" in refused.stderr
     refused = called("annotate", "export", "run", "--what", "turns", "--out", "x.csv")
     assert refused.returncode == 2 and "nothing to rate" in refused.stderr
 

@@ -25,7 +25,7 @@ app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as
 @verb(app)
 def export(
     run: Path = argument("Run folder."),
-    out: Path = option(..., "The CSV file to write.", metavar="FILE"),
+    out: Path = option(..., "The CSV file to write, a new one.", metavar="FILE"),
     what: Literal["auto", "turns", "verdicts"] = option(
         "auto",
         "turns to rate, goals to label as solved or not (verdicts), or what the run has: "
@@ -37,7 +37,10 @@ def export(
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
     from seal.api.results import export_sheet
+    from seal.core import UsageError
 
+    if out.exists():
+        raise UsageError(f"{out} is there already, perhaps with labels; give --out a new file")
     with output(json) as result:
         written = export_sheet(run, out, what=what, n=n, seed=seed)
         result.result(written)
