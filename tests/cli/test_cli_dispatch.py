@@ -86,6 +86,10 @@ def test_an_unknown_verb_names_the_closest(seal) -> None:
         (["import", "toolbench", "--out", "pool"], "SOURCE"),
         (["score", "nowhere"], "nowhere is no run folder"),
         (["report", "nowhere"], "nowhere is no run folder"),
+        (["pools"], "Missing command. Commands: search, show, stats. See `seal pools --help`."),
+        (["pools", "statz"], "Did you mean 'stats'? Commands: search, show, stats. See"),
+        (["pools", "show", "sample"], "See `seal pools show --help`."),
+        (["export", "sample"], "Choose from: openai, beir, "),
     ],
 )
 def test_bad_words_get_one_line_that_says_what_to_do(seal, words: list[str], says: str) -> None:
