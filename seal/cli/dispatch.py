@@ -102,12 +102,12 @@ def _call(verb: str, words: list[str]) -> int:
     except typer.TyperException as error:
         origin = config.origin(getattr(error, "param", None))
         text = _REFUSED.sub(_expected, error.format_message()).replace("\n\t", " ").rstrip(".")
-        end = "" if text.endswith("?") else "."
+        stop = "" if text.endswith("?") else "."
         at = getattr(error, "ctx", None)
         path = at.command_path if at else f"seal {verb}"
         commands = ", ".join(getattr(at and at.command, "commands", ()))
         known = f" Commands: {commands}." if commands else ""
-        raise UsageError(f"{text}{end}{known}{origin} See `{path} --help`.") from error
+        raise UsageError(f"{text}{stop}{known}{origin} See `{path} --help`.") from error
     return outcome if isinstance(outcome, int) else 0
 
 
