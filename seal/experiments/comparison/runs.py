@@ -99,7 +99,7 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     parts = [path.resolve().parts for path in paths]
     for place, path in enumerate(paths):
         if parts[place] in parts[:place]:
-            raise UsageError(f"{path} stands there twice: a run differs from itself in nothing")
+            raise UsageError(f"{path} stands there twice; give another run to compare it with")
     runs = [RunFolder.open(path) for path in paths]
     for run in runs:
         check_whole(run)
