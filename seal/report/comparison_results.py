@@ -22,7 +22,7 @@ from seal.report.columns import (
     signed,
     with_interval,
 )
-from seal.report.grids import Grid, frequent, interval, number, told
+from seal.report.grids import Grid, InParts, frequent, interval, number
 from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_latex, escape_markdown, latex, markdown, write_paragraphs
 from seal.report.printable import one_line, printable
@@ -99,7 +99,9 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of comparison.json.
     """
     for pair in content["pairs"]:
-        yield from told(_grids(content, pair, told_entries(content, pair)))
+        yield from (
+            InParts(grid, {}) for grid in _grids(content, pair, told_entries(content, pair))
+        )
         yield from map(printable, lines_of(content, pair))
     yield from map(printable, notes_of(content))
 

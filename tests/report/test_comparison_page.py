@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,16 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     lines = [line for line in comparison_tables(content) if isinstance(line, str)]
     assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+
+
+def test_no_word_of_the_terminals_tables_is_broken_at_80_columns(runs) -> None:
+    from rich.console import Console
+
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(*comparison_tables(compared(runs(("a", "b")))))
+    text = console.export_text()
+    for word in ("difference", "95 % interval", "p (Holm)", "higher", "lower", "pass_rate"):
+        assert word in text
 
 
 @pytest.mark.parametrize(("least", "shown"), [(0.4, "0.400"), (1.401, "none"), (None, "")])
