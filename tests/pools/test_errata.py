@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import seal
+from seal.cli import main
 from seal.core import DataError, UsageError
 from seal.pools.errata import apply_errata, draft, gold_digest, read_errata
 from seal.pools.gold_calls import GoldCheck
@@ -251,3 +252,13 @@ def test_shipped_errata_fit_the_benchmark_that_they_correct(
     goals = (goal for task in made.tasks() for goal in task.goals)
     calls = [call for goal in goals for plan in goal.plans or () for call in plan.calls()]
     assert not any(map(check.refused, calls))
+
+
+def test_a_draft_that_somebody_may_have_filled_in_is_kept(tmp_path, capsys):
+    draft = tmp_path / "draft.json"
+    words = ["errata", "draft", "sample", "weather-01", "--out", str(draft)]
+    assert main(words) == 0
+    draft.write_text("mine")
+    assert main(words) == 2
+    assert "give --out a new file" in capsys.readouterr().err
+    assert draft.read_text() == "mine"
