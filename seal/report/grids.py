@@ -76,7 +76,8 @@ class InParts:
                 yield undivided
                 return
         for number, part in enumerate(parts_of(self.grid, options.max_width)):
-            table = drawn(part._replace(title="" if number else part.title), **COMPACT)
+            title = "" if number else part.title
+            table = drawn(part._replace(title=title), title_justify="left", **COMPACT)
             for place, (column, width) in enumerate(zip(table.columns, _widths(part), strict=True)):
                 column.width = width
                 if is_text(part, place):

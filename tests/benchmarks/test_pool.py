@@ -178,12 +178,12 @@ def test_an_import_replaces_an_earlier_pool_and_only_when_it_succeeds(
 ) -> None:
     out = tmp_path / "pool"
     import_benchmark("test_pool:sketch", source, out)
-    (out / "left").write_text("over")
+    (out / "web.json").write_text("{}")
     with pytest.raises(DataError, match="record 2"):
         import_benchmark("test_pool:failing", source, out)
-    assert (out / "left").exists()
+    assert (out / "web.json").exists()
     import_benchmark("test_pool:sketch", source, out)
-    assert not (out / "left").exists()
+    assert not (out / "web.json").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pool", "source"]
 
 
