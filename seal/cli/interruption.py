@@ -23,8 +23,8 @@ _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 class Ended(KeyboardInterrupt):
     """A signal came.
 
-    Python ends by SIGINT, whatever its exit code, once a KeyboardInterrupt itself has left a text
-    that was executed, as dataclasses do while they are made, though it was caught after that.
+    It is no KeyboardInterrupt itself. Once one has left a text that was executed, as while a
+    dataclass is made, Python ends by SIGINT and not with its exit code, though all was caught.
     """
 
 

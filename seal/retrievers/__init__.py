@@ -1,8 +1,9 @@
 """Retrievers choose the tools of a pool that a query may need.
 
 A retriever is anything with `retrieve(queries, k)`; it is built as `factory(pool)`. A custom one is
-passed as an object, a class, a dotted path, or by a name that is registered here or announced as an
-entry point of the group `seal.retrievers`. Any text may carry options: `NAME[,KEY=VALUE...]`.
+passed as an object, a class or a dotted path. It may also have a name, which is registered here or
+is an entry point of the group `seal.retrievers`. Any text may carry options:
+`NAME[,KEY=VALUE...]`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A server on this machine that shows runs; it makes each page when it is asked for.
 
-It answers to addresses of numbers and to the names of this machine alone, so that no page of a
-stranger can read runs through a name of its own (DNS rebinding). What it shows are runs that lie
-below the given folders: an address names a run, never a path. Scripts and styles are its own.
+It answers to numeric addresses and to the names of this machine alone. So no page of a stranger
+can read runs through a name of its own (DNS rebinding). What it shows are runs that lie below the
+given folders: an address names a run, never a path. Scripts and styles are its own.
 """
 
 from __future__ import annotations
