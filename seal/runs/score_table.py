@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -46,7 +46,10 @@ _ABSENT, _VALUE = -2, -1  # in `why`, while a table is made: no score, a score w
 class ScoreTable:
     """What a run's scores.jsonl says."""
 
-    rows: Mapping[ScoredGoal, int]
+    tasks: tuple[str, ...]
+    """Ids, in the order of their first rows."""
+    goals: NDArray[np.int64]
+    """(rows, 3): place in `tasks`, trial and goal. No two rows are the same."""
     metrics: Mapping[str, int]
     """Name to column."""
     values: NDArray[np.float64]
@@ -55,17 +58,42 @@ class ScoreTable:
     """(rows, metrics): place in `reasons`; -1 where there is a value."""
     reasons: tuple[str, ...]
     """Kinds of reason why scores have no value."""
-    spread: Mapping[str, Spread] | None = None
-    """Task to how its trials differ; None: the rows are by trial."""
+    spread: Spread | None = None
+    """How the trials of each task differ; None: the rows are by trial."""
+
+    def scored(self) -> Iterator[ScoredGoal]:
+        """Yield task id, trial and goal of each row."""
+        yield from ((self.tasks[task], trial, goal) for task, trial, goal in self.goals.tolist())
+
+    def chats(self) -> NDArray[np.int64]:
+        """Return the place in `tasks` and the trial of every chat, (chats, 2)."""
+        import numpy as np
+
+        return self.goals[np.unique(row_numbers(self.goals[:, :2]), return_index=True)[1], :2]
 
 
 class Spread(NamedTuple):
-    """How the trials of one task differ, by metric. A trial is what its goals sum up to."""
+    """How the trials of tasks differ, (tasks, metrics). A trial is what its goals sum up to."""
 
     variance: NDArray[np.float64]
     """NaN where fewer than two trials have a value."""
     trials: NDArray[np.int64]
     """How many have one."""
+
+
+def row_numbers(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one number for each row; rows have the same number where all their columns agree.
+
+    Numbers begin at 0, leave none out, and sort as the rows do.
+    """
+    import numpy as np
+
+    found = np.zeros(len(rows), dtype=np.int64)
+    for column in rows.T:
+        values, place = np.unique(column, return_inverse=True)
+        found = found * len(values) + place
+    numbers: NDArray[np.int64] = np.unique(found, return_inverse=True)[1]
+    return numbers
 
 
 class ScoreColumns:
@@ -111,7 +139,18 @@ class ScoreColumns:
             values[: len(its_values), place] = its_values
             why[: len(its_why), place] = np.where(np.asarray(its_why) == _ABSENT, 0, its_why)
         metrics = {name: place for place, name in enumerate(self._columns)}
-        return ScoreTable(dict(self._rows), metrics, values, why, tuple(self._reasons.kinds))
+        tasks = {
+            task: place for place, task in enumerate(dict.fromkeys(t for t, _, _ in self._rows))
+        }
+        goals = [(tasks[task], trial, goal) for task, trial, goal in self._rows]
+        return ScoreTable(
+            tuple(tasks),
+            np.asarray(goals, dtype=np.int64).reshape(-1, 3),
+            metrics,
+            values,
+            why,
+            tuple(self._reasons.kinds),
+        )
 
     def write_beside(self, scores: Path) -> None:
         """Write the table beside the finished file of the scores; of a small run, remove it."""
@@ -122,12 +161,10 @@ class ScoreColumns:
         if len(self) < LARGE:
             return
         table = self.table()
-        tasks = {task: n for n, task in enumerate(dict.fromkeys(task for task, _, _ in table.rows))}
-        goals = [(tasks[task], trial, goal) for task, trial, goal in table.rows]
         told = {
             "version": _VERSION,
             "lines": _stamp(scores),
-            "tasks": list(tasks),
+            "tasks": table.tasks,
             "metrics": list(table.metrics),
             "reasons": table.reasons,
         }
@@ -135,7 +172,7 @@ class ScoreColumns:
             np.savez_compressed(
                 file,
                 told=np.frombuffer(json_bytes(told), dtype=np.uint8),
-                goals=np.asarray(goals, dtype=np.int64),
+                goals=table.goals,
                 values=table.values,
                 why=table.why,
             )
@@ -198,21 +235,18 @@ def _kept(scores: Path) -> ScoreTable | None:
             if told["version"] != _VERSION or told["lines"] != _stamp(scores):
                 return None
             goals, values, why = (parts[name] for name in ("goals", "values", "why"))
-        tasks, metrics, reasons = told["tasks"], told["metrics"], tuple(told["reasons"])
-        rows = {
-            (tasks[task], trial, goal): place
-            for place, (task, trial, goal) in enumerate(goals.tolist())
-        }
         table = ScoreTable(
-            rows,
-            {name: place for place, name in enumerate(metrics)},
+            tuple(told["tasks"]),
+            goals.astype(np.int64, copy=False),
+            {name: place for place, name in enumerate(told["metrics"])},
             values.astype(np.float64, copy=False),
             why.astype(np.int32, copy=False),
-            reasons,
+            tuple(told["reasons"]),
         )
-        shape = len(rows), len(table.metrics)
-        sound = values.shape == why.shape == shape and _VALUE <= why.min() <= why.max()
-        return table if sound and why.max() < len(reasons) else None
+        shape = len(goals), len(table.metrics)
+        sound = values.shape == why.shape == shape and goals.shape == (len(goals), 3)
+        sound = sound and np.array_equal(np.unique(goals[:, 0]), np.arange(len(table.tasks)))
+        return table if sound and _VALUE <= why.min() <= why.max() < len(table.reasons) else None
     except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
         return None  # no such file, or a damaged one: the lines tell all that it told
 

@@ -39,7 +39,8 @@ def written(tmp_path: Path) -> Path:
 
 def same(one, other) -> bool:
     return (
-        (one.rows, one.metrics, one.reasons) == (other.rows, other.metrics, other.reasons)
+        (list(one.scored()), one.metrics, one.reasons)
+        == (list(other.scored()), other.metrics, other.reasons)
         and np.array_equal(one.values, other.values, equal_nan=True)
         and np.array_equal(one.why, other.why)
     )
@@ -50,7 +51,7 @@ def test_columns_say_what_the_lines_say(written):
     written.with_name(NAME).unlink()
     from_lines = read_scores(written)
     assert same(from_columns, from_lines)
-    assert len(from_lines.rows) == LARGE
+    assert len(from_lines.goals) == LARGE
 
 
 @pytest.mark.parametrize("harm", ["changed", "cut", "empty", "foreign"])
@@ -79,7 +80,7 @@ def test_a_small_run_has_no_columns_and_one_that_has_shrunk_loses_them(written):
         columns.add((score.task_id, score.trial, score.goal), score)
     columns.write_beside(written)
     assert not written.with_name(NAME).exists()
-    assert len(read_scores(written).rows) == 10
+    assert len(read_scores(written).goals) == 10
 
 
 def test_equal_scores_make_equal_bytes(written):

@@ -112,7 +112,8 @@ class Irrelevant:
         table = one.scores
         if metric not in table.metrics:  # nothing was scored
             return {"mean": None, "low": None, "high": None, "n": 0}
-        rows = [(key[0], row) for key, row in table.rows.items() if self.kinds.get(key[0]) == kind]
+        scored = enumerate(table.scored())
+        rows = [(task, row) for row, (task, _, _) in scored if self.kinds.get(task) == kind]
         values = table.values[:, table.metrics[metric]]
         found = rate_of(values, rows, derive_seed(seed, kind, metric))
         return {"mean": found.pop("rate"), **found}

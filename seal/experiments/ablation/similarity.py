@@ -77,8 +77,7 @@ def points_of(
         intervals over tasks; a rate is None where no goal has a value.
     """
     rows: dict[str, list[tuple[str, int]]] = {}
-    for (task, trial, goal), row in scores.rows.items():
-        del trial
+    for row, (task, _, goal) in enumerate(scores.scored()):
         if (task, goal) in homes:
             rows.setdefault(homes[task, goal], []).append((task, row))
     errors = _errors(scores)
@@ -123,7 +122,7 @@ def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
     """Return the error of every row, by name; NaN where there is no value."""
     import numpy as np
 
-    nothing = np.full(len(scores.rows), np.nan)
+    nothing = np.full(len(scores.goals), np.nan)
 
     def error(metric: str) -> NDArray[np.float64]:
         if metric not in scores.metrics:

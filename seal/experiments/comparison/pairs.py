@@ -10,7 +10,7 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
 from seal.evaluation.statistics import cluster_sums
-from seal.runs.score_table import ScoreTable
+from seal.runs.score_table import ScoreTable, row_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +48,29 @@ class Pairs:
     """Trial of each pair."""
     names: tuple[str, ...]
     """Ids of the tasks of the one run, or of the other where it alone has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """The chats of pairs: of a task, a trial."""
+
+    tasks: NDArray[np.int64]
+    """Place in `Pairs.names` of the task of each chat."""
+    trials: NDArray[np.int64]
+    place: NDArray[np.int64]
+    """Place of the chat of each pair."""
+    held: NDArray[np.bool_]
+    """Whether the one run has the chat, and whether the other has it, (2, chats)."""
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Chats:
+        """Return the chats by task and trial."""
+        import numpy as np
+
+        numbers = row_numbers(np.column_stack([pairs.tasks, pairs.trials]))
+        _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+        held = [np.bincount(place, rows >= 0) > 0 for rows in (pairs.rows, pairs.others)]
+        return cls(pairs.tasks[first], pairs.trials[first], place, np.asarray(held))
 
 
 def compare(
@@ -131,14 +154,10 @@ def _noise(
     for place, (table, spread) in enumerate(
         ((one.scores, one.scores.spread), (other.scores, other.scores.spread))
     ):
-        columns = [
-            (n, table.metrics[name]) for n, name in enumerate(names) if name in table.metrics
-        ]
-        here, there = [n for n, _ in columns], [n for _, n in columns]
-        for row, task in enumerate(pairs.names):
-            if task in spread:
-                varied[place, row, here] = spread[task].variance[there]
-                trials[place, row, here] = spread[task].trials[there]
+        tasks, columns = places_in(table.tasks, pairs.names), places_in(tuple(table.metrics), names)
+        here = np.ix_(tasks >= 0, columns >= 0)
+        there = np.ix_(tasks[tasks >= 0], columns[columns >= 0])
+        varied[place][here], trials[place][here] = spread.variance[there], spread.trials[there]
     held = cluster_sums(both, pairs.tasks)[0] > 0
     return noise_of_means(varied, trials, held, both.sum(axis=0))
 
@@ -188,29 +207,52 @@ def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) ->
     """
     import numpy as np
 
-    theirs = other.scores.rows
-    rows: dict[tuple[str, int, int], list[int]] = {}
-    for (task, trial, goal), row in one.scores.rows.items():
-        if partner is None or task in partner:
-            meets = (task if partner is None else partner[task], trial, goal)
-            rows[task, trial, goal] = [row, theirs.get(meets, -1)]
+    ours, theirs = one.scores, other.scores
     if partner is None:
-        for key, row in theirs.items():
-            rows.setdefault(key, [-1, row])
-    tasks = [task for task, _, _ in rows]
-    clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in tasks]
-    places = np.asarray(list(rows.values()), dtype=np.int64).reshape(-1, 2)
-    trials = np.asarray([trial for _, trial, _ in rows], dtype=np.int64)
-    named = tuple(dict.fromkeys(tasks))
-    return Pairs(places[:, 0], places[:, 1], _numbered(clusters), _numbered(tasks), trials, named)
+        kept, meets = ours.tasks, ours.tasks
+        names = tuple(dict.fromkeys((*ours.tasks, *theirs.tasks)))
+    else:
+        kept = names = tuple(task for task in ours.tasks if task in partner)
+        meets = tuple(partner.get(task, "") for task in ours.tasks)
+    rows = np.flatnonzero(places_in(kept, ours.tasks)[ours.goals[:, 0]] >= 0)
+    sought = ours.goals[rows]
+    sought[:, 0] = places_in(theirs.tasks, meets)[sought[:, 0]]
+    others = _rows_of(theirs.goals, sought)
+    alone = np.setdiff1d(np.arange(len(theirs.goals) if partner is None else 0), others)
+    tasks = np.concatenate(
+        [
+            places_in(names, ours.tasks)[ours.goals[rows, 0]],
+            places_in(names, theirs.tasks)[theirs.goals[alone, 0]],
+        ]
+    )
+    clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in names]
+    return Pairs(
+        rows=np.concatenate([rows, np.full(len(alone), -1)]),
+        others=np.concatenate([others, alone]),
+        clusters=places_in(tuple(dict.fromkeys(clusters)), clusters)[tasks],
+        tasks=tasks,
+        trials=np.concatenate([ours.goals[rows, 1], theirs.goals[alone, 1]]),
+        names=names,
+    )
 
 
-def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
-    """Return equal numbers for equal names, in the order of their first."""
+def places_in(names: Sequence[str], sought: Sequence[str]) -> NDArray[np.int64]:
+    """Return the place of each name that is sought; -1 where it is not among the names."""
     import numpy as np
 
-    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    return np.asarray([number[name] for name in names], dtype=np.int64)
+    place = {name: number for number, name in enumerate(names)}
+    return np.asarray([place.get(name, -1) for name in sought], dtype=np.int64)
+
+
+def _rows_of(goals: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the row of each triple that is sought; -1 where it is not there."""
+    import numpy as np
+
+    numbers = row_numbers(np.concatenate([goals, sought]))
+    row_of = np.full(len(numbers), -1)
+    row_of[numbers[: len(goals)]] = np.arange(len(goals))
+    found: NDArray[np.int64] = row_of[numbers[len(goals) :]]
+    return found
 
 
 def columns_of(

@@ -13,6 +13,7 @@ from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.pairs import (
     RESAMPLES,
+    Chats,
     Pairs,
     Side,
     columns_of,
@@ -28,6 +29,7 @@ from seal.experiments.win_rates import PreferenceSettings, win_rate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 Against = Literal["first", "all"]
@@ -153,14 +155,14 @@ def _check_metrics(settings: CompareSettings, sides: Any) -> None:
 
 def _row(name: str, run: RunFolder, side: Side) -> dict[str, Any]:
     model = run.manifest().get("system", {}).get("model", {})
-    chats = {(task, trial) for task, trial, _ in side.scores.rows}
+    chats = side.scores.chats()
     return {
         "run": name,
         "path": str(run.path),
         "model": model.get("model") if isinstance(model, Mapping) else model,
-        "tasks": len({task for task, _ in chats}),
+        "tasks": len(side.scores.tasks),
         "chats": len(chats),
-        "trials": len({trial for _, trial in chats}),
+        "trials": len(set(chats[:, 1].tolist())),
     }
 
 
@@ -170,8 +172,12 @@ class _Compared:
 
     one: Side
     other: Side
-    chats: Pairs
+    pairs: Pairs
     """By trial."""
+    chats: Chats
+    """Of these pairs."""
+    shared: NDArray[np.bool_]
+    """Of each task of the pairs, whether both runs have it."""
     paired: tuple[Side, Side, Pairs]
     """What the entries are of: the runs, or, where these differ in the trials of a task, their
     means over trials."""
@@ -180,20 +186,24 @@ class _Compared:
 
     @classmethod
     def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
-        ours, theirs = _trials(one), _trials(other)
-        shared = ours.keys() & theirs.keys()
-        if not shared:
+        import numpy as np
+
+        pairs = pair_up(one, other)
+        chats = Chats.of(pairs)
+        played = [np.bincount(chats.tasks, held, len(pairs.names)) > 0 for held in chats.held]
+        shared = played[0] & played[1]
+        if not shared.any():
             raise UsageError(
                 f"{other.name} and {one.name} have no task in common: compare runs of one benchmark"
             )
-        chats = pair_up(one, other)
-        paired = one, other, chats
-        averaged = any(ours[task] != theirs[task] for task in shared)
+        paired = one, other, pairs
+        averaged = bool((chats.held[0] != chats.held[1])[shared[chats.tasks]].any())
         if averaged:
             mean = replace(one, scores=means_over_trials(one.scores))
             other_mean = replace(other, scores=means_over_trials(other.scores))
             paired = mean, other_mean, pair_up(mean, other_mean)
-        return cls(one, other, chats, paired, averaged, _entries(*paired, settings))
+        entries = _entries(*paired, settings)
+        return cls(one, other, pairs, chats, shared, paired, averaged, entries)
 
     def described(
         self, settings: CompareSettings, decisive: Sequence[str], runs: Mapping[str, RunFolder]
@@ -211,7 +221,9 @@ class _Compared:
             "win_rate": None,
         }
         if metric is not None:
-            verdicts = verdicts_of(self.one, self.other, self.chats, metric, self.averaged)
+            verdicts = verdicts_of(
+                self.one, self.other, self.pairs, self.chats, metric, self.averaged
+            )
             found["flips"] = flips_of(verdicts)
             found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
             correct(found["passes"])
@@ -230,23 +242,22 @@ class _Compared:
         return None
 
     def _matched(self) -> dict[str, Any]:
-        ours, theirs = (
-            {(task, trial) for task, trial, _ in side.scores.rows}
-            for side in (self.one, self.other)
-        )
-        tasks = {task for task, _ in ours} & {task for task, _ in theirs}
-        alone, other_alone = (
-            {chat for chat in chats if chat[0] not in tasks} for chats in (ours, theirs)
-        )
+        matched = self.shared[self.chats.tasks]
+        ours, theirs = self.chats.held
         return {
             "matched": {
-                "tasks": len(tasks),
-                "chats": len(ours - alone),
-                "other_chats": len(theirs - other_alone),
+                "tasks": int(self.shared.sum()),
+                "chats": int((ours & matched).sum()),
+                "other_chats": int((theirs & matched).sum()),
             },
-            "alone": _alone(alone),
-            "other_alone": _alone(other_alone),
+            "alone": self._alone(ours & ~matched),
+            "other_alone": self._alone(theirs & ~matched),
         }
+
+    def _alone(self, chats: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return which tasks have no partner."""
+        named = sorted({self.pairs.names[task] for task in self.chats.tasks[chats].tolist()})
+        return {"tasks": len(named), "chats": int(chats.sum()), "named": named}
 
     def notes(self, told: Collection[str]) -> Iterator[str]:
         """Yield what a reader should know before the figures.
@@ -268,14 +279,6 @@ class _Compared:
             yield f"{name}: no metric has a value in both"
 
 
-def _trials(side: Side) -> dict[str, set[int]]:
-    """Return the trials of each task."""
-    found: dict[str, set[int]] = {}
-    for task, trial, _ in side.scores.rows:
-        found.setdefault(task, set()).add(trial)
-    return found
-
-
 def _entries(
     one: Side, other: Side, pairs: Pairs, settings: CompareSettings
 ) -> list[dict[str, Any]]:
@@ -291,12 +294,6 @@ def _entries(
         pairs=pairs,
     )
     return [entry | _directions(one, other, pairs, entry["metric"]) for entry in entries]
-
-
-def _alone(chats: set[tuple[str, int]]) -> dict[str, Any]:
-    """Return which tasks have no partner."""
-    named = sorted({task for task, _ in chats})
-    return {"tasks": len(named), "chats": len(chats), "named": named}
 
 
 def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:

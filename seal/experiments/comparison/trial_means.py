@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 
-from seal.runs.score_table import ScoreTable, Spread
+from seal.evaluation.statistics import cluster_sums
+from seal.runs.score_table import ScoreTable, Spread, row_numbers
 
 
 def means_over_trials(table: ScoreTable) -> ScoreTable:
@@ -15,37 +15,31 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
     """
     import numpy as np
 
-    owners = [(task, 0, goal) for task, _, goal in table.rows]
-    rows = {owner: place for place, owner in enumerate(dict.fromkeys(owners))}
-    place = np.asarray([rows[owner] for owner in owners], dtype=np.int64)
+    owners = row_numbers(table.goals[:, [0, 2]])
+    first = np.unique(owners, return_index=True)[1]
+    goals = table.goals[first]
+    goals[:, 1] = 0
     present = ~np.isnan(table.values)
-    sums, counts = np.zeros((2, len(rows), len(table.metrics)))
-    np.add.at(sums, place, np.where(present, table.values, 0.0))
-    np.add.at(counts, place, present)
-    first = np.unique(place, return_index=True)[1]
+    sums = cluster_sums(np.where(present, table.values, 0.0), owners)[0]
+    counts = cluster_sums(present, owners)[0]
     return replace(
         table,
-        rows=rows,
+        goals=goals,
         values=np.where(counts > 0, sums / np.maximum(counts, 1), np.nan),
         why=np.where(counts > 0, -1, table.why[first]),
         spread=_spread(table),
     )
 
 
-def _spread(table: ScoreTable) -> dict[str, Spread]:
+def _spread(table: ScoreTable) -> Spread:
     import numpy as np
 
-    trials: defaultdict[str, defaultdict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for (task, trial, _), row in table.rows.items():
-        trials[task][trial].append(row)
-    found = {}
-    for task, chats in trials.items():
-        goals = [table.values[rows] for rows in chats.values()]
-        sums = np.array([np.nansum(values, axis=0) for values in goals])
-        held = np.array([~np.isnan(values).all(axis=0) for values in goals])
-        count = held.sum(axis=0)
-        mean = np.where(held, sums, 0.0).sum(axis=0) / np.maximum(count, 1)
-        squares = np.where(held, (sums - mean) ** 2, 0.0).sum(axis=0)
-        variance = np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan)
-        found[task] = Spread(variance, count)
-    return found
+    chats = row_numbers(table.goals[:, :2])
+    task = table.goals[np.unique(chats, return_index=True)[1], 0]
+    present = ~np.isnan(table.values)
+    sums = cluster_sums(np.where(present, table.values, 0.0), chats)[0]
+    held = cluster_sums(present, chats)[0] > 0
+    count = cluster_sums(held, task)[0].astype(np.int64)
+    means = cluster_sums(sums, task)[0] / np.maximum(count, 1)
+    squares = cluster_sums(np.where(held, sums - means[task], 0.0) ** 2, task)[0]
+    return Spread(np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan), count)

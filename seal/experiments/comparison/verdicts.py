@@ -10,7 +10,7 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, mcnemar, paired_differences
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.power import pass_at, pass_hat
-from seal.experiments.comparison.pairs import Pairs, Side, columns_of, rounded
+from seal.experiments.comparison.pairs import Chats, Pairs, Side, columns_of, rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class Verdicts:
 
 
 def verdicts_of(
-    one: Side, other: Side, pairs: Pairs, metric: str, averaged: bool = False
+    one: Side, other: Side, pairs: Pairs, chats: Chats, metric: str, averaged: bool = False
 ) -> Verdicts:
     """Return what each task's chats came to, by a metric of which 1 is solved.
 
@@ -55,25 +55,23 @@ def verdicts_of(
         one: The run that is compared.
         other: What it is compared with.
         pairs: Of both, by trial.
+        chats: Of these pairs.
         metric: Of which 1 is solved.
         averaged: The runs differ in trials: each keeps all its chats, and one is undecided that has
             fewer goals with a value than another chat of its task.
     """
     import numpy as np
 
-    wide = int(pairs.trials.max()) + 1 if len(pairs.trials) else 1
-    chats, place = np.unique(pairs.tasks * wide + pairs.trials, return_inverse=True)
+    task, trial, place, held = chats.tasks, chats.trials, chats.place, chats.held
     mine = columns_of(one.scores, pairs.rows, [metric])[:, 0]
     its = columns_of(other.scores, pairs.others, [metric])[:, 0]
-    ours, theirs = (_solved(values, place, len(chats)) for values in (mine, its))
-    task, trial = chats // wide, chats % wide
+    ours, theirs = (_solved(values, place, len(task)) for values in (mine, its))
     count = len(pairs.names)
-    held = [np.bincount(place, rows >= 0, len(chats)) > 0 for rows in (pairs.rows, pairs.others)]
-    has = [np.bincount(place, ~np.isnan(values), len(chats)) for values in (mine, its)]
+    has = [np.bincount(place, ~np.isnan(values), len(task)) for values in (mine, its)]
     if averaged:
         decided, other_decided, undecided = _each_decided(task, count, held, has)
     else:
-        uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(chats)) > 0
+        uneven = np.bincount(place, np.isnan(mine) != np.isnan(its), len(task)) > 0
         decided = other_decided = (has[0] > 0) & (has[1] > 0) & ~uneven
         undecided = int((held[0] & held[1] & ~decided).sum())
     both = decided & other_decided
@@ -105,7 +103,7 @@ def verdicts_of(
 def _each_decided(
     task: NDArray[np.int64],
     count: int,
-    held: Sequence[NDArray[np.bool_]],
+    held: NDArray[np.bool_],
     has: Sequence[NDArray[np.int64]],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
     """Return which chats of either run have a verdict, and how many of shared tasks lack one.
@@ -113,8 +111,8 @@ def _each_decided(
     Args:
         task: Place of the task of each chat, below `count`.
         count: Tasks.
-        held: Of either run, whether it has the chat.
-        has: Likewise, goals of the chat with a value.
+        held: As of `Chats`.
+        has: Of either run, goals of the chat with a value.
     """
     import numpy as np
 
