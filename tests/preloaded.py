@@ -11,7 +11,7 @@ with warnings.catch_warnings():
     import seal.agents.roles
     import seal.agents.users
     import seal.api.runs
-    import seal.benchmarks.dialogtool.report.section
+    import seal.benchmarks.dialogtool.report.dialogue
     import seal.cli.config
     import seal.cli.verbs.ablate
     import seal.cli.verbs.run

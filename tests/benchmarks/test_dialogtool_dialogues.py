@@ -13,8 +13,7 @@ from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, 
 
 from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
 from seal.benchmarks.dialogtool.paper import beside_paper
-from seal.benchmarks.dialogtool.schemas import Schemas, Service
-from seal.benchmarks.dialogtool.tools import typed
+from seal.benchmarks.dialogtool.schemas import Schemas, Service, typed
 from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
 from seal.core.spoken import numbers

@@ -7,8 +7,13 @@ import pytest
 from rich.console import Console
 
 import seal
-from seal.benchmarks.dialogtool.report.dialogue import counted, dialogue_tables
-from seal.benchmarks.dialogtool.report.section import DialogueSection, api_rows, dialogue_breakdown
+from seal.benchmarks.dialogtool.report.dialogue import (
+    DialogueSection,
+    api_rows,
+    counted,
+    dialogue_breakdown,
+    dialogue_tables,
+)
 from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
 from seal.evaluation.statistics import Summariser, groups_of
 from seal.report.html import write_report

@@ -33,8 +33,8 @@ DIALOGTOOL = Benchmark(
     settings=f"{_HERE}.choices:completed",
     view=f"{_HERE}.choices:view",
     ablations=(f"{_HERE}.choices:TOOLS", f"{_HERE}.choices:APPS"),
-    sections=(f"{_HERE}.report.section:DialogueSection",),
-    tables=f"{_HERE}.report.section:dialogue_breakdown",
+    sections=(f"{_HERE}.report.dialogue:DialogueSection",),
+    tables=f"{_HERE}.report.dialogue:dialogue_breakdown",
     published=f"{_HERE}.report.paper:TABLES",
 )
 MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.multiwoz:import_multiwoz")

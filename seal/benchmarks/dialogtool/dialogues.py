@@ -30,11 +30,11 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.schemas import Api, Service, Shape, named
+from seal.benchmarks.dialogtool.schemas import Api, Service, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, ToolCall, ToolResult, shortened
 from seal.core.conditions import Argument, Called
-from seal.pools.reading.records import expect, field
+from seal.pools.reading.records import expect, field, fields
 from seal.pools.reading.tolerance import CountedFault
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
@@ -45,11 +45,6 @@ VARIANTS = ("variants",)
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
 """Acts that go with a call, the one that names the turn first."""
 _ASKING = ("REQUEST", "CONFIRM")
-TURN = Shape(speaker=str, utterance=str, frames=list)
-_FRAME = Shape(service=str, actions=list)
-_SAID = Shape(service=str, state=dict)
-_STATE = Shape(active_intent=str, slot_values=dict, requested_slots=list)
-_ACT = Shape(act=str, slot=str, values=list, canonical_values=list)
 _NOTHING = (Plan(),)
 
 
@@ -81,6 +76,16 @@ class Reading:
     """Of the system's turns: the act that upstream lists first."""
     fault: DataError | None = None
     """The first reason why it can be no task; the calls are those that could be read even so."""
+
+
+def turn_of(turn: Any) -> tuple[str, str, list[Any]]:
+    """Return speaker, text and frames of a turn.
+
+    Raises:
+        DataError: One is missing or of another kind.
+    """
+    speaker, text, frames = fields(turn, speaker=str, utterance=str, frames=list)
+    return speaker, text, frames
 
 
 def label_of(acts: Sequence[str], calls: bool) -> str:
@@ -154,7 +159,7 @@ class _Dialogue:
     def read(self, turns: list[Any]) -> None:
         if not turns or len(turns) % 2:
             raise DataError(f"turns: expected pairs of user and system, got {len(turns)}")
-        spoken = map(TURN.of, turns)
+        spoken = map(turn_of, turns)
         for said, answered in zip(spoken, spoken, strict=True):
             if (said[0], answered[0]) != ("USER", "SYSTEM"):
                 raise DataError(
@@ -166,7 +171,7 @@ class _Dialogue:
         affirmed = False
         for frame in said:
             affirmed |= "AFFIRM" in self._acts(frame)
-            service, state = _SAID.of(frame)
+            service, state = fields(frame, service=str, state=dict)
             self._states[service] = _state(state)
         if len(frames) != 1:
             raise DataError(f"frames: expected one of a system turn, got {len(frames)}")
@@ -184,8 +189,11 @@ class _Dialogue:
     def _acts(self, frame: Any) -> list[str]:
         """Return the acts of a frame, and keep the canonical form of the values that it names."""
         names = []
-        service, actions = _FRAME.of(frame)
-        for act, slot, values, canonical in map(_ACT.of, actions):
+        service, actions = fields(frame, service=str, actions=list)
+        for action in actions:
+            act, slot, values, canonical = fields(
+                action, act=str, slot=str, values=list, canonical_values=list
+            )
             names.append(act)
             for value, meant in zip(values, canonical, strict=False):
                 if type(value) is not str or type(meant) is not str:
@@ -303,7 +311,9 @@ def _accepted(call: RecordedCall, said: Mapping[str, Sequence[str]]) -> dict[str
 
 
 def _state(state: Any) -> _State:
-    intent, values, requested = _STATE.of(state)
+    intent, values, requested = fields(
+        state, active_intent=str, slot_values=dict, requested_slots=list
+    )
     for variants in (*values.values(), requested):
         try:
             "".join(variants)

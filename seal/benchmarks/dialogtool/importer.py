@@ -9,31 +9,301 @@ A tool is an intent of a service, for instance Restaurants_1 FindRestaurants. Th
 all schemas that the source has, whatever the split: services of other splits are what a retriever
 may confuse.
 
+Of a first turn with several frames the first one counts: SGD puts the service that the turn is
+about first, and each first turn of the released dialogues has but one frame. A sample of dialogues
+has a fixed share of those that use one app.
+
 A dialogue with a fault is left out whole and counted by the kind of fault: `unknown_service`,
 `unknown_intent`, `undeclared_argument`, `missing_argument` (a call lacks a required one),
 `undeclared_result`, else `malformed_record`. Of what upstream does not publish in whole the missing
 files are named, and the others imported.
 
 Source: Rastogi et al., "Towards Scalable Multi-domain Conversational Agents" (AAAI 2020), and the
-files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022).
+files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022). The
+DialogTool paper evaluates on 900 dialogues of the test split, of which 360 use several apps; it
+does not say how they were chosen.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from heapq import heappush, heapreplace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.paper import FILES, beside_paper, schema_counts
-from seal.benchmarks.dialogtool.schemas import ORIGINAL, SCHEMA, Schemas
-from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, Openings, tasks_of
-from seal.benchmarks.dialogtool.tools import BENCHMARK
-from seal.core import DataError, Task, Tool, UsageError, check_name
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT, Reading, read_dialogue
+from seal.benchmarks.dialogtool.mobile.recordings import WORLD, RecordedCalls
+from seal.benchmarks.dialogtool.paper import FILES, Tally, beside_paper, schema_counts
+from seal.benchmarks.dialogtool.schemas import (
+    BENCHMARK,
+    ORIGINAL,
+    SCHEMA,
+    Schemas,
+    Service,
+    domain_of,
+)
+from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
+from seal.core.canonical import digest
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.records import wrong_source
+from seal.pools.reading.records import expect, field, json_file, wrong_source
+from seal.pools.reading.tables import TaskIds
+from seal.pools.reading.tolerance import listed, usable
+
+BUCKETS = (10, 20, 30, 40)
+"""Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
+
+
+def tasks_of(path: Path, read: Callable[[Any], Task | None], notes: Notes) -> Iterator[Task]:
+    """Yield what is made of each dialogue of a file; faults are counted.
+
+    Raises:
+        DataError: The file is no JSON list, or none of it can be used.
+    """
+    content = expect(json_file(path), list, path, "a list of dialogues")
+    yield from filter(None, usable(path, read, notes, listed(content)))
+
+
+class Dialogues:
+    """Makes a task of each dialogue.
+
+    Args:
+        schemas: Of all splits.
+        drawing: Which dialogues are taken.
+        benchmark: What the tasks are of.
+        world: Where they are played.
+    """
+
+    def __init__(
+        self, schemas: Schemas, drawing: Drawing, benchmark: str = BENCHMARK, world: str = WORLD
+    ) -> None:
+        self.recorded = RecordedCalls()
+        """Calls of all dialogues, drawn or not."""
+        self._schemas = schemas
+        self._drawing = drawing
+        self._benchmark = benchmark
+        self._world = world
+        self._tallies: dict[str, Tally] = {}
+        self._ids = TaskIds()
+        self.duplicates = 0
+        """Dialogues that stood before."""
+        self._offered: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
+
+    def task(self, split: str, dialogue: Any) -> Task | None:
+        """Return a dialogue's task; None where it is known, or drawn later (`drawn`).
+
+        Raises:
+            DataError: The record is malformed, or calls what its schemas do not have.
+        """
+        services = self._schemas.splits[split]
+        reading = read_dialogue(dialogue, services)
+        opening = reading.goals[0].text if reading.goals else ""
+        own = self._ids.add(f"{self._benchmark}/{split}/{reading.id}", opening)
+        if own is None:
+            self.duplicates += 1
+            return None
+        self._tallies.setdefault(split, Tally()).add(reading)
+        for call in reading.calls:
+            if call.complete:
+                self.recorded.add(call)
+        if reading.fault is not None:
+            raise reading.fault
+        return self._drawing.passing(self._task(own, split, reading, services))
+
+    def facts(self) -> dict[str, JSON]:
+        """Return the counts of each split."""
+        return {split: tally.facts() for split, tally in self._tallies.items()}
+
+    def _task(
+        self, own: str, split: str, reading: Reading, services: Mapping[str, Service]
+    ) -> Task:
+        goals = reading.goals
+        offered = self._offers(split, frozenset(reading.services), services)
+        goals[0] = replace(goals[0], offered=offered)
+        apps = {domain_of(name) for name in reading.services}
+        called = {call.api.tool for call in reading.calls}
+        bucket = next((size for size in BUCKETS if reading.turns <= size), BUCKETS[-1])
+        tags: dict[str, JSON] = {
+            "group": MULTI if len(apps) > 1 else SINGLE,
+            "split": split,
+            "domain": domain_of(reading.services[0]) if reading.services else "",
+            "multi_domain": len(apps) > 1,
+            "turns_bucket": bucket,
+            "multi_tool": len(called) > 1,
+            "multi_step": False,
+        }
+        named = [services[name].name for name in reading.services]
+        return Task(
+            own,
+            self._benchmark,
+            tuple(goals),
+            split=split,
+            tags=tags,
+            metadata={"services": named, "turns": reading.turns},
+            world=self._world,
+        )
+
+    def _offers(
+        self, split: str, own: frozenset[str], services: Mapping[str, Service]
+    ) -> tuple[str, ...]:
+        """Return the APIs of every app of the split.
+
+        Of an app that the dialogue uses those of the services that it names, of any other app those
+        of its first service.
+        """
+        known = self._offered.get((split, own))
+        if known is None:
+            apps: dict[str, list[Service]] = {}
+            for name, service in services.items():
+                if name in own:
+                    apps.setdefault(domain_of(name), []).append(service)
+            for name, service in services.items():
+                apps.setdefault(domain_of(name), [service])
+            chosen = [api.tool for app in apps.values() for s in app for api in s.apis.values()]
+            known = self._offered[split, own] = tuple(sorted(chosen))
+        return known
+
+
+class Openings:
+    """Makes a task of the first user turn of each dialogue.
+
+    Args:
+        schemas: Of all splits.
+        notes: Gets the counts of what is left out.
+    """
+
+    def __init__(self, schemas: Schemas, notes: Notes) -> None:
+        self._schemas = schemas
+        self._notes = notes
+        self._ids = TaskIds()
+        self._counts: Counter[str] = Counter()
+        self._called: Counter[str] = Counter()
+
+    def task(self, split: str, dialogue: Any) -> Task | None:
+        """Return a dialogue's task; None where it is dropped or known.
+
+        Raises:
+            DataError: The record is malformed.
+        """
+        dialogue_id = field(dialogue, "dialogue_id", str)
+        services = field(dialogue, "services", list)
+        self._counts["dialogues"] += 1
+        opening = _opening(field(dialogue, "turns", list))
+        if isinstance(opening, str):
+            self._notes.dropped[opening] += 1
+            return None
+        text, named, intent = opening
+        service = self._schemas.splits[split].get(named)
+        api = None if service is None or intent == NO_INTENT else service.apis.get(intent)
+        if api is None:
+            reason = "no_intent" if intent in (NO_INTENT, "") else "unknown_intent"
+            self._notes.dropped[reason] += 1
+            return None
+        task_id = self._ids.add(f"{split}/{dialogue_id}", text)
+        if task_id is None:
+            self._counts["duplicates"] += 1
+            return None
+        self._called[api.tool] += 1
+        domains = {domain_of(str(service)) for service in services}
+        return Task(
+            task_id,
+            BENCHMARK,
+            (Goal(text, relevant=(api.tool,)),),
+            split=split,
+            tags={
+                "group": split,
+                "domain": domain_of(named),
+                "multi_domain": len(domains) > 1,
+                "multi_tool": False,
+                "multi_step": False,
+            },
+        )
+
+    def facts(self) -> dict[str, JSON]:
+        """Return the counts of what was met."""
+        self._counts["duplicates"] += 0
+        self._counts["repeated_texts"] = self._ids.repeated
+        self._counts["relevant_tools"] = len(self._called)
+        return dict(self._counts)
+
+
+def _opening(turns: list[Any]) -> tuple[str, str, str] | str:
+    """Return text, service and intent of the user's first turn, or the reason why there is none."""
+    for turn in turns:
+        if field(turn, "speaker", str) == "USER":
+            text = field(turn, "utterance", str)
+            frames = field(turn, "frames", list)
+            if not text.strip() or not frames:
+                return "empty_utterance" if frames else "no_frame"
+            intent = field(field(frames[0], "state", dict), "active_intent", str)
+            service = field(frames[0], "service", str)
+            return text, service, intent
+    return "no_user_turn"
+
+
+SINGLE, MULTI = "single_app", "multi_app"
+_SINGLE_SHARE = 0.6
+
+
+class Drawing:
+    """Draws while dialogues pass, holding no more than it keeps.
+
+    Which are kept depends on the seed and their ids alone, not on their order.
+
+    Args:
+        size: How many: three in five of one app, as in the paper; None: all.
+        seed: Of the drawing.
+
+    Raises:
+        UsageError: The size is no positive whole number, or the seed no whole number.
+    """
+
+    def __init__(self, size: int | None, seed: int) -> None:
+        if size is not None and (type(size) is not int or size < 1):
+            raise UsageError(f"sample: expected a number of dialogues above 0, got {size!r}")
+        if type(seed) is not int:
+            raise UsageError(f"seed: expected a whole number, got {seed!r}")
+        single = 0 if size is None else round(size * _SINGLE_SHARE)
+        self._room = {SINGLE: single, MULTI: (size or 0) - single}
+        self._all = size is None
+        self._seed = seed
+        self._kept: dict[str, list[tuple[int, int, Task]]] = {SINGLE: [], MULTI: []}
+        self._met = 0
+
+    def passing(self, task: Task) -> Task | None:
+        """Return the task where all are taken; else keep it for now where it is drawn so far."""
+        if self._all:
+            return task
+        group = str(task.tags["group"])
+        kept, room = self._kept[group], self._room[group]
+        # The largest number leaves first; ids are unique, so ties are broken by their place.
+        entry = (-int(digest([self._seed, task.id])[:16], 16), -self._met, task)
+        self._met += 1
+        if len(kept) < room:
+            heappush(kept, entry)
+        elif kept and entry[:2] > kept[0][:2]:
+            heapreplace(kept, entry)
+        return None
+
+    def drawn(self) -> Iterator[Task]:
+        """Yield the tasks that were drawn, in the order in which they passed.
+
+        Raises:
+            UsageError: Fewer passed than are asked for.
+        """
+        for group, kept in self._kept.items():
+            if len(kept) < self._room[group]:
+                raise UsageError(
+                    f"sample: {self._room[group]} dialogues of group {group} are asked for, and "
+                    f"the source has {len(kept)}: ask for fewer, or take another split"
+                )
+        every = [entry for kept in self._kept.values() for entry in kept]
+        for _, _, task in sorted(every, key=lambda entry: -entry[1]):
+            yield task
+
 
 SPLITS = ("test", "dev", "train")
 VIEWS = ("dialogue", "retrieval")

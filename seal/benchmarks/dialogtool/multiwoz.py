@@ -30,10 +30,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.dialogues import NO_INTENT, TURN, VARIANTS
-from seal.benchmarks.dialogtool.importer import PLAY
+from seal.benchmarks.dialogtool.dialogues import NO_INTENT, VARIANTS, turn_of
+from seal.benchmarks.dialogtool.importer import PLAY, Dialogues, Drawing, tasks_of
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
-from seal.benchmarks.dialogtool.tasks import Dialogues, Drawing, tasks_of
 from seal.core import Task, Tool, check_name
 from seal.pools.importer import Notes
 from seal.pools.reading.records import expect, field, json_file, wrong_source
@@ -128,7 +127,7 @@ def _in_sgd_shape(dialogue: Any, acts: Mapping[str, Any]) -> dict[str, Any]:
     talk = _Talk(field(dialogue, "services", list))
     turns = []
     for number, turn in enumerate(field(dialogue, "turns", list)):
-        speaker, text, frames = TURN.of(turn)
+        speaker, text, frames = turn_of(turn)
         if speaker == "USER":
             talk.hear(frames)
         else:

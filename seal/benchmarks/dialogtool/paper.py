@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from seal.benchmarks.dialogtool.dialogues import Reading
-from seal.benchmarks.dialogtool.tools import domain_of
+from seal.benchmarks.dialogtool.schemas import domain_of
 from seal.core import JSON, Tool
 
 FILES = {"train": 127, "dev": 20, "test": 34}

@@ -246,6 +246,19 @@ def field(record: Any, name: str, kind: type[Kind]) -> Kind:
     return expect(record[name], kind, name)
 
 
+def fields(record: Any, **kinds: type[Any]) -> tuple[Any, ...]:
+    """Return several fields of a record in the order given.
+
+    Args:
+        record: As read from the file.
+        **kinds: Name of a field to what its value must be.
+
+    Raises:
+        DataError: As of `field`, for the first that is wrong.
+    """
+    return tuple(field(record, name, kind) for name, kind in kinds.items())
+
+
 def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> Kind:
     """Return a value that must be of a kind.
 

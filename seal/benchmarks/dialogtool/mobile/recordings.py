@@ -23,8 +23,8 @@ import orjson
 
 from seal.benchmarks.dialogtool.call_keys import call_key, fold
 from seal.benchmarks.dialogtool.dialogues import RecordedCall
+from seal.benchmarks.dialogtool.schemas import BENCHMARK
 from seal.benchmarks.dialogtool.tool_life import CREATION
-from seal.benchmarks.dialogtool.tools import BENCHMARK
 from seal.core import JSON, DataError, Goal, Task, Tool, ToolCall, shortened
 from seal.core.canonical import canonical_json
 

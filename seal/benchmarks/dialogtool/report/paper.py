@@ -12,12 +12,13 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.report.dialogue import (
+    BUCKETS,
     SHARES,
     Counted,
+    api_rows,
     counted_lanes,
     weighted,
 )
-from seal.benchmarks.dialogtool.report.section import BUCKETS, api_rows
 from seal.pools import StoredPool
 from seal.pools.published import PublishedTable
 from seal.report.lanes import Lane
