@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
 from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
-from seal.benchmarks.toolscan.tool_generation.grammar.bank import (
+from seal.benchmarks.toolscan.tool_generation.grammar.writer import (
     example,
     load_bank,
     make_schema,
