@@ -1,21 +1,17 @@
 """What the texts of queries say: names, words of tools, and how alike they are.
 
-The search for near-duplicates, texts whose sets of three successive words have much in common, is
-exact: two sets whose Jaccard similarity is at least t share an element among the first
-n - ceil(t n) + 1 of each, in any order that is the same for both; here that of a hash.
-
-Source: Broder (1997), shingles; Bayardo et al. (2007), the prefix filter.
+Texts are near-duplicates where their sets of three successive words have much in common.
+Source: Broder (1997), shingles.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
-from hashlib import blake2b
+from operator import itemgetter
 from typing import Any
 
 from seal.core import JSON, Tool
@@ -85,16 +81,16 @@ class Likenesses:
 
     def __init__(self, threshold: Fraction = THRESHOLD) -> None:
         self._threshold = threshold
-        self._sets: dict[str, frozenset[str]] = {}
-        self._order: dict[str, int] = {}
-        self._places: defaultdict[str, list[str]] = defaultdict(list)
+        self._kept: list[tuple[str, frozenset[str]]] = []
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        """Shingle to the positions of the texts that have it."""
 
     def add(self, own: str, text: str) -> None:
         """Keep a text under an id."""
-        self._sets[own] = shingles(text)
-        self._order[own] = len(self._order)
-        for shingle in self._prefix(self._sets[own]):
-            self._places[shingle].append(own)
+        made = shingles(text)
+        for shingle in made:
+            self._places[shingle].append(len(self._kept))
+        self._kept.append((own, made))
 
     def nearest(self, text: str, apart: Collection[str] = ()) -> str | None:
         """Return the id of the kept text most like this one, at least as like as the threshold.
@@ -104,18 +100,11 @@ class Likenesses:
             apart: Ids that do not count.
         """
         asked = shingles(text)
-        found = {own for one in self._prefix(asked) for own in self._places.get(one, ())}
-        alike = {own: likeness(asked, self._sets[own]) for own in found.difference(apart)}
-        near = [own for own, share in alike.items() if share >= self._threshold]
-        return min(near, key=lambda own: (-alike[own], self._order[own]), default=None)
-
-    def _prefix(self, own: frozenset[str]) -> list[str]:
-        size = len(own) - math.ceil(self._threshold * len(own)) + 1
-        return sorted(own, key=_hashed)[:size]
-
-
-def _hashed(shingle: str) -> bytes:
-    return blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        places = sorted({place for one in asked for place in self._places.get(one, ())})
+        held = (self._kept[place] for place in places)
+        alike = [(likeness(asked, kept), own) for own, kept in held if own not in apart]
+        share, nearest = max(alike, key=itemgetter(0), default=(0, None))
+        return nearest if share >= self._threshold else None
 
 
 class Vocabulary:
