@@ -24,6 +24,7 @@ from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node
 from seal.benchmarks.mmtb.tools import BENCHMARK
 from seal.core import JSON, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.core.order import ready
 from seal.core.plain import json_text
 from seal.evaluation.mission_labels import implied_type
 from seal.evaluation.mission_metrics import LEAVES
@@ -96,9 +97,7 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
     plan = Plan(milestones)
     named = mission.kind or implied_type(Goal(mission.text, (plan,)))
     labels: dict[str, JSON] = {"mission": number, "type": named}
-    nodes = mission.nodes
-    names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
-    calls = mission_kind(Graph(names, arguments, after))
+    calls = mission_kind(_graph(mission.nodes))
     if calls is not None:
         labels["leaf"] = LEAVES[calls]
     if mission.relation:
@@ -116,6 +115,11 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
         reference=tuple(_reference(mission, tools)),
         labels=labels,
     )
+
+
+def _graph(nodes: Sequence[Node]) -> Graph:
+    names, arguments, after = zip(*((n.name, n.arguments, n.after) for n in nodes), strict=True)
+    return Graph(names, arguments, after)
 
 
 def _condition(node: Node, tools: Mapping[str, Tool]) -> Condition:
@@ -164,26 +168,17 @@ def _order(nodes: Sequence[Node]) -> Iterator[list[int]]:
 
     Of the two, that comes first from which the longest chain leads on; of equal ones the question.
     """
-    heights = _heights(nodes)
+    after = [node.after for node in nodes]
+    heights = _graph(nodes).heights
     done: set[int] = set()
     while len(done) < len(nodes):
-        ready = [n for n, node in enumerate(nodes) if n not in done and done.issuperset(node.after)]
-        spoken = [[n] for n in ready if nodes[n].name == ASK]
-        calls = [n for n in ready if nodes[n].name not in (ASK, ANSWER)]
-        steps = [*spoken, *([calls] if calls else [])] or [ready]
+        due = ready(after, done)
+        spoken = [[n] for n in due if nodes[n].name == ASK]
+        calls = [n for n in due if nodes[n].name not in (ASK, ANSWER)]
+        steps = [*spoken, *([calls] if calls else [])] or [due]
         step = max(steps, key=lambda step: max(heights[n] for n in step))
         yield step
         done.update(step)
-
-
-def _heights(nodes: Sequence[Node]) -> list[int]:
-    """Return for each node the length of the longest chain that begins with it."""
-    heights = [1] * len(nodes)
-    for _ in nodes:
-        for position, node in enumerate(nodes):
-            for before in node.after:
-                heights[before] = max(heights[before], heights[position] + 1)
-    return heights
 
 
 def _golden_texts(mission: Mission) -> dict[int, list[tuple[str, str]]]:
