@@ -30,23 +30,7 @@ class Question:
 
 
 class UnknownToTheWebError(LookupError):
-    """No record answers a question.
-
-    Args:
-        question: What was asked.
-        how: What answers it.
-        instead: Gives that answer; None: nothing does, and the call fails.
-    """
-
-    def __init__(
-        self,
-        question: Question,
-        how: Unrecorded,
-        instead: Callable[[Question, Callable[[JSON], JSON]], JSON] | None,
-    ) -> None:
-        super().__init__(f"No answer of {question.tool} to this question was recorded.")
-        self.how = how
-        self.instead = instead
+    """No record answers a question, and nothing answers in its place."""
 
 
 class WebAnswers(Protocol):
@@ -64,6 +48,10 @@ class WebAnswers(Protocol):
             SimulatorError: A simulator gave no usable answer.
             CacheMissError: Replay mode, nothing stored.
         """
+        ...
+
+    def unrecorded_of(self, question: Question) -> str:
+        """Return how a question is answered that no record answers; empty: one does."""
         ...
 
     def identity(self) -> JSON:
@@ -88,22 +76,27 @@ class RecordedWeb:
     """Answers what is not recorded, where that is `simulate`."""
 
     def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
-        """Return what the tool makes of the recorded answer."""
+        """Return what the tool makes of the recorded answer, or of what stands in its place."""
+        fitting = self._fitting(question)
+        if fitting:
+            return read(max(fitting, key=lambda record: len(record[0]))[1])
+        if self.unrecorded == "empty":
+            return read(None)
+        if self.simulated is not None:
+            return self.simulated.answer(question, read)
+        raise UnknownToTheWebError(f"No answer of {question.tool} to this question was recorded.")
+
+    def unrecorded_of(self, question: Question) -> str:
+        """Return the rule `unrecorded` where no record answers."""
+        return "" if self._fitting(question) else self.unrecorded
+
+    def _fitting(self, question: Question) -> list[tuple[dict[str, JSON], JSON]]:
         asked = question.params
-        fitting = [
+        return [
             (params, response)
             for params, response in self.records.get(question.endpoint, ())
             if all(name in asked and asked[name] == value for name, value in params.items())
         ]
-        if not fitting:
-            raise UnknownToTheWebError(question, self.unrecorded, self._instead)
-        return read(max(fitting, key=lambda record: len(record[0]))[1])
-
-    @property
-    def _instead(self) -> Callable[[Question, Callable[[JSON], JSON]], JSON] | None:
-        if self.unrecorded == "empty":
-            return lambda question, read: read(None)
-        return None if self.simulated is None else self.simulated.answer
 
     def identity(self) -> JSON:
         """Return the digest of all records, and what answers what is not recorded."""
@@ -167,6 +160,10 @@ class SimulatedWeb:
             with self.lock:
                 self.told.setdefault(key, response.response)
         return self.told[key]
+
+    def unrecorded_of(self, question: Question) -> str:
+        """Return nothing: whoever asks a simulator expects no record."""
+        return ""
 
     def identity(self) -> JSON:
         """Return the simulator's name."""

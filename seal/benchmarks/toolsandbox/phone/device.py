@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
-from seal.benchmarks.toolsandbox.phone.answers import Question, UnknownToTheWebError, WebAnswers
+from seal.benchmarks.toolsandbox.phone.answers import Question, WebAnswers
 from seal.core import JSON, MissingExtraError, Tables, shortened
 from seal.core.stated import MOMENTS
 from seal.environments.chat_world import Circumstances, World
 from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool
 from seal.environments.tables import Row, between, like, where
 
+Answer = TypeVar("Answer")
 Text = str | None
 Number = float | None
 
@@ -108,15 +109,11 @@ class PhoneWorld(World):
         """Change settings."""
         self.put("settings", [{**self.settings, **changes}])
 
-    def ask(self, question: Question, read: Callable[[JSON], JSON]) -> Any:
-        """Return what the web says (`WebAnswers.answer`), or what answers in its place."""
-        try:
-            return self.web.answer(question, read)
-        except UnknownToTheWebError as unknown:
-            self.unrecorded = unknown.how
-            if unknown.instead is None:
-                raise
-            return unknown.instead(question, read)
+    def ask(self, question: Question, read: Callable[[JSON], Answer]) -> Answer:
+        """Return what the web says (`WebAnswers.answer`)."""
+        self.unrecorded = self.web.unrecorded_of(question)
+        answer: Answer = self.web.answer(question, read)
+        return answer
 
     def need(self, service: str) -> None:
         """Make sure that one of `SERVICES` is on.

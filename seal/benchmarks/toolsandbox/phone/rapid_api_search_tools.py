@@ -69,8 +69,7 @@ def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str 
     params = {"language": "en", "location": f"{latitude},{longitude}"}
     asked = {"latitude": latitude, "longitude": longitude}
     question = Question("search_lat_lon", asked, "ReverseGeocode", params)
-    address: str | None = phone.ask(question, _address)
-    return address
+    return phone.ask(question, _address)
 
 
 @effects(checks=_around)
@@ -97,8 +96,7 @@ def search_location_around_lat_lon(
     params |= {"limit": 4, "country": "us", "lang": "en"}
     asked = {"location": location, "latitude": latitude, "longitude": longitude}
     question = Question("search_location_around_lat_lon", asked, "searchmaps.php", params)
-    places: list[Row] = phone.ask(question, _places)
-    return places
+    return phone.ask(question, _places)
 
 
 @effects(checks=_around)
@@ -125,8 +123,7 @@ def search_weather_around_lat_lon(
     params = {"days": days + 1, "q": f"{latitude}, {longitude}"}
     asked = {"days": days, "latitude": latitude, "longitude": longitude}
     question = Question("search_weather_around_lat_lon", asked, "forecast.json", params)
-    report: Row | None = phone.ask(question, lambda raw: _weather(raw, days))
-    return report
+    return phone.ask(question, lambda raw: _weather(raw, days))
 
 
 @effects(checks=("wifi",))
@@ -141,8 +138,7 @@ def search_stock(phone: PhoneWorld, query: str) -> Row | None:
     """
     phone.need("wifi")
     question = Question("search_stock", {"query": query}, "search", {"query": query})
-    stock: Row | None = phone.ask(question, _stock)
-    return stock
+    return phone.ask(question, _stock)
 
 
 @effects(checks=("wifi",))
