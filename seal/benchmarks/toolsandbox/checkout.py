@@ -22,10 +22,9 @@ from textwrap import dedent
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from seal.benchmarks.toolsandbox.bounded_values import Open, weight
 from seal.benchmarks.toolsandbox.milestones import TABLES
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.static_python import StaticPython
+from seal.benchmarks.toolsandbox.static_python import Open, StaticPython, weight
 from seal.benchmarks.toolsandbox.user_texts import is_heard, persona_of
 from seal.core import DataError, located
 from seal.pools.augmentation import UNCHANGED
@@ -64,7 +63,7 @@ _EXTRACTORS = {
     "min_temperature_amount_extractor": "result_min_temperature_as_amount",
     "min_temperature_extractor": "result_as_min_temperature_text",
 }
-_OFFERS = {
+OFFERS = {
     "NO_DISTRACTION_TOOLS": UNCHANGED,
     "THREE_DISTRACTION_TOOLS": "3_distraction_tools",
     "TEN_DISTRACTION_TOOLS": "10_distraction_tools",
@@ -299,7 +298,7 @@ class _Reading:
         """Return a scenario as in `scenarios_core.jsonl.gz`, with the user's persona."""
         context = scenario.starting_context
         scrambled = context.tool_augmentation_list
-        offers = [text for kind, text in _OFFERS.items() if kind in scenario.categories]
+        offers = [text for kind, text in OFFERS.items() if kind in scenario.categories]
         variant = "_".join([*(offers or [UNCHANGED]), *map(str.lower, scrambled)])
         messages = context.get_database("SANDBOX").to_json()
         allowed, denied = context.tool_allow_list, context.tool_deny_list or ()

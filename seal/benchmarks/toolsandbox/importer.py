@@ -22,7 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolsandbox.checkout import SCENARIOS, checkout_scenarios
+from seal.benchmarks.toolsandbox.checkout import OFFERS, SCENARIOS, checkout_scenarios
 from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.answers import web_answers
@@ -51,12 +51,7 @@ _SCRAMBLED = {
     "ARG_DESCRIPTION_SCRAMBLED": "argument-descriptions",
     "ARG_TYPE_SCRAMBLED": "argument-types",
 }
-_OF_OFFERS = frozenset(
-    {
-        *("NO_DISTRACTION_TOOLS", "THREE_DISTRACTION_TOOLS", "TEN_DISTRACTION_TOOLS"),
-        *("ALL_TOOLS_AVAILABLE", *_SCRAMBLED),
-    }
-)
+_OF_OFFERS = frozenset({*OFFERS, *_SCRAMBLED})
 """Categories that repeat what `augmentation` says."""
 WEB = "web_fixtures.json"
 """File of the web's answers, beside the scenarios."""
@@ -162,10 +157,7 @@ class _Offers:
     def ids(self, offer: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the ids of the tools that a scenario offers, in the order of the offer."""
         what = [named(_SCRAMBLED, name, "scrambling") for name in offer["augmentations"]]
-        pairs = field(dict(offer), "agent_tools", list)
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pairs)}")
-        return tuple(self._offered(real, what) for _, real in pairs)
+        return tuple(self._offered(real, what) for _, real in offer["agent_tools"])
 
     def as_offered(self, steps: Sequence[Step], offer: Mapping[str, Any]) -> tuple[Step, ...]:
         """Return gold steps whose calls name the tools as a scenario presents them.
