@@ -90,26 +90,19 @@ def read_tree(record: Any) -> Run:
     """
     generation = field(record, "answer_generation", dict)
     chains = expect(generation.get("train_messages") or [], list, "train_messages")
-    steps_from: Literal["train_messages", "tree", "last_try"]
+    steps_from: Literal["train_messages", "tree", "last_try"] = "train_messages"
     if chains:
-        steps_from, parts = (
-            "train_messages",
-            _read_messages(expect(chains[-1], list, "train_messages")),
-        )
+        parts = _read_messages(expect(chains[-1], list, "train_messages"))
     elif "tree" in record:
         steps_from, parts = "tree", _read_nodes(_expanded(field(record["tree"], "tree", dict)))
     else:
         tries = field(record, "trys", list)
         last = field(tries[-1], "chain", list) if tries else []
         steps_from, parts = "last_try", _read_nodes(last)
-    closed = close_run(parts, generation.get("final_answer"))
     return Run(
         text_of_query(generation.get("query")),
         checked_functions(generation.get("function"), "answer_generation.function"),
-        closed.moves,
-        closed.text,
-        closed.answer,
-        closed.finish,
+        *close_run(parts, generation.get("final_answer")),
         steps_from,
         bool(generation.get("valid_data")),
         bool(record.get("win")),
@@ -140,17 +133,11 @@ class Parts:
     orphans: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """How a run ended."""
-
-    moves: tuple[Move, ...]
-    text: str
-    answer: str | None
-    finish: Finish | None
+Ending = tuple[tuple[Move, ...], str, str | None, Finish | None]
+"""How a run ended: the fields `moves`, `closing`, `answer` and `finish` of `Run`."""
 
 
-def close_run(parts: Parts, final_answer: Any) -> Closed:
+def close_run(parts: Parts, final_answer: Any) -> Ending:
     """Take `Finish` out of the moves and read the answer."""
     moves = _without_finish(parts.moves)
     last = parts.moves[-1] if parts.moves else None
@@ -159,9 +146,9 @@ def close_run(parts: Parts, final_answer: Any) -> Closed:
         text = "\n".join(filter(None, (last.thought, text)))
     answer, gave_up = read_final_answer(final_answer)
     if answer:
-        return Closed(tuple(moves), text, answer, "give_answer")
+        return tuple(moves), text, answer, "give_answer"
     handed_in = last is not None and last.name == FINISH and _GIVE_UP in last.arguments
-    return Closed(tuple(moves), text, None, "give_up" if gave_up or handed_in else None)
+    return tuple(moves), text, None, "give_up" if gave_up or handed_in else None
 
 
 def _without_finish(moves: list[Move]) -> list[Move]:

@@ -54,14 +54,10 @@ def read_converted(record: Any) -> Run:
         elif role == "assistant" and isinstance(message, str):
             parts.text = "\n".join(filter(None, (parts.text, message)))
             texts_cut += len(message) == _MESSAGE_LENGTH
-    closed = close_run(parts, answer.get("final_answer"))
     return Run(
         text_of_query(record.get("query")),
         checked_functions(record.get("available_tools"), "available_tools"),
-        closed.moves,
-        closed.text,
-        closed.answer,
-        closed.finish,
+        *close_run(parts, answer.get("final_answer")),
         "answer_details",
         texts_cut=texts_cut,
     )
