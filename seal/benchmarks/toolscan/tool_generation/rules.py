@@ -28,6 +28,7 @@ from seal.core.plain import nested_deeper
 from seal.core.schemas import schema_validator
 from seal.core.text import words
 from seal.core.validation import CallValidator
+from seal.experiments.generation.writers import shipped_text
 from seal.pools.lint.tools import PLACEHOLDERS, description_fault
 
 DEEPEST = 5
@@ -55,12 +56,7 @@ _BOUNDS = {
 _KEYWORDS = {**_BOUNDS, "number": _BOUNDS["integer"]}
 """Type to the keywords that mean something for it."""
 _ENDS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
-_COMMON = frozenset({
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "get", "give",
-    "given", "gives", "has", "have", "in", "into", "is", "it", "its", "let", "of", "on", "one",
-    "or", "set", "show", "tells", "that", "the", "their", "them", "then", "this", "to", "tool",
-    "use", "used", "using", "what", "when", "where", "which", "who", "whose", "with", "you", "your",
-})  # fmt: skip
+_COMMON = frozenset(shipped_text(__package__, "common_words.txt").split())
 """Words that do not tell one tool from another."""
 
 _SINGLE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)

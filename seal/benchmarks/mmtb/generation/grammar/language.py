@@ -1,10 +1,11 @@
 """What the grammar can talk about: sorts of things, and what may be done with them.
 
-Three files hold the language: `sorts.json` (things: how they are named, referred to and asked for),
-`acts.json` (tools: what a request for one sounds like, and what its result is told as) and
-`themes.json` with `talk.json` (which tools go together, how people open a conversation, and what
-they chat about). A template's `{in location}` is the phrase of a slot with its preposition, and
-falls out whole where the slot is not spoken of.
+The language is in four files. `sorts.json` has the things: how they are named, referred to and
+asked for. `acts.json` has the tools: what a request for one sounds like, and what its result is
+told as. `themes.json` says which tools go together. `talk.json` says how people open a
+conversation, what they chat about, and how requests, questions and references are framed. A
+template's `{in location}` is the phrase of a slot with its preposition, and falls out whole where
+the slot is not spoken of.
 """
 
 from __future__ import annotations
@@ -144,6 +145,8 @@ class Language:
     talks: tuple[Talk, ...]
     openers: Mapping[str, Sequence[str]]
     repeats: Mapping[str, Sequence[str]]
+    phrases: Mapping[str, Sequence[str]]
+    """Name of an occasion to what may be said on it."""
 
 
 @cache
@@ -158,7 +161,8 @@ def language() -> Language:
     themes = (_made(Theme, given, name=name) for name, given in _read("themes.json").items())
     chats = talk["chats"]
     talks = (_made(Talk, given, slots=_slots(given["slots"], sorts)) for given in chats)
-    return Language(sorts, acts, tuple(themes), tuple(talks), talk["openers"], talk["repeats"])
+    said = (talk[name] for name in ("openers", "repeats", "phrases"))
+    return Language(sorts, acts, tuple(themes), tuple(talks), *said)
 
 
 def _read(name: str) -> Any:

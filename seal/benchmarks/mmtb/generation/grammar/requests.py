@@ -26,33 +26,6 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
 from seal.benchmarks.mmtb.generation.grammar.things import Thing, is_named, known_things
 from seal.experiments.generation.writers import shipped_json
 
-_DO_FRAMES = (
-    "Can you {}?",
-    "Could you {}, please?",
-    "Please {}.",
-    "I'd like you to {}.",
-    "I need you to {}.",
-    "Would you {} for me?",
-    "Quick one: {}, please.",
-    "Be so kind and {}.",
-)
-_IT_FRAMES = ("And {}?", "What about {}?", "Now {}, please.", "And {}, please?")
-_BOTH_DO = (
-    "Can you {} and {}?",
-    "Please {}. Also, {}.",
-    "Two things, please: {}, and {}.",
-    "Could you {}, and while you're at it {}?",
-    "I'd like you to {} and to {}.",
-)
-_THEN_DO = (
-    "Can you {} and then {}?",
-    "First {}. After that, {}.",
-    "Please {}, then {}.",
-    "I need you to {} and, once you have that, {}.",
-)
-_BOTH_IT = ("And {}, plus {}?", "What about {} and {}?", "Now {} and {}, please.")
-_NEXT_IT = ("And {}, then {}?", "Now {}, and with that {}, please.")
-
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _WORD = re.compile(r"[a-z]+")
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
@@ -80,16 +53,16 @@ def worded(
     clauses = [
         filled(rng.choice(act.it if elliptic else act.do), phrases) for act, phrases in spoken
     ]
+    what = "it" if elliptic else "do"
     if bond == "then":
         *firsts, last = clauses
         if len(firsts) == 2 and len({act.tool for act, _ in spoken}) == 3:
             firsts = [joined(firsts)]
-        frame = rng.choice(_NEXT_IT if elliptic else _THEN_DO)
-        return _sentence(frame.format(", ".join(firsts), last))
-    if len(clauses) == 3:
-        frame = rng.choice(_IT_FRAMES if elliptic else _DO_FRAMES)
-        return _sentence(frame.format(joined(clauses)))
-    return _sentence(rng.choice(_BOTH_IT if elliptic else _BOTH_DO).format(*clauses))
+        parts = [", ".join(firsts), last]
+    else:
+        parts = [joined(clauses)] if len(clauses) == 3 else clauses
+    occasion = what if len(parts) == 1 else f"{bond}_{what}"
+    return _sentence(rng.choice(language().phrases[occasion]).format(*parts))
 
 
 def _one(
@@ -100,11 +73,13 @@ def _one(
         said = {name for name, phrase in phrases.items() if phrase}
         asks = [ask for ask in act.asks if said.issubset(placeholders(ask))]
     if elliptic:
-        return _sentence(rng.choice(_IT_FRAMES).format(filled(rng.choice(act.it), phrases)))
+        return _sentence(
+            rng.choice(language().phrases["it"]).format(filled(rng.choice(act.it), phrases))
+        )
     if asks and rng.random() < 0.6:
         return _sentence(filled(rng.choice(asks), phrases))
     do = filled(rng.choice(act.do), phrases)
-    return _sentence(rng.choice(_DO_FRAMES).format(do))
+    return _sentence(rng.choice(language().phrases["do"]).format(do))
 
 
 def _sentence(text: str) -> str:

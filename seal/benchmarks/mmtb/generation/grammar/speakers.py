@@ -41,17 +41,6 @@ _BESIDE = 3
 _VAGUE = 0.25
 _KEPT = 64
 """Missions whose scripts are kept, for the roles that speak after the user."""
-_ASKING = (
-    "Happy to. Could you tell me {}?",
-    "Sure. I just need to know {}.",
-    "Gladly, but first I have to know {}.",
-    "Before I start, please tell me {}.",
-)
-_ASKING_AGAIN = (
-    "I'm afraid I need it more exactly: {}?",
-    "Sorry, that's not enough. Please tell me {}.",
-)
-_ANSWERS = ("{}.", "{}, please.", "Oh, right: {}.", "Sorry, I forgot: {}.", "Let's say {}.")
 
 
 class GrammarSpeakers:
@@ -127,7 +116,9 @@ class GrammarSpeakers:
         script = self._script(scene)
         wanted = [slot.which for slot, _ in _unanswered(scene, script)]
         rng = random.Random(f"{scene.assignment.seed}/ask")
-        return rng.choice(_ASKING_AGAIN if scene.questions else _ASKING).format(joined(wanted))
+        return rng.choice(
+            language().phrases["asking_again"] if scene.questions else language().phrases["asking"]
+        ).format(joined(wanted))
 
     def answer(self, scene: Scene, question: str, chat: Chat) -> str:
         """Return the user's answer: all of it, or at first, one time in four, nothing of use."""
@@ -143,7 +134,7 @@ class GrammarSpeakers:
             on_a_day = slot.sort.name == "day" and thing.words not in NEAR
             said.append(f"on {thing.words}" if on_a_day else thing.words)
         words = joined(said)
-        return capital(rng.choice(_ANSWERS).format(words))
+        return capital(rng.choice(language().phrases["answers"]).format(words))
 
     def reply(self, scene: Scene, chat: Chat) -> str:
         """Return the agent's last text: each result told, with the ids of what was found."""

@@ -16,14 +16,6 @@ from seal.benchmarks.mmtb.generation.grammar.language import THERE, Act, Slot, S
 from seal.core import JSON
 
 _ORDINALS = ("first", "second", "third", "fourth")
-_FIRST_WHEN = ("at the very beginning", "in my first message", "right at the start")
-_LATER_WHEN = ("before my last question", "a little earlier")
-_FIRST_SAID = (
-    "the {noun} I mentioned {when}",
-    "the {noun} from my first message",
-    "that {noun} I told you about {when}",
-)
-_LATER_SAID = ("the {noun} I mentioned {when}", "the {noun} from two questions ago")
 _AHEAD = range(1, 45)
 _BEHIND = range(3, 60)
 _DAYS = ("day", "past_day")
@@ -141,8 +133,12 @@ class Things:
     def _far_reference(self, mention: Mention, rng: random.Random) -> str:
         noun, first = mention.noun, mention.origin == 0
         if mention.by_user:
-            when = rng.choice(_FIRST_WHEN if first else _LATER_WHEN)
-            references = mention.thing.sort.start or (_FIRST_SAID if first else _LATER_SAID)
+            when = rng.choice(
+                language().phrases["first_when"] if first else language().phrases["later_when"]
+            )
+            references = mention.thing.sort.start or (
+                language().phrases["first_said"] if first else language().phrases["later_said"]
+            )
             return rng.choice(references).format(noun=noun, when=when)
         answer = "in your first answer" if first else "before my last question"
         if mention.place is not None and mention.is_listed:

@@ -45,30 +45,11 @@ _FEWEST = 3
 
 Entry = Mapping[str, Any]
 
-_GIVING = frozenset({
-    "across", "against", "among", "around", "at", "based", "between", "by", "during", "for", "from",
-    "given", "in", "inside", "into", "near", "of", "on", "over", "per", "to", "under", "using",
-    "via", "with", "within",
-})  # fmt: skip
-"""Words after which a description says what a tool is given."""
-_JOINING = frozenset({"and", "or", "plus"})
-_ENDING = frozenset({
-    "as", "before", "after", "because", "if", "so", "than", "that", "then", "through", "until",
-    "when", "where", "whether", "which", "while", "who", "without", "whose", "is", "are", "was",
-})  # fmt: skip
-_EMPTY = frozenset({
-    "a", "an", "the", "all", "another", "any", "available", "certain", "current", "detail",
-    "details", "each", "every", "existing", "full", "his", "her", "info", "information", "its",
-    "just", "kind", "latest", "list", "live", "my", "name", "named", "new", "number", "one", "own",
-    "particular", "set", "several", "simple", "single", "some", "specific", "specified", "their",
-    "this", "those", "three", "top", "two", "type", "up", "user", "users", "value", "values",
-    "your",
-})  # fmt: skip
-"""Words within a phrase that do not tell what it is about."""
-_EXISTING = frozenset({
-    "detail", "details", "status", "existing", "info", "information", "id", "booking",
-})  # fmt: skip
-"""Words of a description whose object must be there already."""
+_WORDS = {
+    part: frozenset(text.split())
+    for part, text in shipped_json(__package__, "bank.json")["words"].items()
+}
+"""Part in a description to the words that play it (`Bank.words`)."""
 _LONGEST = 24
 """Letters of a word that are kept."""
 _ADDRESS = re.compile(r"\b(e-?mail|ip|web) address(?:es)?\b", re.IGNORECASE)
@@ -82,6 +63,10 @@ class Bank(NamedTuple):
     """Kind of action to its verbs."""
     results: dict[str, Entry]
     """Name of a field of answers to the words that call for it, and its schema."""
+    words: dict[str, str]
+    """`giving`: words after which a description says what a tool is given. `joining` and `ending`:
+    words at which a phrase ends. `empty`: words within a phrase that do not tell what it is about.
+    `existing`: words of a description whose object must be there already."""
 
 
 @cache
@@ -202,7 +187,9 @@ def read(text: str, name: str, actions: Mapping[str, Sequence[str]]) -> Reading:
     phrases = list(_phrases(rest))
     thing = next((phrase for _, phrase in phrases if phrase), ())
     if not thing:
-        thing = tuple(word for word in _plain(words(name)) if word != verb and word not in _EMPTY)
+        thing = tuple(
+            word for word in _plain(words(name)) if word != verb and word not in _WORDS["empty"]
+        )
     given = [phrase for giving, phrase in phrases if giving and phrase]
     return Reading(
         action,
@@ -210,7 +197,9 @@ def read(text: str, name: str, actions: Mapping[str, Sequence[str]]) -> Reading:
         thing[-3:] or ("result",),
         tuple(rest),
         tuple(given),
-        action == "change" or (action == "get" and bool(_EXISTING & set(rest))) or verb == "track",
+        action == "change"
+        or (action == "get" and bool(_WORDS["existing"] & set(rest)))
+        or verb == "track",
     )
 
 
@@ -258,16 +247,19 @@ def _phrases(said: Sequence[str]) -> Iterator[tuple[bool, tuple[str, ...]]]:
     phrase: list[str] = []
     giving = False
     for word in said:
-        if word in _GIVING or word in _ENDING:
+        if word in _WORDS["giving"] or word in _WORDS["ending"]:
             yield giving, tuple(phrase)
             # "details of a hotel": where nothing was named yet, "of" leads to the object
-            phrase, giving = [], word in _GIVING and not (word == "of" and not (phrase or giving))
-            if word in _ENDING:
+            phrase, giving = (
+                [],
+                word in _WORDS["giving"] and not (word == "of" and not (phrase or giving)),
+            )
+            if word in _WORDS["ending"]:
                 giving = False
-        elif word in _JOINING:
+        elif word in _WORDS["joining"]:
             yield giving, tuple(phrase)
             phrase = []
-        elif word not in _EMPTY and not word.isdigit():
+        elif word not in _WORDS["empty"] and not word.isdigit():
             phrase.append(word)
     yield giving, tuple(phrase)
 
