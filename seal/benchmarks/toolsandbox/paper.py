@@ -19,7 +19,7 @@ from collections.abc import Callable
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.pools import StoredPool
-from seal.pools.published import PublishedTable
+from seal.pools.published import PublishedTable, shipped_rows
 from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.breakdown import AUGMENTATIONS
 from seal.report.lanes import Lane
@@ -29,49 +29,7 @@ from seal.report.users import user_rows
 _AUGMENTED = {row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()}
 _GROUPS = {row.partition(",")[0]: group for group, row in CATEGORY_GROUPS.items()} | _AUGMENTED
 """The paper's short heading of a category or augmentation to its group in summary.json."""
-_SCENARIOS = {
-    **{"STC": 152, "MTC": 656, "SUT": 584, "MUT": 224, "SD": 192, "C": 472, "II": 224},
-    **dict.fromkeys(_AUGMENTED, 129),
-}
-
-_CATEGORIES = ("STC", "MTC", "SUT", "MUT", "SD", "C", "II")
-_SIMILARITY = {
-    "GPT-4o-2024-05-13": (73.0, 87.8, 80.1, 84.2, 74.7, 84.0, 76.6, 42.0),
-    "Claude-3-Opus-20240229": (69.2, 83.5, 70.0, 74.5, 67.2, 74.5, 71.1, 57.3),
-    "GPT-3.5-Turbo-0125": (65.6, 93.4, 73.9, 81.8, 66.6, 82.6, 70.4, 22.3),
-    "GPT-4-0125-Preview": (64.3, 89.1, 69.0, 74.4, 68.6, 69.2, 65.2, 33.6),
-    "Claude-3-Sonnet-20240229": (63.8, 82.1, 66.2, 69.1, 69.7, 84.5, 65.5, 44.2),
-    "Gemini-1.5-Pro-001": (60.4, 82.6, 49.8, 63.1, 37.3, 70.5, 51.6, 76.2),
-    "Claude-3-Haiku-20240307": (54.9, 80.9, 54.2, 64.3, 46.0, 69.5, 54.4, 39.4),
-    "Gemini-1.0-Pro": (38.1, 68.7, 21.6, 36.5, 14.6, 39.3, 18.2, 65.5),
-    "Hermes-2-Pro-Mistral-7B": (31.4, 63.3, 18.3, 29.9, 18.6, 27.1, 19.9, 48.3),
-    "Mistral-7B-Instruct-v0.3": (29.8, 48.1, 9.5, 20.1, 7.9, 19.5, 6.1, 76.8),
-    "C4AI-Command-R-v01": (26.2, 52.6, 12.7, 23.0, 12.7, 3.1, 18.0, 47.8),
-    "Gorilla-Openfunctions-v2": (25.6, 36.2, 8.2, 15.1, 9.3, 0.0, 8.9, 69.2),
-    "C4AI-Command-R+": (24.7, 57.2, 13.6, 24.3, 15.2, 4.0, 19.4, 35.3),
-}
-"""Model to Table 5: the mean, then the categories in their order."""
-_SIZES = {
-    "ToolSandbox": (13.9, 3.80, 1032, 34),
-    "BFCL": (2.00, 0.78, 2000, 1193),
-    "ToolEval": (7.53, 1.46, 1625, 3917),
-    "API-Bank": (3.88, 2.04, 261, 73),
-    "ToolTalk": (7.42, 3.68, 78, 28),
-    "tau-bench": (29.33, 4.48, 165, 24),
-}
-"""Benchmark to Table 4: turns, tool calls, scenarios, tools."""
-_USER_ERRORS = {
-    "goal": {"hallucination": 12.4, "instruction following": 6.20},
-    "goal+boundary": {"hallucination": 7.75, "instruction following": 3.88},
-    "goal+boundary+demonstration": {"hallucination": 6.97, "instruction following": 0.77},
-}
-_TURNS = {
-    "GPT-4o-2024-05-13": 12.2,
-    "Claude-3-Opus-20240229": 11.6,
-    "Gorilla-Openfunctions-v2": 24.2,
-    "C4AI-Command-R-v01": 29.7,
-    "C4AI-Command-R+": 30.0,
-}
+_ROWS = shipped_rows(__package__)
 
 
 def _asked_for(pool: StoredPool) -> Figures:
@@ -150,7 +108,7 @@ TABLES = (
     PublishedTable(
         "Errors of the user by what it was told, % of conversations",
         "ToolSandbox, Table 2, page 4",
-        _USER_ERRORS,
+        _ROWS["table-2"],
         scale=100.0,
         name="table-2",
         figures=_users,
@@ -172,10 +130,7 @@ TABLES = (
     PublishedTable(
         "Turns and calls of a conversation, scenarios and tools",
         "ToolSandbox, Table 4, page 5; turns and calls of ToolSandbox are those of GPT-4o",
-        {
-            name: dict(zip(("turns", "tool calls", "scenarios", "tools"), sizes, strict=True))
-            for name, sizes in _SIZES.items()
-        },
+        _ROWS["table-4"],
         name="table-4",
         figures=_size,
         needs=_ASKED,
@@ -183,10 +138,7 @@ TABLES = (
     PublishedTable(
         "Similarity by category and tool augmentation, %",
         "ToolSandbox, Table 5, page 7",
-        {
-            model: dict(zip(("all", *_CATEGORIES), figures, strict=True))
-            for model, figures in _SIMILARITY.items()
-        },
+        _ROWS["table-5"],
         lacks="the columns of tool augmentations",
         columns={"all": "similarity", **{h: f"similarity|{g}" for h, g in _GROUPS.items()}},
         scale=100.0,
@@ -203,7 +155,7 @@ TABLES = (
     PublishedTable(
         "Scenarios by category and tool augmentation",
         "ToolSandbox, Table 6",
-        {"scenarios": _SCENARIOS},
+        _ROWS["table-6"],
         name="table-6",
         figures=_of_pool(_by_category),
         of="pool",
@@ -213,7 +165,7 @@ TABLES = (
     PublishedTable(
         "Turns by category and tool augmentation",
         "ToolSandbox, Table 11, page 24",
-        {model: {"all": turns} for model, turns in _TURNS.items()},
+        _ROWS["table-11"],
         lacks="categories and augmentations, and the other models",
         digits=1,
         columns={"all": "turn_count", **{h: f"turn_count|{g}" for h, g in _GROUPS.items()}},

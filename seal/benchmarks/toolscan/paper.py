@@ -18,33 +18,14 @@ from seal.core import JSON, Score, Step
 from seal.evaluation.error_patterns.metrics import PATTERNS
 from seal.pools import StoredPool
 from seal.pools.counts import environments_of
-from seal.pools.published import PublishedTable
+from seal.pools.published import PublishedTable, shipped_rows
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.error_patterns import COLUMNS
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.report.printable import one_line
 
-_ENVIRONMENTS = {
-    "patent": (20, 6, 7.2),
-    "movies": (30, 11, 11.5),
-    "travel": (5, 8, 5.6),
-    "sports": (8, 4, 4.4),
-    "tools": (12, 5, 4.8),
-    "data": (14, 7, 4.0),
-    "social": (16, 7, 3.0),
-    "media": (11, 6, 5.5),
-    "spaceflight": (25, 9, 10.0),
-    "videoimages": (9, 5, 6.0),
-}
-"""Environment to its queries, mean turns and mean APIs, as published."""
-_RESULTS = {
-    "GPT-4-0125": (0.73, 0.84, 1.0, 0.94, 1.0, 0.93, 0.94, 0.94),
-    "xLAM-8x7B": (0.72, 0.79, 0.95, 0.92, 1.0, 0.95, 0.93, 0.91),
-    "GPT-4o": (0.70, 0.59, 0.93, 0.88, 0.94, 0.92, 0.88, 0.92),
-    "GPT-3.5": (0.67, 0.70, 0.94, 0.86, 0.95, 0.94, 0.93, 0.91),
-    "Mixtral-8x7B": (0.10, 0.11, 0.12, 0.11, 0.10, 0.15, 0.12, 0.20),
-}
+_ROWS = shipped_rows(__package__)
 _PUBLISHED = {
     "SR": "toolscan_success",
     **{name.upper(): f"toolscan_{name}" for name in PATTERNS},
@@ -52,7 +33,6 @@ _PUBLISHED = {
 """Heading of Table 4 to our metric by the denominators of ToolScan's code."""
 _LONGEST = 160
 """Characters of an example."""
-_MEASURED = ("SR", "IAC", "RAC", "IAV", "IFE", "IAT", "IAN", "IFN")
 _TAG = "environment="
 
 
@@ -149,7 +129,7 @@ def _results(
     return PublishedTable(
         f"Success and freedom of error patterns, {by}",
         "ToolScan, Table 4",
-        {model: dict(zip(_MEASURED, row, strict=True)) for model, row in _RESULTS.items()},
+        _ROWS["table-4"],
         columns,
         lacks=lacks,
         name=name,
@@ -175,10 +155,7 @@ TABLES = (
     PublishedTable(
         "Environments: queries, mean turns (here calls of the gold) and APIs of a query",
         "ToolScan, Table 3",
-        {
-            name: dict(zip(("queries", "turns", "APIs"), row, strict=True))
-            for name, row in _ENVIRONMENTS.items()
-        },
+        _ROWS["table-3"],
         name="table-3",
         figures=_counted,
         of="pool",

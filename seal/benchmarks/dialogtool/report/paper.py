@@ -14,32 +14,20 @@ from seal.benchmarks.dialogtool.paper import beside_paper
 from seal.benchmarks.dialogtool.report.dialogue import (
     BUCKETS,
     SHARES,
+    TASKS,
     Counted,
     api_rows,
     counted_lanes,
     weighted,
 )
 from seal.pools import StoredPool
-from seal.pools.published import PublishedTable
+from seal.pools.published import PublishedTable, shipped_rows
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.runs.run_folder import read_human
 
 _IMPORT = "seal import dialogtool SOURCE --out POOL"
-_BEST = {
-    "best": {
-        **{"creation": 69.7, "awareness": 75.5, "selection": 77.8, "execution": 68.7},
-        **{"BLEU": 11.4, "R-L": 15.3, "role": 8.3, "human": 3.56},
-    },
-    "GPT-4o": {"selection": 77.8, "execution": 68.7},
-    "LLaMA3-70B": {"creation": 69.7},
-    "Qwen1.5-72B": {"awareness": 75.5},
-}
-_BY_TURNS = {
-    "awareness": (78.9, 59.7, 56.7, 52.3),
-    "selection": (85.7, 69.5, 60.1, 54.4),
-    "execution": (75.2, 51.2, 38.5, 35.3),
-}
+_ROWS = shipped_rows("seal.benchmarks.dialogtool")
 
 
 def _counts(number: str) -> Callable[[StoredPool], Figures]:
@@ -115,7 +103,7 @@ def _turn_table(task: str) -> PublishedTable:
     return PublishedTable(
         f"{task.capitalize()} by turns of the dialogue, %",
         "DialogTool, figure by turns",
-        {"GPT-4o": dict(zip(headings, _BY_TURNS[task], strict=True))},
+        _ROWS[f"figure-turns-{task}"],
         {h: f"{task}|turns_bucket={n}" for h, n in zip(headings, BUCKETS, strict=True)},
         scale=100.0,
         lacks="models other than GPT-4o",
@@ -143,7 +131,7 @@ TABLES = (
     PublishedTable(
         "The tasks of a tool's life, % but for role (0-10) and human (1-5)",
         "DialogTool, Table 3",
-        _BEST,
+        _ROWS["table-3"],
         {
             "creation": "",
             "awareness": "awareness",
@@ -175,7 +163,7 @@ TABLES = (
         needs={"": _IMPORT},
     ),
     _error_table(8),
-    *map(_turn_table, _BY_TURNS),
+    *map(_turn_table, TASKS),
     PublishedTable(
         "Each API: turns on which it is due, % selected, executed and created, unnecessary calls",
         "DialogTool, figures by API",
