@@ -54,7 +54,7 @@ def add_contact(
     Returns:
         The id of the new person.
     """
-    device.check_phone_number(phone_number)
+    device.check_given({"phone_number": phone_number})
     if is_self:
         _refuse_second_self(phone.table("contacts"))
     person_id = phone.new_id()

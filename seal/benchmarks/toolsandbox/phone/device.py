@@ -127,17 +127,6 @@ class PhoneWorld(World):
             raise error(f"{SPOKEN[service]} is not enabled")
 
 
-def check_range(name: str, value: float | NotGiven | None, bounds: tuple[float, float]) -> None:
-    """Make sure that a number, where there is one, lies between the bounds, both included.
-
-    Raises:
-        ValueError: It does not.
-    """
-    low, high = bounds
-    if isinstance(value, int | float) and not low <= value <= high:
-        raise ValueError(f"{name} must be between {low} and {high}, got {value}")
-
-
 def check_finite(name: str, value: float) -> None:
     """Make sure that a number is one.
 
@@ -146,27 +135,6 @@ def check_finite(name: str, value: float) -> None:
     """
     if not isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value}")
-
-
-def check_timestamp(name: str, value: float | NotGiven | None) -> None:
-    """Make sure that a time, where there is one, lies between 1980 and 2050.
-
-    Raises:
-        ValueError: It does not.
-    """
-    check_range(name, value, MOMENTS)
-
-
-def check_place(
-    latitude: float | NotGiven | None, longitude: float | NotGiven | None, suffix: str = ""
-) -> None:
-    """Make sure that coordinates, where there are some, are on earth.
-
-    Raises:
-        ValueError: One is not.
-    """
-    check_range(f"latitude{suffix}", latitude, _DEGREES["latitude"])
-    check_range(f"longitude{suffix}", longitude, _DEGREES["longitude"])
 
 
 def check_beginning(tables: Tables) -> None:
@@ -188,7 +156,7 @@ def check_beginning(tables: Tables) -> None:
                 raise ValueError(f"{table}.{number}: {column} {row[column]!r} stands twice")
             named.add(row[column])
             try:
-                check_place(row.get("latitude"), row.get("longitude"))
+                check_given({name: row.get(name) for name in _DEGREES})
             except ValueError as error:
                 raise ValueError(f"{table}.{number}: {error}") from error
             on = [service for service in SERVICES if row.get(service)]
@@ -229,17 +197,22 @@ def _parse(number: Any) -> None:
 def check_given(given: Mapping[str, Any]) -> None:
     """Make sure of numbers of phones, times and coordinates among arguments, by their names.
 
+    A time must lie between 1980 and 2050, a place on earth. What is left out is not looked at.
+
+    Args:
+        given: The arguments of a tool, such as its `locals()`.
+
     Raises:
-        TypeError, ValueError, NumberParseException: As of `check_phone_number`, `check_timestamp`
-            and `check_place`, of the first that is none.
+        TypeError, NumberParseException: As of `check_phone_number`.
+        ValueError: A number lies beyond its bounds; the text names the first such argument.
     """
     for name, value in given.items():
         if name.endswith("phone_number"):
             check_phone_number(value)
-        elif "_timestamp" in name:
-            check_timestamp(name, value)
-        elif name in _DEGREES:
-            check_range(name, value, _DEGREES[name])
+            continue
+        bounds = MOMENTS if "timestamp" in name else _DEGREES.get(name.partition("_")[0])
+        if bounds and isinstance(value, int | float) and not bounds[0] <= value <= bounds[1]:
+            raise ValueError(f"{name} must be between {bounds[0]} and {bounds[1]}, got {value}")
 
 
 def search(table: str, given: Mapping[str, Any], likeness: Mapping[str, float]) -> list[Row]:

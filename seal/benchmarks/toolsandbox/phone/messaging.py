@@ -20,7 +20,7 @@ def send_message_with_phone_number(
     Returns:
         The id of the message.
     """
-    device.check_phone_number(phone_number)
+    device.check_given({"phone_number": phone_number})
     phone.need("cellular")
     contacts = phone.table("contacts")
     owners = where(contacts, "is_self", True)

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from seal.benchmarks.toolsandbox.phone.answers import Question
-from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_place
+from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_given
 from seal.core import JSON
 from seal.environments.functions import effects
 from seal.environments.tables import Row
@@ -64,7 +64,7 @@ def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str 
     Returns:
         The address; null if there is none.
     """
-    check_place(latitude, longitude)
+    check_given(locals())
     phone.need("wifi")
     params = {"language": "en", "location": f"{latitude},{longitude}"}
     asked = {"latitude": latitude, "longitude": longitude}
@@ -175,7 +175,7 @@ def _point(
     phone: PhoneWorld, latitude: float | None, longitude: float | None
 ) -> tuple[float | None, float | None]:
     """Return the point that is asked about: the given one, else where the phone is."""
-    check_place(latitude, longitude)
+    check_given(locals())
     if (latitude is None) != (longitude is None):
         raise ValueError("give both latitude and longitude, or neither")
     if latitude is not None:

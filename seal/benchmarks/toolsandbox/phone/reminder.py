@@ -33,8 +33,7 @@ def add_reminder(
     Returns:
         The id of the reminder.
     """
-    device.check_timestamp("reminder_timestamp", reminder_timestamp)
-    device.check_place(latitude, longitude)
+    device.check_given(locals())
     reminder_id = phone.new_id()
     phone.add(
         "reminders",

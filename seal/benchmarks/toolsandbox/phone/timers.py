@@ -83,7 +83,7 @@ def set_timer(
     if len(given) != 1:
         raise ValueError(f"give either seconds or timestamp, got {'both' if given else 'neither'}")
     due = given[0]
-    device.check_timestamp("timestamp", due)
+    device.check_given({"timestamp": due})
     if due <= phone.now:
         raise ValueError(f"a timer rings later than now, which is {phone.now}; got {due}")
     timer_id = phone.new_id()

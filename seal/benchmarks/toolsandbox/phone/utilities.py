@@ -46,7 +46,7 @@ def timestamp_to_datetime_info(phone: device.PhoneWorld, timestamp: float) -> di
     Returns:
         Year, month, day, hour, minute, second, and isoweekday from 1 (Monday) to 7.
     """
-    device.check_timestamp("timestamp", timestamp)
+    device.check_given(locals())
     local = phone.clock.local(timestamp)
     parts = ("year", "month", "day", "hour", "minute", "second")
     return {**{part: getattr(local, part) for part in parts}, "isoweekday": local.isoweekday()}
@@ -99,7 +99,7 @@ def shift_timestamp(
     Returns:
         POSIX timestamp.
     """
-    device.check_timestamp("timestamp", timestamp)
+    device.check_given(locals())
     try:
         shift = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
         return (phone.clock.local(timestamp) + shift).timestamp()
@@ -120,8 +120,7 @@ def timestamp_diff(
     Returns:
         Days, negative if the end is earlier, and seconds from 0 to 86399 to add to them.
     """
-    device.check_timestamp("timestamp_0", timestamp_0)
-    device.check_timestamp("timestamp_1", timestamp_1)
+    device.check_given(locals())
     gone = phone.clock.local(timestamp_1) - phone.clock.local(timestamp_0)
     return {"days": gone.days, "seconds": gone.seconds}
 
@@ -193,8 +192,7 @@ def calculate_lat_lon_distance(
     Returns:
         Kilometres.
     """
-    device.check_place(latitude_0, longitude_0, "_0")
-    device.check_place(latitude_1, longitude_1, "_1")
+    device.check_given(locals())
     try:
         from geopy.distance import geodesic
     except ImportError as error:

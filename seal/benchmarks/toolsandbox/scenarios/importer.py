@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -37,12 +37,14 @@ from seal.core import (
     Tool,
     Trajectory,
     UnknownNameError,
+    UsageError,
     located,
     shortened,
 )
 from seal.core.conditions import parts
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
+from seal.core.personas import PARTS, check_persona
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, unmet
@@ -56,14 +58,6 @@ WRONG = "wrong"
 """Name of the recording that holds the wrong sequences, the n-th of each task as its n-th trial."""
 MAX_MESSAGES = 30
 
-_PERSONA: Mapping[str, type | tuple[type, ...]] = {
-    "goal": str,
-    "boundary": str,
-    "facts": dict,
-    "then": (str, list),
-    "replies": list,
-    "demonstration": list,
-}
 _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
 
 
@@ -279,12 +273,15 @@ class _Compiler:
 
 
 def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
-    for name, value in scenario.persona.items():
-        if not isinstance(value, named(_PERSONA, name, "part of a persona", "persona")):
-            raise DataError(f"persona.{name}: got {shortened(value)}; see seal.agents.personas")
+    for name in scenario.persona:
+        named(PARTS, name, "part of a persona", "persona")
+    _check_replies(scenario.persona.get("replies"))
+    try:
+        check_persona(scenario.persona)
+    except UsageError as error:
+        raise DataError(str(error)) from error
     with located("persona", mark="."):
         check_facts(scenario.persona)
-    _check_replies(scenario.persona.get("replies"))
     examples = {"demonstration": base.demonstration} if base.demonstration else {}
     return {**examples, **scenario.persona}
 
