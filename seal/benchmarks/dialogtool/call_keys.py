@@ -1,7 +1,7 @@
 """When two calls ask for the same.
 
-Texts count whatever their case and blanks; an argument that is left out counts as its default, and
-one that is `dontcare` as left out, for that is how dialogues say that nothing is filtered by it.
+Texts are compared without case and blanks. An argument that is left out counts as its default. One
+that is `dontcare` counts as left out, for so dialogues say that nothing is filtered by it.
 Source: Schema-Guided Dialogue; DialogTool (2025), same input, same output.
 """
 

@@ -1,9 +1,9 @@
 """What a run of dialogues plays, what its ablations vary, and which of its turns people rate.
 
-On policy a recorded dialogue is a conversation that is still to be had. The recorded user is
-replaced by one that speaks from a brief: what it wants of which app, with the values that it told
-or chose in the dialogue. What counts is the state in the end: the bookings of the dialogue, and no
-other. Where it booked nothing, its look-ups must have been made.
+On policy a recorded dialogue is a conversation that is still to be had. A user that speaks from a
+brief replaces the recorded one. The brief says what it wants of which app, with the values that it
+told or chose in the dialogue. What counts is the state in the end: the bookings of the dialogue,
+and no other. Where it booked nothing, its look-ups must have been made.
 """
 
 from __future__ import annotations
@@ -246,8 +246,8 @@ def _acts(calls: Sequence[Call]) -> Iterator[Step]:
 def _question(arguments: Mapping[str, JSON]) -> str:
     """Return how leave is asked for.
 
-    Without the names of slots and of the app, which may be called like one (a cinema): to a
-    question that names a slot the user answers by its value.
+    It names neither slots nor the app, which may be called like a slot (a cinema): if a question
+    names a slot, the user answers with its value.
     """
     told = ", ".join(
         f"{_name(slot)}: {_value(value)}" if isinstance(value, bool) else _value(value)

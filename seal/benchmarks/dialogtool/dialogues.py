@@ -8,13 +8,13 @@
 | act | its dialogue act, as below |
 
 The act of a turn with a call is the first of notify_success, notify_failure, inform_count and offer
-that it has; request and confirm stand for themselves; an offer without a call is offer_alts, for
-the user asked for another of the same results; else the turn's first act counts.
+that it has. Without a call, request and confirm come first. An offer without a call is offer_alts,
+for the user asked for another of the same results. Else the turn's first act counts.
 
-A call that changes something is made after the user affirmed its arguments: of a turn that does so
-`confirmed` holds them, namely the values of the dialogue's state in canonical form, and those that
-the system asked to confirm. What the user does not care about is none of them, even where the
-system named its default, for calls leave it out.
+A call that changes something is made after the user affirmed its arguments. The label `confirmed`
+of that turn holds them: the values of the dialogue's state in canonical form, and those that the
+system asked to confirm. Calls leave out what the user does not care about, so `confirmed` does too,
+even if the system named its default.
 
 Source: the DialogTool paper, Table 7, whose tenth act, OFFER, is missing; the rules for it follow
 github.com/ruleGreen/AppBench.

@@ -12,10 +12,10 @@ stand in a file of their own. What a system turn did follows from its acts:
 | X-Request | REQUEST |
 | X-OfferBook, general-reqmore, general-bye | OFFER_INTENT, REQ_MORE, GOODBYE |
 
-A search is a call only where the state of its service has changed since the last one: else the
-system tells more of what it has found. A call's arguments are the state's values; upstream has no
-canonical form, so each way in which a value was said is right, and the first is the one that is
-called. No API requires an argument, so no call lacks one.
+A search is a call only if the state of its service has changed since the last one. Else the system
+tells more of what it has found. A call's arguments are the state's values. Upstream has no
+canonical form: each way in which a value was said is right, and the first is called. No API
+requires an argument, so no call lacks one.
 
 Dialogues without acts are left out and counted, for nobody knows what was done in them.
 

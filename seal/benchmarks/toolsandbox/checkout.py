@@ -1,9 +1,9 @@
 """Scenarios read from a checkout of ToolSandbox's own repository, whose Python is never run.
 
 `scenarios/__init__.py` there builds all scenarios: bases, extensions of them, and eight sets of
-tools of each. It is followed as `static_python` says. What it builds them of stands here, by
-upstream's names; enumerations, default measures of columns, and what tells times and ids are read
-from the checkout too. Each scenario becomes a record as in `scenarios_core.jsonl.gz`, with a
+tools of each. It is followed as `static_python` says. This module has what upstream builds them of,
+by upstream's names. Enumerations, default measures of columns, and what tells times and ids are
+read from the checkout too. Each scenario becomes a record as in `scenarios_core.jsonl.gz`, with a
 `persona` besides: what upstream tells the model that plays the user.
 
 Source: apple/ToolSandbox, commit 165848b.

@@ -76,15 +76,15 @@ def import_toolsandbox(
 
     Args:
         source: A folder at or above upstream's checkout, or the file of the scenarios, or a folder
-            above it; where both are, the checkout is read.
+            above it. If there are both, the checkout is read.
         notes: Gets the counts.
         clock: When the scenarios begin, in ISO 8601; None: as upstream's were recorded, on
             2025-03-12T14:30:00Z.
 
     Raises:
         UsageError: `clock` is no such time.
-        DataError: The file is missing or torn, or no scenario of it can be used, or the web's
-            answers are none; malformed scenarios among others are left out and counted.
+        DataError: The file is missing or torn, no scenario of it can be used, or the file of the
+            web's answers has none. Malformed scenarios among others are left out and counted.
     """
     start = START if clock is None else parse_clock(clock)
     paths = find(source, (*FILES, SCENARIOS), BENCHMARK)

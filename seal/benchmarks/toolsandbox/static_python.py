@@ -1,9 +1,9 @@
 """What a package's Python files define, worked out from their text: nothing is imported or run.
 
 `StaticPython` follows syntax trees. It knows constants, names, containers, sums, comparisons,
-f-strings, comprehensions, loops, conditions and calls. What may be called is what the files define,
-what its user gives it by name, and a few methods of containers; anything else is refused by file
-and line. Work and sizes are bounded, so that no file can keep a process busy or fill its memory.
+f-strings, comprehensions, loops, conditions and calls. It calls what the files define, what its
+user gives it by name, and a few methods of containers. Anything else is refused by file and line.
+Work and sizes are bounded, so that no file can keep a process busy or fill its memory.
 """
 
 from __future__ import annotations

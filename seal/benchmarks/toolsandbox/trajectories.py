@@ -5,9 +5,9 @@ message is one step, whose index is upstream's; calls of one batch share a turn,
 answers. The text of a call is upstream's code; code that is no call of a tool has no arguments, and
 stands in `ToolCall.raw`.
 
-The conversations of the variant `oracle` play a scenario's gold calls and say what it wants said,
-those of `alt_topo` in another order that the milestones leave open; no language model made them.
-The first of both that upstream gives 1.0 is the reference of its scenario.
+The conversations of the variant `oracle` play a scenario's gold calls and say what it wants said.
+Those of `alt_topo` do so in another order that the milestones leave open. No language model made
+them. The first of both that upstream gives 1.0 is the reference of its scenario.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The file of ToolSandbox's scenarios, read, checked, and moved to another time.
 
-What depends on the clock when a scenario is built is built again. A record says of each such value
-either how far it is from the clock's start (`now_offset_s`), or what it is at that start and at
-other ones (`value`, `alt`). Of the latter there are three kinds: the year, and a time of day
-tomorrow or on the next Friday, which on a Friday is that day. Which one a value is follows from
+What depends on the clock when a scenario is built is built again. A record tells each such value in
+one of two ways: how far it is from the clock's start (`now_offset_s`), or what it is at that start
+and at other ones (`value`, `alt`). The latter are the year, a time of day tomorrow, or a time of
+day on the next Friday. On a Friday the next Friday is that day. Which one a value is follows from
 what it is at each start; where both days fit, tomorrow is it.
 
 Source: apple/ToolSandbox, whose scenario definitions compute these when they are imported.

@@ -1,8 +1,8 @@
 """What ToolSandbox tells the model that plays the user, as a persona.
 
-Upstream writes it as messages that only the user sees: an instruction with the user's goal and what
-it knows, after conversations as examples, each with an instruction of its own. The instruction's
-general part is left out: SEAL has its own (`seal.agents.users`).
+Upstream writes it as messages that only the user sees. Conversations as examples come first, each
+with an instruction of its own. The last instruction has the user's goal and what it knows. The
+instruction's general part is left out: SEAL has its own (`seal.agents.users`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Whether a dialogue left the world as it should: what was booked, and nothing else.
 
-- goal_state: 1 where the calls that changed something are those of the gold, as a multiset of tools
-  and arguments (`call_keys`), whatever their order; else 0. One score a task, over the goals
-  that were played. Its details count what was due, made, missing and beyond.
+- goal_state: 1 if the calls that changed something are those of the gold, else 0. They are compared
+  as a multiset of tools and arguments (`call_keys`), without their order. One score a task, over
+  the goals that were played. Its details count what was due, made, missing and beyond.
 - goal_state_due: the same of the tasks in which something was to be booked: who books nothing at
   all is right in the others.
 

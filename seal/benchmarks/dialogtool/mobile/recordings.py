@@ -1,7 +1,7 @@
 """What the apps were asked and answered: in the dialogue that is played, and in all of a pool.
 
-A goal of a recorded dialogue holds the calls of its turn in its reference, each with a result whose
-content is JSON text: a list of rows.
+The reference of a goal holds the calls of its turn. Each has a result whose content is a list of
+rows as JSON text.
 
 `mobile.json` holds the calls of a whole corpus: {version, apis: {tool id: {rows, calls:
 [[arguments, [places of rows], conflict]]}}}. Calls of one API with equal arguments stand once, with
@@ -102,11 +102,11 @@ class Api:
     folded: Sequence[Row]
     """The same rows with values as they are compared."""
     calls: Mapping[bytes, tuple[int, ...]]
-    """`call_key` of its arguments to the rows of the answer, by their places in the table; where
-    dialogues differ, that of the first one by id."""
+    """`call_key` of its arguments to the rows of the answer, by their places in the table. If
+    dialogues differ, the first one by id counts."""
     logins: frozenset[bytes]
-    """Values of the arguments that its app asks of every call, each map in canonical JSON: of calls
-    that brought something, for a wrong PIN brings nothing."""
+    """Values of the arguments that its app asks of every call, each map in canonical JSON. They are
+    of calls that brought something, for a wrong PIN brings nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,19 @@
 """The world `mobile`: the apps of a dialogue, one mobile a chat.
 
 Same input, same output (`-T mobile=exact`), or the app's table filtered (`-T mobile=filter`). A
-call runs only where all that its app and its API require is filled: a `?` stands for what is not
-known, and nothing is run. A call that changes something runs only after the user has confirmed just
-these arguments: what was said in the chat decides, or that the dialogue's own user confirmed them
-(label `confirmed` of a goal); `-T confirm=false` asks for no confirmation.
+call runs only if all that its app and its API require is filled. A `?` stands for what is not
+known: then nothing is run. A call that changes something runs only after the user has confirmed
+just these arguments. What was said in the chat decides, or that the dialogue's own user confirmed
+them (label `confirmed` of a goal). `-T confirm=false` asks for no confirmation.
 
 To confirm a call the agent must have said every one of its arguments, and the user's next word must
 allow just that (`seal.core.confirmation`). An argument is said by the rules of `seal.core.stated`:
 dates and times in whatever form, 2019-03-08 as "March 8th", 17:30 as "5:30 pm".
 
-The answer to a call is recorded, or chosen from the app's table, or what a function brings that a
-model wrote (`--tools created`), in a sandbox. Bookings stand in the table `bookings` and change
-later answers: a look-up of the same app shows a booking, such as an alarm that was added among the
-alarms. It does so where the booking brought all that the look-up brings (its result slots). `new_`
+The answer to a call is the recorded one, or rows of the app's table, or what a function brings that
+a model wrote (`--tools created`). Such functions run in a sandbox. Bookings stand in the table
+`bookings` and change later answers. A look-up of the same app shows a booking, such as a new alarm
+among the alarms, if the booking brought all that the look-up brings (its result slots). `new_`
 before a name does not count: by it SGD tells what is to be from what is.
 
 Source: DialogTool (2025), virtual mobile environment; rules of AppBench's environment.
@@ -132,10 +132,10 @@ def _plain(name: str) -> str:
 class Exact(Answers):
     """The recorded answer: same input, same output.
 
-    The dialogue's own calls come first: of equal ones that of the goal that is played, else the
-    n-th in the dialogue for the n-th time that the call is made, the last one for any further time.
-    Then what other dialogues recorded. What was never recorded is refused, unless a booking shows
-    in it.
+    The dialogue's own calls come first. Of equal ones that of the played goal counts. Else the n-th
+    in the dialogue answers when the call is made for the n-th time, and the last one any further
+    time. Then what other dialogues recorded. What was never recorded is refused, unless a booking
+    shows in it.
 
     Args:
         task: The dialogue.
@@ -185,8 +185,8 @@ class Filtered(Answers):
     """Rows of the app's table: those with the required arguments, and the optional ones given.
 
     Arguments that are no column of the table, such as the number of seats, choose nothing. A
-    booking brings the rows that it was recorded to bring for such arguments, else what a look-up of
-    its app has of them, with the arguments; where its app looks nothing up, the arguments alone. An
+    booking brings the rows that were recorded for such arguments. Else it brings what a look-up of
+    its app has, with the arguments. If its app looks nothing up, it brings the arguments alone. An
     app that asks for a login takes those that were recorded.
     """
 

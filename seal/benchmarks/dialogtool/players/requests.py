@@ -1,7 +1,7 @@
 """What an assistant does next, and which API it asks, by the words of user and assistant.
 
-Which API: the one that shares most words with what the user said last and names its wish; what was
-said before decides where the last words name none. Arguments:
+The API is the one that shares most words with what the user said last and names its wish. If the
+last words name none, what was said before decides. Arguments:
 `seal.benchmarks.dialogtool.players.slots`; required ones that nobody has told are `?`.
 """
 

@@ -1,9 +1,9 @@
 """Values of an API's arguments, as a dialogue tells them.
 
-Later words count before earlier ones. An argument takes, in this order: one of its listed values
-that the user names; what its kind says (a date of the year 2019, a time, a number, yes or no); what
-an earlier result or request has under the same name and the dialogue names; a name that answers a
-question about it or stands after a preposition that goes with it.
+Later words count before earlier ones. An argument takes one of its listed values if the user names
+it. Else it takes what its kind says: a date of the year 2019, a time, a number, yes or no. Else it
+takes what an earlier result or request has under the same name and the dialogue names. Last comes a
+name that answers a question about it, or stands after a preposition that goes with it.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@
 | gold | user_simulator, awareness, requester, teacher, responder, teacher, actor, user_simulator |
 | own | user_simulator, awareness, [requester, executor], responder, actor, user_simulator |
 
-With gold decisions every task is tried by itself: the teacher, whose model is the oracle, tells the
-responder and the actor what gold decided, and calls are recorded without being run. With decisions
-of its own the team does what it decided. A goal that creates a tool is the creator's.
-Tasks that are not asked for seat nobody.
+With gold decisions every task is tried by itself. The teacher, whose model is the oracle, tells the
+responder and the actor what gold decided. Calls are recorded without being run. With decisions of
+its own the team does what it decided. A goal that creates a tool is the creator's. Tasks that are
+not asked for seat nobody.
 
 The paper asked its models at temperature 0.1 and top_p 0.1 (`--temperature 0.1 -M top_p=0.1`); here
 a run's temperature is the user's.

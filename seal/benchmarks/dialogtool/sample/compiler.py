@@ -1,11 +1,11 @@
 """The sample's files, compiled into the corpus's form and imported like the corpus.
 
-`apps.json` holds of each service what it is about, its slots (with their values where they are
+`apps.json` says of each service what it is about. It has its slots (with their values if they are
 listed), its APIs, and the table of what it knows. `login` are slots that every call must have.
 
-What stands between the lines of a dialogue is computed: the state of each service, the arguments of
-calls (all that was said of the API's slots), and their results. A booking that has every column of
-its app's table is a row of it for the rest of the dialogue.
+Three things are computed: the state of each service, the arguments of calls (all that was said of
+the API's slots), and their results. A booking that has every column of its app's table is a row of
+it for the rest of the dialogue.
 """
 
 from __future__ import annotations

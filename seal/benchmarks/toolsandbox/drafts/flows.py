@@ -1,11 +1,11 @@
 """What a finished sequence did, call by call, and which later call or text used what.
 
-A value of a result is used where an argument of a later call holds it, or a message to the user
-states it, and it can come from nowhere else: neither did the user say it before, nor was the call
-itself given it. Of a text its words with a digit count too, of a fraction what a message rounds it
-to; truth values, None, 0, 1 and single letters never do. Where several calls brought a value, it
-comes from the first. From this follows which calls and events become milestones, and which must
-come before which.
+A value of a result is used if an argument of a later call holds it, or if a message to the user
+states it. It must come from nowhere else: the user did not say it before, and the call was not
+itself given it. Words with a digit within a text count too, and so does what a message rounds a
+fraction to. Truth values, None, 0, 1 and single letters never count. Where several calls brought a
+value, it comes from the first. From this follows which calls and events become milestones, and
+which must come before which.
 """
 
 from __future__ import annotations

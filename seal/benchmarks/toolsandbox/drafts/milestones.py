@@ -3,17 +3,17 @@
 - A call that changed tables becomes a milestone at what changed
 (`seal.benchmarks.toolsandbox.drafts.nodes`).
 - A call whose result a later call or message used (`seal.benchmarks.toolsandbox.drafts.flows`)
-  becomes a milestone at that call with its arguments: those that follow from an earlier result are
-  taken from there where an extractor knows how, and ids that were made in the chat are left out.
-  Where nothing changed before a message, the last call before it is taken for used.
+  becomes a milestone at that call with its arguments. Arguments that follow from an earlier result
+  are taken from there if an extractor knows how. Ids that were made in the chat are left out. Where
+  nothing changed before a message, the last call before it is taken for used.
 - An event, such as a timer that rings, becomes a milestone.
 - The last message to the user becomes a milestone at the values of results that it tells, else at
   its words.
-- An edge says that a call used an earlier one's result, that both changed one table, or, where a
-  world can try, that it fails without what the earlier one changed. Other milestones are
-  parallel.
-- Every table is guarded that no parallel milestone may change, and of a changed row
-  every cell.
+- An edge has one of three reasons: a call used an earlier one's result, both changed one table, or
+  the call fails without what the earlier one changed. Only a world can try the last. Other
+  milestones are parallel.
+- A milestone guards every table that no parallel milestone may change, and every cell of a changed
+  row.
 
 The draft is measured against the sequence itself by the rules `clean`. It says how this sequence
 went, not what else is right: loosen what others may do otherwise.

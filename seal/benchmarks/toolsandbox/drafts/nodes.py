@@ -1,8 +1,8 @@
 """Milestones in the notation of scenarios: what each asks for, as it was done, and what it guards.
 
-Rows of changed tables are written whole, so that nothing else of them may change or be filled in:
-ids and moments of creation alone are left out, for they differ from chat to chat. Cells of
-positions and of moments that earlier calls brought have a tolerance.
+Rows of changed tables are written whole, so that nothing else of them may change or be filled in.
+Only ids and moments of creation are left out, for they differ from chat to chat. Cells of positions
+and of moments that earlier calls brought have a tolerance.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ compile to:
 
     seal import scenarios authored --out POOL -T benchmark=toolsandbox-sample
 
-`limits/` holds what is not of that pool: three scenarios that ask for confirmation before a call,
-and three in which a timer rings (`confirmations.json`, `timers.json`). They are imported alike:
+`limits/` holds six scenarios that are not of that pool: three ask for confirmation before a call
+(`confirmations.json`), and a timer rings in the others (`timers.json`). They are imported alike:
 
     seal import scenarios limits/timers.json --out TIMERS
 

@@ -42,14 +42,14 @@ A scenario has
 - `gold`: what is to be done, after the request: {"do": {TOOL: {argument: value}}}, or a list of
   such for calls at once; {"say": text} to the user; {"hear": text} from the user. `keep` names the
   result of a `do`, and `{NAME.0.phone_number}` stands for a part of it in later texts and values.
-  What it hears and the scripted user would not say there is a remark of the import: who plays the
-  gold to that user has another conversation.
+  If it hears what the scripted user would not say there, the import remarks on it: a model that
+  plays the gold to that user has another conversation.
 - `told`: {"right": [text, ...], "wrong": [text, ...]}: texts in place of the one by which gold
-  meets its last node that tells or refuses; what gold says after its last call is left out then.
+  meets its last node that tells or refuses. What gold says after its last call is then left out.
   With a right one the scenario scores 1, with a wrong one less.
 - `wrong`: at least one {"why": text, "steps": [...]} of the same form, that must not score 1.
 
-What no call and no cell could ever meet is refused when the file is read: an argument or column
-that there is not, a value of another type, a tolerance below 0, rows that are none, a node that
-need not come before, a key that stands twice.
+A file is refused if it asks for what no call and no cell could ever meet. Such are an argument or
+column that does not exist, a value of another type, a tolerance below 0, and rows that are no rows.
+A reference to a node that need not come before and a key that stands twice are refused too.
 """

@@ -40,8 +40,8 @@ def check_begun(rows: Iterable[Mapping[str, JSON]], types: Types, place: str) ->
     """Make sure that a table can begin with these rows.
 
     Raises:
-        DataError: A column is unknown, a cell is of another type, or one is left out that cannot be
-            null, in this order; the text names the place, what was expected and the repair.
+        DataError: A column is unknown, a cell is of another type, or a cell is left out that cannot
+            be null, in this order. The text names the place, what was expected and the repair.
     """
     for number, row in enumerate(rows):
         check_cells(row, types, f"{place}.{number}")
@@ -250,8 +250,8 @@ def tables_of(
         columns: Table of the kind of world to its columns and their types.
 
     Raises:
-        DataError: A change names no table of the base world, or a row that cannot be changed, or a
-            cell cannot be what it is; the text names the place.
+        DataError: A change names a table that the base world has not, or a row that cannot be
+            changed, or gives a cell a value that it cannot have. The text names the place.
     """
     world = f"world {scenario.world!r} ({base.place}): tables"
     tables: Tables = timed(base.tables, zone, world)

@@ -146,7 +146,7 @@ def read_authored(source: Path) -> Authored:
 
     Raises:
         DataError: A file is no JSON or not of the form, an id stands twice, or there is no
-            scenario; the text names file, scenario, field and repair.
+            scenario. The text names file, scenario, field and repair.
     """
     worlds: dict[str, BaseWorld] = {}
     scenarios: dict[str, Scenario] = {}

@@ -80,8 +80,8 @@ def import_scenarios(
         allow_code: Modules whose worlds a scenario may name by a dotted path.
 
     Raises:
-        DataError: A file is malformed, a scenario cannot be, its gold sequence does not score 1, or
-            a wrong one does; the text names file, scenario, field and repair.
+        DataError: A file is malformed, a scenario contradicts itself, its gold sequence does not
+            score 1, or a wrong one does. The text names file, scenario, field and repair.
         UnknownNameError: There is no world of a kind.
         MissingExtraError: A tool needs a library that is not installed.
     """

@@ -68,9 +68,9 @@ def plan_of(scenario: Scenario, names: Names) -> Plan:
     """Return the milestones, with their guardrails, and minefields of a scenario.
 
     Raises:
-        DataError: A node is malformed, names what there is not, asks for what cannot be, refers to
-            one that need not come before, or the nodes form a cycle; the text names the node, the
-            field and the repair.
+        DataError: A node is malformed, names what does not exist, asks for what cannot be, or
+            refers to one that need not come before; or the nodes form a cycle. The text names the
+            node, the field and the repair.
     """
     fields = {"milestones": scenario.milestones, "minefields": scenario.minefields}
     plan = Plan(**{name: _nodes(nodes, name, names) for name, nodes in fields.items()})
@@ -99,9 +99,9 @@ def place_of(nodes: Sequence[Node], field: str, number: int) -> str:
 def _guarded(plan: Plan, declared: Sequence[Sequence[str]]) -> Plan:
     """Return a plan whose milestones also keep the declared tables as they are.
 
-    Stricter than ToolSandbox's guardrails: a table that a milestone asks nothing of is unchanged
-    since each of those right before it, whatever these ask of it, else since the start; and where a
-    milestone is a last one, nothing changes any more.
+    They are stricter than ToolSandbox's guardrails. A table that a milestone asks nothing of must
+    be unchanged since each milestone right before it, whatever that one asks of the table. The
+    first milestones compare with the start. After a last milestone nothing may change any more.
     """
     later = {position for node in plan.milestones for position in node.after}
     nodes = []

@@ -29,8 +29,8 @@ def play_sequence(
         tools: Name of an offered tool to its id.
 
     Raises:
-        DataError: A call names a tool that is not offered, or a text or argument a part of a result
-            that there is not; the text names the move.
+        DataError: A call names a tool that is not offered, or a text or argument names a part that
+            no result has. The text names the move.
     """
     played = _Played(world, tools)
     played.say(USER, MANAGER, request)

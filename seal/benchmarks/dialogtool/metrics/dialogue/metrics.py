@@ -9,16 +9,15 @@ is due, every action counts that has to do with tools. Elsewhere the named actio
 gold one, as `inform_count` does `inform`; where gold is `confirm`, every tool action counts.
 Exactly: the gold action.
 
-Selection counts decisions: a due API that was requested and a turn rightly left without a request
-are right; a wrong API, one that is missing, a request that cannot be read and one too many are
-wrong. As published an API is right by its app and name, in any case; exactly, it is the very one,
-and the turn is right only as a whole. Recall is over the turns on which an API is due.
+Selection counts decisions. Right are a due API that was requested, and a turn rightly left without
+a request. Wrong are a wrong API, a missing one, a request that cannot be read, and one too many. As
+published, app and name decide, in any case. Exactly, it must be the very API, and the turn is right
+only as a whole. Recall is over the turns on which an API is due.
 
-Execution is over the turns on which an API was due and one was requested. As published each gold
-argument must be there with a value that contains the gold one or is contained in it, in any case,
-and whatever else was given is passed over; where arguments are missing, one `?` for one of them is
-enough. Exactly: the same names, each value equal to one that gold accepts, `?` for all that are
-missing.
+Execution is over the turns on which an API was due and one was requested. As published, each gold
+argument must be there with a value that contains the gold one or is contained in it, in any case.
+Further arguments are passed over. If arguments are missing, one `?` for one of them is enough.
+Exactly: the same names, each value equal to one that gold accepts, `?` for all that are missing.
 
 Source: DialogTool, sections 4 and 5; its turn-level scoring is AppBench's.
 """

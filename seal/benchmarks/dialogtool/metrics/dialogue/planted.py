@@ -1,9 +1,9 @@
 """Replies that are known to be good or bad, put to the model that judges how roles are kept.
 
-Of each reply of a character four are made from what it had to say, all in its style: a faithful
-one; one that drops a fact; one that says another in its place; and a template, which says nothing
-of it. A score is 1 where the judge puts the faithful one above the planted one, and 0 where it puts
-it below or beside it. So the means are how often the judge ranks rightly.
+For each reply of a character four are made from what it had to say, all in its style. One is
+faithful, one drops a fact, one says another fact in its place, and a template says none. A score is
+1 where the judge puts the faithful one above the planted one, and 0 where it puts it below or
+beside it. So the means are how often the judge ranks rightly.
 """
 
 from __future__ import annotations

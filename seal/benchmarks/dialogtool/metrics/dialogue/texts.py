@@ -389,8 +389,8 @@ def checked(features: Mapping[str, JSON], said: str) -> dict[str, bool]:
 def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) -> Value:
     """Return a model's score of how well a role was kept; without a value where it gives none.
 
-    Where the rule finds a fact lost or invented, the details have `kept` as well: whoever is given
-    more than half there was judged by style alone.
+    If the rule finds a fact lost or invented, the details have `kept` as well. A score above half
+    is then one for style alone.
     """
     character = {name: value for name, value in played.items() if name != "features"}
     shown = {"role": character, "user": turn.goal.text, "meant": meant(turn), "said": said}
