@@ -1,18 +1,19 @@
 """MMTB's dialogues as tasks: one goal a mission, whose plan is the partial order of its nodes.
 
-- A call of a tool is `Called` with the gold arguments, those that the tool does not require
-  optional, and the recorded observation as its result.
-- The pseudo tool that asks the user is `Asked`, with the user's answer as its result; the one that
-  closes a mission is `Replied`, with the golden reply. Neither is offered to the model, which does
-  them by what it says.
+- A call of a tool is `Called` with the gold arguments, and has the recorded observation as its
+  result. Arguments that the tool does not require are optional.
+- The pseudo tool that asks the user is `Asked`, with the user's answer as its result. The one that
+  closes a mission is `Replied`, with the golden reply. Neither is offered to the model, which asks
+  and closes by what it says.
 - The reference plays the nodes in as few steps as it can find, all calls that are ready at once.
-- What the user answers stands in the persona, mission by mission (`replies`); a task without
-  questions has none, so that its missions end with the agent's first text.
+- What the user answers stands in the persona, mission by mission (`replies`). A task without
+  questions has no persona, so that its missions end with the agent's first text.
 - As published, what a model is told of earlier missions is what was said, without calls and
   results: `metadata["golden_history"]` is `texts`.
 - A record that names no types has those that its gold implies (`mission_labels`).
-- The date stands in the task's history; where each mission has its own, in the label `before`, with
-  whatever else is said between two missions, which golden history has and a played one has not.
+- The date stands in the task's history. If each mission has its own, it stands in the label
+  `before`, with whatever else is said between two missions. Golden history has that, a played one
+  has not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """MMTB's tool documents as tools, and its tool lists.
 
-A line of a tools file is the list of tools of one dialogue; the same document stands in several
-lists and becomes one tool, whose source names the lists. Different documents of one name are
-different tools.
+A line of a tools file is the list of tools of one dialogue. A document that stands in several lists
+becomes one tool, whose source names the lists. Different documents of one name are different tools.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """ToolBench's answer trees: one file a run, by depth-first search (`tree`) or in a chain (`trys`).
 
-A valid run's steps are the last chain of `train_messages`. An invalid run has none: there the steps
-are the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval
-reads them.
+A valid run's steps are the last chain of `train_messages`. An invalid run has none. Its steps are
+the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval reads
+them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """AnyToolBench: queries over ToolBench's APIs, with the names of the APIs that answer them.
 
 The file names APIs and does not describe them. Their documents are taken from query files of
-StableToolBench or, where that does not lie beside the source, of ToolBench; all of their APIs make
+StableToolBench, or of ToolBench if only that lies beside the source. All APIs of those files make
 the pool. Names are compared by ToolBench's rule, and of several documents that of the same category
 counts. A gold API without a document joins the pool by its names alone, with `source["document"]`
 false and open parameters.

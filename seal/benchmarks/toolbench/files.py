@@ -10,8 +10,8 @@
 | results | verdicts and preferences of a judge; ignored |
 | csv, empty, unknown | ignored |
 
-Which run is gold is told by the layout: upstream's training answers lie in `answer/GROUP/`, runs of
-a model one folder deeper, in `answer/MODEL/GROUP/`, or elsewhere, such as in `A_GROUP_MODEL/`.
+The layout tells which run is gold: upstream's training answers lie in `answer/GROUP/`. Runs of a
+model lie one folder deeper, in `answer/MODEL/GROUP/`, or elsewhere, such as in `A_GROUP_MODEL/`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Source:
 def find_files(source: Path) -> Source:
     """Return the files of a source.
 
-    A folder below the source whose name contains "example" is skipped: such examples repeat records
-    of the data; they are read where the source itself is such a folder or lies in one.
+    A folder below the source whose name contains "example" is skipped, for such examples repeat
+    records of the data. They are read if the source itself is such a folder or lies in one.
 
     Raises:
         DataError: A `.json` file is no JSON; JSON Lines are told as such.

@@ -3,12 +3,12 @@
 Task id: `group/query_id`. A record that repeats id and text counts once; the same id with another
 text gets `#` and 8 hexadecimal digits of the text's digest. Training answers (`answer/GROUP/`) give
 gold calls to the task of their group, id and text, or become tasks of their own. A model's run
-joins its task in the same way; without one it is counted and listed as `runs_without_task`, unless
-the source has no queries at all: then the runs themselves say what the tasks are.
+joins its task in the same way. A run without a task is counted and listed as `runs_without_task`.
+If the source has no queries at all, the runs themselves say what the tasks are.
 
-Tasks are dropped as in Appendix A.1 of the SEAL paper, counted by reason: those that their training
-answer leaves unsolved and, under the preset `paper=seal`, those that are not multi-step and
-multi-tool. A recorded run of a dropped task is counted as `runs_of_dropped_tasks`.
+Tasks are dropped as in Appendix A.1 of the SEAL paper, and counted by reason. Those are dropped
+that their training answer leaves unsolved and, under the preset `paper=seal`, those that are not
+multi-step and multi-tool. A recorded run of a dropped task is counted as `runs_of_dropped_tasks`.
 
 One malformed record ends the import, and nothing is written: a pool that silently lacks tasks would
 give other figures. What is well-formed and cannot be used is left out and counted instead.

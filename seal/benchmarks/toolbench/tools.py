@@ -1,13 +1,13 @@
 """ToolBench's API documents as tools: one for each different document, with a name of its own.
 
-Documents come from the `api_list` of query files, or, where these are absent, from the function
-lists of recorded runs, which carry names by the rule and descriptions cut at 256 characters.
-Descriptions stay as long as the source has them: ToolBench's prompt cuts them, its data does not.
+Documents come from the `api_list` of query files. Without these they come from the function lists
+of recorded runs, which carry names by the rule and descriptions cut at 256 characters. Descriptions
+stay as long as the source has them: ToolBench's prompt cuts them, its data does not.
 
 Upstream names become function and argument names by ToolBench's rule. Of the 928 recorded
-ToolLLaMA-2 runs that join a query, 920 have function names of this rule alone; four leave out the
-prefix of a leading digit (`bare_name`), and four pair some APIs with a wrong tool, which stay
-unknown. Source: ToolBench, `standardize` and `change_name` of its inference code.
+ToolLLaMA-2 runs that join a query, 920 have function names of this rule alone. Four leave out the
+prefix of a leading digit (`bare_name`). Four pair some APIs with a wrong tool; these stay unknown.
+Source: ToolBench, `standardize` and `change_name` of its inference code.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _ABOUT = re.compile(r'The description of this function is: "(?P<text>.*?)"?$', r
 class ApiTable:
     """ToolBench's APIs met so far. An id, name and document never change once they are here.
 
-    Unlike an `upstream.ToolTable` it gives every API a function name of its own, as recorded runs
-    call them, and takes documents that differ in their response shape alone for the same.
+    Unlike a `seal.pools.reading.tables.ToolTable` it gives every API a function name of its own, as
+    recorded runs call them. Documents that differ in their response shape alone are the same.
     """
 
     def __init__(self) -> None:

@@ -5,8 +5,8 @@ A file of `apilist/ENVIRONMENT/` assigns one dict, a literal but for the names o
     NAME_API = {API: {"description", "parameters": {NAME: {"type", "description", "required",
                                                            "default"?}}, "returns"?}}
 
-Those of `apilist/rapidapi/` are each an environment by their file's name, and group their APIs by
-toolset; an API that stands beside the toolsets belongs to none.
+Each file of `apilist/rapidapi/` is an environment of that name, and groups its APIs by toolset. An
+API that stands beside the toolsets belongs to none.
 
 Source: Shirley-Kokane/ToolScan, toolscan/apilist.
 """

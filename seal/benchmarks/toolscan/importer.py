@@ -10,7 +10,7 @@ Queries in upstream's input format (`seal.benchmarks.toolscan.queries`) are read
 beside; upstream does not publish them: then the pool has no tasks. Tool id: `toolscan/TOOLSET/API`,
 and the environment where it has no toolsets; an environment is a tool's category.
 
-`finish` and `check_valid_actions` are pseudo actions of ToolScan's chat and no APIs: their names
+`finish` and `check_valid_actions` are no APIs but pseudo actions of ToolScan's chat. Their names
 are kept beside the tools, for the similarity of names counts them.
 
 Source: "ToolScan" (Kokane et al., 2024), and the lists and loader of Shirley-Kokane/ToolScan.

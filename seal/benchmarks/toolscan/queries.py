@@ -8,20 +8,20 @@ A file is JSON objects one after the other, over several lines or with several o
      "category": text}
 
 - Environment: `tool` names that of a list of its own (movie, patent, spaceflight, weather), and its
-  tools outside of any toolset are offered. Where it is "rapidapi" the category names environment
-  and toolset (`Data_ZILLOWV2_API`), and the toolset's tools are offered, as by upstream's loader;
-  the environment's where the name has no toolset. A query of any other environment is left out.
+  tools outside of any toolset are offered. If it is "rapidapi", the category names environment and
+  toolset (`Data_ZILLOWV2_API`), and the toolset's tools are offered, as by upstream's loader. If
+  the name has no toolset, the environment's are. A query of any other environment is left out.
 - Gold: a trajectory is a plan, its calls in no order, since a map from API to calls has none.
-  Pseudo actions are left out of it. A trajectory with an API that is not offered, or malformed, is
-  left out and counted, and never the query; a query without a usable one has no gold. `[{}]`, the
-  one trajectory without a call, says that no API serves: the agent should abstain.
-- The value "optional" marks an argument that may be left out, and says of no value that it is the
-  right one: any that the schema takes is. Upstream's code counts a call that gives it as wrong.
+  Pseudo actions are left out of it. A trajectory that is malformed, or has an API that is not
+  offered, is left out and counted. The query stays; one without a usable trajectory has no gold.
+  `[{}]`, the one trajectory without a call, says that no API serves: the agent should abstain.
+- The value "optional" marks an argument that may be left out. It says of no value that it is right:
+  any that the schema takes is. Upstream's code counts a call that gives it as wrong.
 - `answer`: each text or number within is what a right answer states.
 
 ToolScan's loader fails as a whole at the first fault. Here what is no JSON is passed over up to the
-next record, and counted once. A name that stands twice in one object has both its lists, one after
-the other, as upstream's unused helper for such records means it; of other values the last counts.
+next record, and counted once. If a name stands twice in one object, its two lists are joined, as
+upstream's unused helper for such records means it. Of other values the last counts.
 
 What upstream's records lack may stand in `additional_info` of one's own: `id` (else the position),
 `irrelevance`, why no API serves (`IRRELEVANCE`), `seed`, the id of the query that was varied so,

@@ -1,8 +1,8 @@
 """Dialogues made mission by mission, each in a chat of its own that goes on from those before.
 
-A mission of which no decision passes the checker in three tries, or whose words cannot be used,
-drops its dialogue with a reason; what was made before stays beside it, so that a person can mend
-the request. A failure of the infrastructure is raised instead: that dialogue is made another time.
+A mission drops its dialogue, with a reason, if no decision passes the checker in three tries, or if
+its words cannot be used. What was made before stays beside it, so that a person can mend the
+request. A failure of the infrastructure is raised instead: that dialogue is made another time.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Which call of a finished mission comes after which is inferred from where its values come from:
 
-- A call comes after an earlier one whose result holds one of its argument values, where the value
-  can come from nowhere else: nobody said it before, no result of an earlier mission holds it, and
-  the earlier call was not itself given it. Where several calls brought a value, it comes from the
+- A call comes after an earlier one whose result holds one of its argument values, if the value can
+  come from nowhere else. So nobody said it before, no result of an earlier mission holds it, and
+  the earlier call was not itself given it. If several calls brought a value, it comes from the
   first.
 - A call with an argument that the user was asked for comes after the question, and a question
   after earlier ones about the same tool.

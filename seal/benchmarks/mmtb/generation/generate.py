@@ -13,10 +13,10 @@ A review is a JSON list with an entry a mission, in the order of the dialogues:
     {"dialogue": "d0001", "mission": 0, "type": "single", "relation": null,
      "candidates": ["...", "..."], "choice": "...", "dropped": ""}
 
-`choice` is what the user spoke: the first candidate at first. Another candidate, its number from 1,
-or words of the person's own are taken the next time: the dialogue is made again from that mission
-on, what came before stays. Words of one's own stay in force whatever becomes of the candidates; a
-chosen candidate only as long as the candidates are the same.
+`choice` is what the user spoke: the first candidate at first. A person may put another candidate
+there, its number from 1, or words of their own. The next time the dialogue is made again from that
+mission on; what came before stays. A person's own words stay in force whatever becomes of the
+candidates. A chosen candidate does so only as long as the candidates are the same.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     user -> planner -> checker -> agent -> user | executor -> checker -> planner
 
-The user and the agent alone talk to each other. The planner's decisions, and what calls bring, go
-through the checker, which sends back what breaks a rule and after `TRIES` of them ends the chat.
-What user, planner and agent say comes from a model or a grammar (`scenes.Speakers`), what the
-executor brings from a simulator.
+The user and the agent alone talk to each other. The planner's decisions and the results of calls go
+through the checker. It sends back what breaks a rule, and ends the chat after `TRIES` of them. What
+user, planner and agent say comes from a model or a grammar (`scenes.Speakers`), what the executor
+brings from a simulator.
 
 Each rule that is broken gives a rejection, whose text goes back to the planner. All are checked by
 code, so that equal decisions get equal answers.

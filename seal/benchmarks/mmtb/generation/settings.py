@@ -1,8 +1,8 @@
 """What a generation of missions is told, and which missions follow: types, relations, dates, seeds.
 
-Up to four missions every sequence of types is made, in the order of counting; of more missions a
-covering array: each window of a de Bruijn cycle, so that at every place every run of `cover` types
-occurs exactly once. A smaller set could not do that.
+Up to four missions every sequence of types is made, in the order of counting. For more missions a
+covering array is made: each window of a de Bruijn cycle. At every place every run of `cover` types
+then occurs exactly once. A smaller set could not do that.
 
 Source: "Multi-Mission Tool Bench" (2025), the mission switching space; the covering array is ours.
 """

@@ -6,6 +6,6 @@ sample, and the simulator `template` their results; no model took part:
     seal generate missions --tools sample --out POOL --name mmtb-sample
 
 Each dialogue passed the machine checks of `seal.benchmarks.mmtb.generation.validation`. Arguments
-are compared by the scorer `exact`: a request states every value as the call needs it, or refers to
-one that stands in an earlier text. Persons, companies and all results are invented.
+are compared by the scorer `exact`. A request states every value as the call needs it, or refers to
+one in an earlier text. Persons, companies and all results are invented.
 """

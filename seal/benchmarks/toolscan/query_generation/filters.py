@@ -200,8 +200,8 @@ class Filters:
 def paraphrase_fault(text: str, seed: Seed) -> Fault | None:
     """Return what a paraphrase lost of its seed, or added to it; None: nothing.
 
-    A gold value that the seed does not state, for it follows from words or from an earlier result,
-    need not be stated; numbers, days and names of the seed always do, and there may be no others.
+    A gold value that the seed does not state follows from words or from an earlier result, and need
+    not be stated. Numbers, days and names of the seed must be stated, and there may be no others.
     """
     if words(text) == words(seed.text):
         return Fault("constraint", "same_words")

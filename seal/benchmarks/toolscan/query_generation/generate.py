@@ -6,11 +6,11 @@
     generation/settings.json                   what the queries are made by
     generation/drafts.jsonl                    what was proposed for each seed and kind, as it came
 
-What is proposed is written down first; the filters then go through all of it in the order of the
-pool, so what is kept does not depend on when a generation was killed.
+What is proposed is written down first. The filters then go through all of it in the order of the
+pool. So what is kept does not depend on when a generation was killed.
 
-Behind the queries stand the seeds of the irrelevant ones, tagged `query_kind=seed`: how often a
-model abstains means little without how often it does where a tool serves.
+Behind the queries stand the seeds of the irrelevant ones, tagged `query_kind=seed`. How often a
+model abstains means little unless one knows how often it does so although a tool serves.
 
 Source: Kokane et al. (2024), "ToolScan", the making of queries: seeds are augmented, and filtered
 for feasible ones with results, for difficulty, diversity and near-duplicates.

@@ -9,8 +9,8 @@ changed `text` is checked by the filters again and taken where it passes them. `
 person's own; the other columns only inform. Rows that are missing are accepted as they are. Each
 generation writes the file anew, with the choices that it holds.
 
-A cell that a spreadsheet would take for a formula has an apostrophe before it, which is taken off
-again: one that begins with =, +, -, @, a tab or a line break, after any number of apostrophes.
+A cell that a spreadsheet would take for a formula gets an apostrophe before it, which is taken off
+again. Such a cell begins with =, +, -, @, a tab or a line break, after any number of apostrophes.
 """
 
 from __future__ import annotations

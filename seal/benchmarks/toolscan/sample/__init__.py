@@ -1,8 +1,8 @@
 """The benchmark of similar tools that ships: 6 environments, all of our own making.
 
-`authored/` holds what was written: tools in ToolScan's neutral list (`tools.json`), queries in its
-input format (`queries.jsonl`, read by `seal.benchmarks.toolscan.queries`), and the tables out of
-which the tools answer (`answers.json`, read by `seal.benchmarks.toolscan.sample.world`). Beside it
+`authored/` holds what was written. `tools.json` has tools in ToolScan's neutral list.
+`queries.jsonl` has queries in its input format (`seal.benchmarks.toolscan.queries`). `answers.json`
+has the tables out of which the tools answer (`seal.benchmarks.toolscan.sample.world`). Beside it
 lies the pool that they compile to:
 
     seal import toolscan-sample authored --out POOL

@@ -1,8 +1,9 @@
 """Constraints as a description states them, and as a schema does.
 
-English alone is read. Stated are bounds of numbers ("from 1 to 10", "at least 0"), of lengths ("at
-most 80 characters") and of lists ("1 to 5 items"), choices ("one of: a, b"), defaults ("default:
-10"), and the shape of a text by its usual mark ("YYYY-MM-DD") or an example ("such as AB-12").
+English alone is read. Bounds are stated of numbers ("from 1 to 10", "at least 0"), of lengths ("at
+most 80 characters") and of lists ("1 to 5 items"). Choices ("one of: a, b") and defaults ("default:
+10") are stated too. The shape of a text is stated by its usual mark ("YYYY-MM-DD") or an example
+("such as AB-12").
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """What tools are to do, one sentence each, as a person writes it down.
 
-A file of plain text has a tool a line, with or without a name before a colon; a line that begins
+A file of plain text has a tool a line, with or without a name before a colon. A line that begins
 with `#` names the category of those after it:
 
     # Travel
     search_hotels: Search hotels in a city between two dates.
     Convert an amount of money from one currency to another.
 
-JSON Lines, or one JSON array, has objects with the fields `description`, and where wanted `name`
-and `category`, or texts, each a line of plain text. What the file holds decides, not its name.
+JSON Lines, or one JSON array, has texts, each a line of plain text, or objects. An object has the
+field `description`, and where wanted `name` and `category`. What the file holds decides, not its
+name.
 """
 
 from __future__ import annotations

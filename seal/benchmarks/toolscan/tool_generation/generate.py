@@ -10,10 +10,10 @@ The folder that is made holds
 A killed generation loses what was in flight, and goes on by the same command
 (`seal.experiments.generation.journal`). Descriptions of one category make one list.
 
-A tool's task is its description with one example's values, and the call for them, so that the pool
-can be searched and played as it stands. The request names what the tool does in the tool's own
-words, so the tasks are easy: they try a pool, they measure no model. Missions are made by
-`seal generate missions`.
+A tool's task is its description with one example's values, and the call for them. So the pool can
+be searched and played as it stands. The request names what the tool does in the tool's own words,
+so the tasks are easy: they try a pool, they measure no model. Missions are made by `seal generate
+missions`.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ A draft is the JSON text of one object: `name`, `description`, `parameters` (JSO
 
 A model's pattern must not hold up a run. Python's `re` tries a repeated group that repeats
 something itself in more ways than can be counted: `^(a+)+$` on 40 letters and a comma does not end.
-Such patterns are refused by their form, some harmless ones with them: a group may repeat if it has
-neither a repetition nor a choice inside, or up to nine times if what is inside has an end:
-`^([0-9]{1,3}[.]){3}[0-9]{1,3}$`.
+Such patterns are refused by their form, some harmless ones with them. A group may repeat if it has
+neither a repetition nor a choice inside. It may repeat up to nine times if what is inside has an
+end: `^([0-9]{1,3}[.]){3}[0-9]{1,3}$`.
 """
 
 from __future__ import annotations

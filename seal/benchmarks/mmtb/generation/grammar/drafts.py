@@ -1,8 +1,8 @@
 """What one mission is going to be: its request, its calls, and what is left out of it at first.
 
-A script is drawn by the mission's own seed: acts whose tools are offered, in one of the shapes of
-its type, and things to fill them with. One of them at least is taken from what was spoken of, as
-the mission's relation wants it.
+A script is drawn by the mission's own seed. It has acts whose tools are offered, in one of the
+shapes of its type, and things to fill them with. At least one thing was spoken of before, as the
+mission's relation wants it.
 """
 
 from __future__ import annotations

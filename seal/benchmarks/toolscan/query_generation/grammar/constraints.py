@@ -1,7 +1,7 @@
 """Requests under three or four constraints, worded from what a tool says of itself.
 
-A request says what is wanted in the tool's own words, lists the values, and, where the result is
-known, names the one field that is asked for.
+A request says what is wanted in the tool's own words, and lists the values. If the result is known,
+it names the one field that is asked for.
 """
 
 from __future__ import annotations

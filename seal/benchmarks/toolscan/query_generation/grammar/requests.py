@@ -96,8 +96,8 @@ def request(
 def head_of(tool: Tool) -> tuple[str, bool]:
     """Return what a tool does in its own words, and whether they begin with an imperative.
 
-    It is the first clause of the description, or the words of the name where that is empty, too
-    short or too long; without an ending mark, its first letter small where it is no name's.
+    It is the first clause of the description, without an ending mark. The words of the name stand
+    in if that is empty, too short or too long. The first letter is small unless it begins a name.
     """
     text = _ASIDE.sub("", next(iter(sentences(tool.description)), "").strip())
     text = _PREFACE.sub("", text, count=1)

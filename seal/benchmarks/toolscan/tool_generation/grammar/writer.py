@@ -1,8 +1,8 @@
 """The writer of tools that asks no model, and its bank of parameters.
 
 From the words of a description it takes what is done and to what. Its parameters are those that the
-bank has for these words, and one of its own for each phrase that the bank does not know ("by
-ripeness"). Those that the description names are required. Seed and description decide everything
+bank has for these words. For each phrase that the bank does not know ("by ripeness") it makes one
+of its own. Those that the description names are required. Seed and description decide everything
 that is drawn.
 
 The bank (`bank.json`) says which words call for a parameter, and the schemas that it may have. An
