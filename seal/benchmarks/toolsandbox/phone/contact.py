@@ -57,18 +57,14 @@ def add_contact(
     device.check_given({"phone_number": phone_number})
     if is_self:
         _refuse_second_self(phone.table("contacts"))
-    person_id = phone.new_id()
-    phone.add(
+    return phone.insert(
         "contacts",
-        {
-            "person_id": person_id,
-            "name": name,
-            "phone_number": phone_number,
-            "relationship": relationship,
-            "is_self": is_self,
-        },
+        "person_id",
+        name=name,
+        phone_number=phone_number,
+        relationship=relationship,
+        is_self=is_self,
     )
-    return person_id
 
 
 @effects(checks=_modifying, changes=_modified)

@@ -109,6 +109,12 @@ class PhoneWorld(World):
         """Change settings."""
         self.put("settings", [{**self.settings, **changes}])
 
+    def insert(self, table: str, key: str, /, **cells: JSON) -> str:
+        """Add a row with a new id in its column `key`, and return the id."""
+        own = self.new_id()
+        self.add(table, {key: own, **cells})
+        return own
+
     def ask(self, question: Question, read: Callable[[JSON], Answer]) -> Answer:
         """Return what the web says (`WebAnswers.answer`)."""
         self.unrecorded = self.web.unrecorded_of(question)

@@ -27,20 +27,16 @@ def send_message_with_phone_number(
     if len(owners) != 1:
         raise DuplicateError(f"the address book has {len(owners)} owners of the phone, not one")
     recipients = where(contacts, "phone_number", phone_number)
-    message_id = phone.new_id()
-    phone.add(
+    return phone.insert(
         "messages",
-        {
-            "message_id": message_id,
-            "sender_person_id": owners[0]["person_id"],
-            "sender_phone_number": owners[0]["phone_number"],
-            "recipient_person_id": recipients[0]["person_id"] if recipients else None,
-            "recipient_phone_number": phone_number,
-            "content": content,
-            "creation_timestamp": phone.now,
-        },
+        "message_id",
+        sender_person_id=owners[0]["person_id"],
+        sender_phone_number=owners[0]["phone_number"],
+        recipient_person_id=recipients[0]["person_id"] if recipients else None,
+        recipient_phone_number=phone_number,
+        content=content,
+        creation_timestamp=phone.now,
     )
-    return message_id
 
 
 @effects()

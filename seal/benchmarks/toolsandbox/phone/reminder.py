@@ -34,19 +34,15 @@ def add_reminder(
         The id of the reminder.
     """
     device.check_given(locals())
-    reminder_id = phone.new_id()
-    phone.add(
+    return phone.insert(
         "reminders",
-        {
-            "reminder_id": reminder_id,
-            "content": content,
-            "creation_timestamp": phone.now,
-            "reminder_timestamp": reminder_timestamp,
-            "latitude": latitude,
-            "longitude": longitude,
-        },
+        "reminder_id",
+        content=content,
+        creation_timestamp=phone.now,
+        reminder_timestamp=reminder_timestamp,
+        latitude=latitude,
+        longitude=longitude,
     )
-    return reminder_id
 
 
 @effects(checks=_one)

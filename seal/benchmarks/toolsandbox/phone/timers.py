@@ -86,17 +86,9 @@ def set_timer(
     device.check_given({"timestamp": due})
     if due <= phone.now:
         raise ValueError(f"a timer rings later than now, which is {phone.now}; got {due}")
-    timer_id = phone.new_id()
-    phone.add(
-        TABLE,
-        {
-            "timer_id": timer_id,
-            "label": label,
-            "creation_timestamp": phone.now,
-            "timer_timestamp": due,
-        },
+    return phone.insert(
+        TABLE, "timer_id", label=label, creation_timestamp=phone.now, timer_timestamp=due
     )
-    return timer_id
 
 
 @effects()
