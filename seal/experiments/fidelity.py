@@ -60,8 +60,7 @@ from seal.runs.environment_stack import SimulatorSource
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
-from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.recorded_chats import RecordedEnvironments
+from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
 
 MEASURES = ("error", "shape", "echo", "facts", "told")

@@ -26,22 +26,22 @@ _KEYWORDS = re.compile(
     "|minimum|maximum|exclusive(Minimum|Maximum)|(any|one|all)Of|if|then|else|definitions"
     "|(read|write)Only|[$].*|x-.*"
 )
-ANYTHING = {"type": ["null", "string", "number", "boolean", "object", "array"]}
-LEAVES: dict[str, JSON] = {
+_ANYTHING = {"type": ["null", "string", "number", "boolean", "object", "array"]}
+_LEAVES: dict[str, JSON] = {
     "str": {"type": ["string", "null"]},
     "int": {"type": ["integer", "null"]},
     "float": {"type": ["number", "null"]},
     "bool": {"type": ["boolean", "null"]},
-    "NoneType": ANYTHING,
+    "NoneType": _ANYTHING,
     "list": {"type": ["array", "null"]},
     "dict": {"type": ["object", "null"]},
     "empty list": {"type": ["array", "null"], LENGTH: 0},
     "empty dict": {"type": ["object", "null"]},
 }
 """Leaf of a type template to its schema."""
-LIST = re.compile(r"list of (\w+) with length (\d+)")
+_LIST = re.compile(r"list of (\w+) with length (\d+)")
 """A leaf of a type template that is a list."""
-LIST_LENGTH = "_list_length"
+_LIST_LENGTH = "_list_length"
 """Key of a type template that says how many such objects there were."""
 
 
@@ -55,16 +55,12 @@ def response_schema(returns: JSON) -> dict[str, JSON] | None:
         returns: `Tool.returns`.
     """
     if isinstance(returns, str) and not is_template(returns):
-        from seal.simulator_cache.observed_shapes import parsed
-
-        returns = parsed(returns)
+        returns = _parsed(returns)
     if returns is None:
         return None
     if isinstance(returns, dict) and _looks_like_schema(returns) and not is_template(returns):
         return returns if _is_usable(returns) else None
-    from seal.simulator_cache.observed_shapes import observed_schema
-
-    schema = observed_schema(returns)
+    schema = _from_template(returns) if is_template(returns) else _from_example(returns)
     known = list(schema.get("properties", {}))
     return {**schema, "anyOf": [{"required": [name]} for name in known]} if known else schema
 
@@ -125,12 +121,12 @@ def is_template(value: JSON) -> bool:
     """Tell whether a value is a type template."""
     if isinstance(value, dict):
         return all(
-            isinstance(item, int) if key == LIST_LENGTH else is_template(item)
+            isinstance(item, int) if key == _LIST_LENGTH else is_template(item)
             for key, item in value.items()
         )
     if isinstance(value, list):
         return all(map(is_template, value))
-    return isinstance(value, str) and (value in LEAVES or LIST.fullmatch(value) is not None)
+    return isinstance(value, str) and (value in _LEAVES or _LIST.fullmatch(value) is not None)
 
 
 def both(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
@@ -167,3 +163,60 @@ def _common_types(left: list[str], right: list[str]) -> list[str]:
 def listed(value: Any) -> list[str]:
     """Return the types that a `type` keyword names."""
     return value if isinstance(value, list) else [value]
+
+
+def _parsed(text: str) -> JSON:
+    """Return the value of a JSON text, whole or cut off; None for prose."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    from pydantic_core import from_json
+
+    try:
+        value = from_json(text, allow_partial=True)
+    except ValueError:
+        return None
+    return value or None
+
+
+def _from_template(value: JSON) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {
+            "type": ["object", "null"],
+            "properties": {k: _from_template(v) for k, v in value.items() if k != _LIST_LENGTH},
+        }
+    if isinstance(value, list):
+        return _list_template(value)
+    found = _LIST.fullmatch(value)
+    if found is None:
+        return dict(_LEAVES[value])
+    items = _LEAVES.get(found[1], _ANYTHING)
+    return {"type": ["array", "null"], "items": items, LENGTH: int(found[2])}
+
+
+def _list_template(value: list[JSON]) -> dict[str, Any]:
+    if not value:
+        return dict(_LEAVES["empty list"])
+    first = value[0]
+    if isinstance(first, str) and _LIST.fullmatch(first):
+        return _from_template(first)
+    schema = {"type": ["array", "null"], "items": _from_template(first)}
+    if isinstance(first, dict) and _LIST_LENGTH in first:
+        schema[LENGTH] = first[_LIST_LENGTH]
+    return schema
+
+
+def _from_example(value: JSON) -> dict[str, Any]:
+    if value is None:
+        return dict(_ANYTHING)
+    if isinstance(value, dict):
+        properties = {name: _from_example(item) for name, item in value.items()}
+        return {"type": ["object", "null"], "properties": properties}
+    if isinstance(value, list):
+        items = _from_example(value[0]) if value else {}
+        return {"type": ["array", "null"], "items": items, LENGTH: len(value)}
+    if isinstance(value, bool):
+        return {"type": ["boolean", "null"]}
+    if isinstance(value, (int, float)):
+        kind = "integer" if isinstance(value, int) else "number"
+        return {"type": [kind, "number", "null"], "examples": [value]}
+    return {"type": ["string", "null"], "examples": [value]}

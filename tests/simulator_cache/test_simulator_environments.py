@@ -21,8 +21,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.store import Store, digest_of_entries
-from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.recorded_chats import RecordedEnvironments
+from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
