@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ from typing import Any
 import orjson
 
 from seal.core import DataError, UsageError
-from seal.core.folders import whole_name
+from seal.core.folders import LOCK, Lock, is_held, whole_name
 from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile
+from seal.core.records import AtomicFile, to_plain
 from seal.core.secrets import without_keys
 
 
@@ -70,19 +71,45 @@ class ExperimentFile:
                 "folder"
             )
 
-    def begun(self, out: Path, content: Mapping[str, Any]) -> bool:
-        """Tell whether a folder holds the experiment already.
+    @contextmanager
+    def opened(self, out: Path, content: Mapping[str, Any], resume: bool) -> Iterator[bool]:
+        """Give a folder to one process, with the file of an experiment that begins or goes on.
 
         Args:
-            out: The folder.
+            out: The folder; it is made where it is missing.
             content: Of the experiment as it would begin.
+            resume: Whether it may go on.
+
+        Yields:
+            Whether the folder held the experiment already.
 
         Raises:
-            UsageError: The folder holds one of other settings; names each part that differs.
+            UsageError: The folder holds something else, or an experiment of other settings; the
+                text names each part that differs. Or another process writes into it.
             DataError: The file is malformed.
         """
-        if not (out / self.name).is_file():
-            return False
+        if not is_held(out):
+            self.check_folder(out, resume)
+        made = not out.exists()
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            with Lock(out):
+                try:
+                    self.check_folder(out, resume)  # again: another process may have been faster
+                    held = (out / self.name).is_file()
+                    if held:
+                        self._check_same(out, to_plain(content))
+                    else:
+                        write_json(content, out / self.name)
+                    yield held
+                finally:
+                    (out / LOCK).unlink()
+        finally:
+            if made:
+                with suppress(OSError):  # it holds an experiment
+                    out.rmdir()
+
+    def _check_same(self, out: Path, content: Mapping[str, Any]) -> None:
         before = self.read(out / self.name)
         differing = [
             f"{part}.{key}: was {was.get(key)!r}, is {now.get(key)!r}"
@@ -96,7 +123,6 @@ class ExperimentFile:
                 f"{out} holds another {self.what}; " + "; ".join(differing) + ". "
                 "Resume with the settings of then, or give another --out"
             )
-        return True
 
     def _goes_on(self, key: str, old: Any, new: Any) -> bool:
         if old == new or key not in self.growing:

@@ -43,19 +43,25 @@ class SeriesResult:
     """0 fine, 1 finished with task errors, 3 a budget stopped it."""
 
 
+Content = Callable[[Sequence[str], list[str]], dict[str, Any]]
+"""Names of finished runs, and notes, to the content of the experiment's JSON file."""
+
+
 def play(
     conditions: Sequence[Condition],
     out: Path,
     settings: RunSettings,
+    content: Content,
     report: Reporter | None,
     skip: bool = False,
-) -> list[Condition]:
-    """Play runs until the budget is spent, and return those that are finished.
+) -> SeriesResult:
+    """Play runs until the budget is spent, and return what they left.
 
     Args:
         conditions: In the order in which they are played.
         out: Folder of the experiment.
         settings: Whose budget is that of all runs together.
+        content: Asked once, when the runs are over.
         report: Told how many runs are done, and how far the present one is.
         skip: Leave runs alone that are finished without an error; they count as done even where
             the budget is spent.
@@ -66,8 +72,12 @@ def play(
         InfrastructureError: A worker process died.
     """
     told = report or (lambda stage, done, total: None)
+
+    def advance(state: Progress) -> None:
+        told(state.stage, state.done, state.total)
+
     budget = budget_of(settings)
-    done: list[Condition] = []
+    done: list[str] = []
     for one in conditions:
         told("runs", len(done), len(conditions))
         folder = RunFolder(out / one.name)
@@ -77,18 +87,17 @@ def play(
             asked = within(one.settings, budget)
             if asked is None:
                 break
-            advance = _advance(told)
             if run(asked, folder.path, resume=True, progress=advance, only=one.only).exit_code == 3:
                 break
-        done.append(one)
+        done.append(one.name)
         spent = spent_on(folder)
         budget.add(spent.asked, spent.tokens)
     told("runs", len(done), len(conditions))
-    return done
-
-
-def _advance(report: Reporter) -> Callable[[Progress], None]:
-    return lambda state: report(state.stage, state.done, state.total)
+    missing = len(conditions) - len(done)
+    spent_note = f"the budget is spent: {missing} of {len(conditions)} runs are not finished"
+    failed = any(RunFolder(out / name).summary()["errors"] for name in done)
+    found = content(done, [spent_note] if missing else [])
+    return SeriesResult(out, found, 3 if missing else int(failed))
 
 
 def _finished(folder: RunFolder, settings: RunSettings) -> bool:
@@ -109,26 +118,6 @@ def _check_same(folder: RunFolder, settings: RunSettings) -> None:
     with Engine(opened.settings, folder, opened.pool) as engine:
         now = {"measure": measure_of(engine), "system": system_of(engine)}
     check_resumable(folder.manifest(), now, folder.path)
-
-
-def outcome(
-    out: Path, content: dict[str, Any], rows: Sequence[Mapping[str, Any]], missing: int
-) -> SeriesResult:
-    """Return what an experiment left.
-
-    Args:
-        out: Its folder.
-        content: Of its JSON file.
-        rows: Of its finished runs.
-        missing: Runs that are not finished.
-    """
-    return SeriesResult(out, content, 3 if missing else int(any(row["errors"] for row in rows)))
-
-
-def spent_note(missing: int, planned: int) -> list[str]:
-    """Return a sentence where the budget left runs out."""
-    told = f"the budget is spent: {missing} of {planned} runs are not finished"
-    return [told] if missing else []
 
 
 def metrics_of(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ import pytest
 from toolsandbox_sources import scenario, write
 
 from seal.core import DataError
-from seal.experiments.sweep.sweep import PoolSample, write_pool
+from seal.experiments.sweep.sweep import PoolSample, write_drawn
 from seal.pools import import_benchmark, load_pool
 from seal.pools.augmentation import augment_stored, parse_augmentations
 from seal.runs.run import run
@@ -110,7 +110,7 @@ def test_pools_made_of_a_pool_keep_its_answers(pool: Path, tmp_path: Path) -> No
     stored = load_pool(pool)
     augment_stored(stored, tmp_path / "augmented", parse_augmentations(["names"]))
     tools, tasks = stored.tools(), tuple(stored.tasks())
-    write_pool(PoolSample(len(tools), 0, tools, tasks, ()), tmp_path / "drawn", stored, 0)
+    write_drawn(PoolSample(len(tools), 0, tools, tasks, ()), tmp_path / "drawn", stored, 0)
 
     kept = (pool / "web.json").read_bytes()
     for made in ("augmented", "drawn"):

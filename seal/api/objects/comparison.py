@@ -283,7 +283,7 @@ class Ablation(Paired):
       (`seal.evaluation.abstention`).
     - points and correlations, for similarity (`seal.experiments.ablation.similarity`).
     - costs, for injection: what each stage costs in each metric
-      (`seal.experiments.ablation.injection.costs_of`).
+      (`seal.experiments.ablation.ablate.costs_of`).
     - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).
     - protocol, system, and notes on what was left out.
     """

@@ -11,35 +11,33 @@ figures/                 of the ablation of similarity, with the extra `experime
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from seal.core import UsageError
-from seal.core.folders import Lock
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
-from seal.experiments.ablation.conditions import Variation, ablation_named, conditions_of
-from seal.experiments.ablation.injection import costs_of, injected
+from seal.experiments.ablation.conditions import (
+    ALL,
+    ROLES,
+    Variation,
+    ablation_named,
+    conditions_of,
+    injected,
+    seated,
+)
 from seal.experiments.ablation.irrelevance import Irrelevant
-from seal.experiments.ablation.roles import ROLES, seated, silent
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
-from seal.experiments.comparison.pairs import Side, compare, untested
+from seal.experiments.comparison.pairs import Side, compare, rounded, untested
 from seal.experiments.comparison.runs import sides_of
 from seal.experiments.result_files import ExperimentFile, write_json
 from seal.experiments.role_work import work_of
-from seal.experiments.series import (
-    Condition,
-    Reporter,
-    SeriesResult,
-    metrics_of,
-    outcome,
-    play,
-    spent_note,
-)
+from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
 from seal.pools.lookup import open_pool
 from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
@@ -94,33 +92,22 @@ def ablate(
         raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
     if roles and what != "roles":
         raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
-    settings = changed(settings, metrics=_metrics(settings, ablation))
+    further = [name for name in ablation.metrics if name not in settings.metrics]
+    settings = changed(settings, metrics=(*settings.metrics, *further))
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
     COMPARISON.check_folder(out, resume)
-    planned = _plan(ablation, settings, retrievers, roles or ROLES, pool)
-    _check(planned, out)
-    out.mkdir(parents=True, exist_ok=True)
-    with Lock(out):
-        COMPARISON.check_folder(out, resume)  # again: another process may have been faster
-        return _played(planned, settings, out, progress)
+    planned = _planned(ablation, settings, retrievers, roles or ROLES, pool)
+    planned.check(out)
+    begun = planned.content(out, [], [f"{len(planned.conditions)} runs are not finished"])
+    with COMPARISON.opened(out, begun, resume):
+        found = partial(planned.content, out)
+        result = play(planned.conditions, out, settings, found, progress)
+        write_json(result.content, out / COMPARISON.name)
+    return result
 
 
-def _metrics(settings: RunSettings, ablation: Variation) -> tuple[Any, ...]:
-    further = (name for name in ablation.metrics if name not in settings.metrics)
-    return (*settings.metrics, *further)
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    ablation: Variation
-    pool: StoredPool
-    conditions: Sequence[Condition]
-    irrelevant: Irrelevant | None = None
-    homes: Mapping[tuple[str, int], str] | None = None
-
-
-def _plan(
+def _planned(
     ablation: Variation,
     settings: RunSettings,
     retrievers: Sequence[Any],
@@ -128,73 +115,107 @@ def _plan(
     pool: StoredPool,
 ) -> _Planned:
     if ablation.field:
-        return _Planned(ablation, pool, conditions_of(ablation, settings, retrievers))
+        return _Planned(ablation, settings, pool, conditions_of(ablation, settings, retrievers))
     if ablation.name == "injection":
-        return _Planned(ablation, pool, injected(ablation, settings))
+        return _Planned(ablation, settings, pool, injected(ablation, settings))
     if ablation.name == "roles":
-        return _Planned(ablation, pool, seated(roles, settings))
+        return _Planned(ablation, settings, pool, seated(roles, settings))
     if ablation.name == "irrelevance":
         found = Irrelevant.of(pool, settings)
-        return _Planned(ablation, pool, found.conditions(ablation, settings), found)
-    tasks = pool.chosen(settings)
-    homes = homes_of(pool, tasks)
-    return _Planned(ablation, pool, [Condition(ablation.conditions[0], settings)], homes=homes)
+        return _Planned(ablation, settings, pool, found.conditions(ablation, settings), found)
+    homes = homes_of(pool, pool.chosen(settings))
+    alone = [Condition(ablation.conditions[0], settings)]
+    return _Planned(ablation, settings, pool, alone, homes=homes)
 
 
-def _check(planned: _Planned, out: Path) -> None:
-    """Refuse what a later condition cannot be before the first one is played."""
-    for condition in planned.conditions:
-        folder = RunFolder(out / condition.name)
-        if not (folder.path / "run.json").is_file():
-            opened = played(condition.settings)
-            with Engine(opened.settings, folder, opened.pool) as engine:
-                engine.check()
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """An ablation of one pool under its settings."""
 
+    ablation: Variation
+    settings: RunSettings
+    pool: StoredPool
+    conditions: Sequence[Condition]
+    irrelevant: Irrelevant | None = None
+    homes: Mapping[tuple[str, int], str] | None = None
 
-def _played(
-    planned: _Planned, settings: RunSettings, out: Path, report: Reporter | None
-) -> SeriesResult:
-    conditions = planned.conditions
-    begun = _content(planned, settings, out, [], [f"{len(conditions)} runs are not finished"])
-    if not COMPARISON.begun(out, begun):
-        write_json(begun, out / COMPARISON.name)
-    done = [condition.name for condition in play(conditions, out, settings, report)]
-    missing = len(conditions) - len(done)
-    content = _content(planned, settings, out, done, spent_note(missing, len(conditions)))
-    write_json(content, out / COMPARISON.name)
-    return outcome(out, content, content["runs"], missing)
+    def check(self, out: Path) -> None:
+        """Refuse what a later condition cannot be before the first one is played."""
+        for condition in self.conditions:
+            folder = RunFolder(out / condition.name)
+            if not (folder.path / "run.json").is_file():
+                opened = played(condition.settings)
+                with Engine(opened.settings, folder, opened.pool) as engine:
+                    engine.check()
 
+    def content(self, out: Path, done: Sequence[str], notes: list[str]) -> dict[str, Any]:
+        """Return the content of comparison.json.
 
-def _content(
-    planned: _Planned, settings: RunSettings, out: Path, done: Sequence[str], notes: list[str]
-) -> dict[str, Any]:
-    runs = {name: RunFolder(out / name) for name in done}
-    content: dict[str, Any] = {
-        "protocol": _protocol(planned, settings),
-        "system": _system(planned, runs),
-        "runs": [_row(name, folder) for name, folder in runs.items()],
-        "comparisons": [],
-        "notes": [*notes, *_notes(planned)],
-    }
-    seed = settings.seed
-    sides = list(sides_of(runs).values())
-    told = content["protocol"]["told"]
-    partner = planned.irrelevant.seeds if planned.irrelevant is not None else None
-    for one, other in _compared(sides, planned.ablation.against):
-        content["comparisons"] += compare(one, other, seed, partner=partner, family=told)
-    content["notes"] += untested(content["comparisons"], told)
-    if planned.ablation.name == "injection":
-        content["costs"] = costs_of(content["comparisons"])
-    if planned.ablation.name == "roles":
-        work = {name: work_of(folder) for name, folder in runs.items()}
-        content["roles"] = {name: roles_record(found) for name, found in work.items()}
-        content["notes"] += silent(runs, {name: found.keys() for name, found in work.items()})
-    if planned.irrelevant is not None and len(sides) == 2:
-        content["kinds"] = planned.irrelevant.by_kind(sides[0], sides[1], seed)
-    if planned.homes is not None and sides:
-        points = points_of(planned.pool, planned.homes, sides[0].scores, seed)
-        content |= {"points": points, "correlations": correlations_of(points, seed)}
-    return content
+        Args:
+            out: Folder of the ablation.
+            done: Names of the finished runs.
+            notes: On what is not finished.
+        """
+        runs = {name: RunFolder(out / name) for name in done}
+        seed, irrelevant = self.settings.seed, self.irrelevant
+        sides = list(sides_of(runs).values())
+        most = max(self.settings.cutoffs)
+        told = [
+            f"{name}@{most}" if name in ("recall", "mrr") else name for name in self.ablation.told
+        ]
+        partner = irrelevant.seeds if irrelevant is not None else None
+        compared = [
+            entry
+            for one, other in _compared(sides, self.ablation.against)
+            for entry in compare(one, other, seed, partner=partner, family=told)
+        ]
+        content: dict[str, Any] = {
+            "protocol": self._protocol(told),
+            "system": self._system(runs),
+            "runs": [_row(name, folder) for name, folder in runs.items()],
+            "comparisons": compared,
+            "notes": [*notes, *self._without_seed(), *untested(compared, told)],
+        }
+        if self.ablation.name == "injection":
+            content["costs"] = costs_of(compared)
+        if self.ablation.name == "roles":
+            work = {name: work_of(folder) for name, folder in runs.items()}
+            content["roles"] = {name: roles_record(found) for name, found in work.items()}
+            content["notes"] += silent(runs, {name: found.keys() for name, found in work.items()})
+        if irrelevant is not None and len(sides) == 2:
+            content["kinds"] = irrelevant.by_kind(sides[0], sides[1], seed)
+        if self.homes is not None and sides:
+            points = points_of(self.pool, self.homes, sides[0].scores, seed)
+            content |= {"points": points, "correlations": correlations_of(points, seed)}
+        return content
+
+    def _protocol(self, told: Sequence[str]) -> dict[str, Any]:
+        ablation, settings = self.ablation, self.settings
+        return {
+            "ablation": ablation.name,
+            "varied": ablation.option or ablation.field or ablation.varied,
+            "conditions": [condition.name for condition in self.conditions],
+            "told": told,
+            "pool": self.pool.name,
+            "pool_digest": self.pool.digest,
+            "seed": settings.seed,
+            "select": dict(settings.select),
+            **told_of(settings),
+            "trials": settings.trials,
+        }
+
+    def _system(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
+        """Return what was measured, without what was varied."""
+        if not runs:
+            return {}
+        system = next(iter(runs.values())).manifest()["system"]
+        return {name: said for name, said in system.items() if name != self.ablation.field}
+
+    def _without_seed(self) -> list[str]:
+        alone = len(self.irrelevant.kinds) - len(self.irrelevant.seeds) if self.irrelevant else 0
+        if not alone:
+            return []
+        return [f"{alone} irrelevant tasks name no seed of this pool and are in no pair"]
 
 
 def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
@@ -204,51 +225,68 @@ def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
     return [(side, other) for other in plain for side in sides if side is not other]
 
 
-def _protocol(planned: _Planned, settings: RunSettings) -> dict[str, Any]:
-    return {
-        "ablation": planned.ablation.name,
-        "varied": planned.ablation.option or planned.ablation.field or planned.ablation.varied,
-        "conditions": [condition.name for condition in planned.conditions],
-        "told": _told(planned.ablation, settings),
-        "pool": planned.pool.name,
-        "pool_digest": planned.pool.digest,
-        "seed": settings.seed,
-        "select": dict(settings.select),
-        **told_of(settings),
-        "trials": settings.trials,
-    }
-
-
-def _told(ablation: Variation, settings: RunSettings) -> list[str]:
-    most = max(settings.cutoffs)
-    return [f"{name}@{most}" if name in ("recall", "mrr") else name for name in ablation.told]
-
-
-def _system(planned: _Planned, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
-    """Return what was measured, without what was varied."""
-    if not runs:
-        return {}
-    system = dict(next(iter(runs.values())).manifest()["system"])
-    system.pop(planned.ablation.field, None)
-    return system
-
-
 def _row(name: str, folder: RunFolder) -> dict[str, Any]:
     summary = folder.summary()
-    return {
-        "condition": name,
-        "tasks": summary["tasks"],
-        "errors": summary["errors"],
-        "error_reasons": summary["error_reasons"],
-        "skipped": summary["skipped"],
-        "usage": summary["usage"],
-        "metrics": metrics_of(summary),
-    }
+    kept = ("tasks", "errors", "error_reasons", "skipped", "usage")
+    told = {part: summary[part] for part in kept}
+    return {"condition": name, **told, "metrics": metrics_of(summary)}
 
 
-def _notes(planned: _Planned) -> list[str]:
-    found = planned.irrelevant
-    if found is not None and len(found.seeds) < len(found.kinds):
-        alone = len(found.kinds) - len(found.seeds)
-        return [f"{alone} irrelevant tasks name no seed of this pool and are in no pair"]
-    return []
+def silent(runs: Mapping[str, RunFolder], spoke: Mapping[str, Set[str]]) -> list[str]:
+    """Return a note for each role that was seated and never spoke: its runs tell nothing of it.
+
+    A run in which nobody spoke, for the infrastructure failed, is in no note.
+
+    Args:
+        runs: Condition to its run.
+        spoke: Condition to the roles that spoke in it.
+    """
+    found: dict[str, list[str]] = {}
+    for name, folder in runs.items():
+        seats = folder.manifest()["system"]["roles"] if spoke[name] else ()
+        for role in sorted(set(seats) - spoke[name]):
+            found.setdefault(role, []).append(name)
+    return [f"{role}: seated, and never spoke ({', '.join(found[role])})" for role in sorted(found)]
+
+
+def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each metric what each stage costs.
+
+    Args:
+        comparisons: Of each condition less the plain run.
+
+    Returns:
+        {metric, plain, stages: {name: {cost, low, high, n}}, together}: the mean of the plain run
+        over the pairs of the first stage that has any, and the points that gold in the place of a
+        stage adds, with 95 % intervals; `together` is what `all` adds beyond the sum of the single
+        stages, None where one is missing.
+    """
+    by_metric: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for entry in comparisons:
+        if entry["n"]:
+            by_metric.setdefault(entry["metric"], {})[entry["run"]] = entry
+    return [
+        {
+            "metric": metric,
+            "plain": next(iter(found.values()))["other_mean"],
+            "stages": {
+                stage: {
+                    "cost": entry["difference"],
+                    "low": entry["low"],
+                    "high": entry["high"],
+                    "n": entry["n"],
+                }
+                for stage, entry in found.items()
+            },
+            "together": _together(found),
+        }
+        for metric, found in by_metric.items()
+    ]
+
+
+def _together(found: Mapping[str, Mapping[str, Any]]) -> float | None:
+    single = [found.get(name) for name in ("tools", "calls", "results")]
+    whole = found.get(ALL)
+    if whole is None or not all(single):
+        return None
+    return rounded(whole["difference"] - sum(each["difference"] for each in single if each))

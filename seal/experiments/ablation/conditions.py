@@ -1,4 +1,20 @@
-"""What each ablation varies, and the settings of its conditions."""
+"""What each ablation varies, and the settings of its conditions.
+
+Of `injection`, gold takes the place of one stage:
+
+- tools: the retriever is the oracle's.
+- calls: the execution manager is played by the gold (`models.gold_tools`), with the tools that were
+  retrieved; a gold tool that was not retrieved cannot be called. It reports what came back.
+- results: calls of gold tools bring what the gold calls bring (`runs.gold_results`).
+- all: all three, and every role is played by the gold: the ceiling.
+
+A stage is replaced alone and all others stay, so the costs need not add up: what only two stages
+together lose or save is in `all` and in no single one.
+
+Of `roles`, `none` is seated, each alone, and `all`. A role that is seated is the agent that the
+settings name for it. Else the planner splits requests, the verifier is the model's, or a rule where
+no model is asked, and the checker sends an unsolved request back once.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +23,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seal.agents.roles import Checker
 from seal.agents.teams import team_options
 from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
 from seal.experiments.series import Condition
+from seal.models import is_offline
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import spec_of
+from seal.runs.baselines import baselines_of
 from seal.runs.settings import RunSettings, changed
 
 PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
@@ -20,6 +39,10 @@ ABSTENTION = ("abstained", "no_call", "says_cannot")
 _SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
 _RELEVANT = ("relevant_called", "relevant_answered")
 _TOKENS = ("tokens_in", "tokens_out")
+ALL = "all"
+ROLES = ("planner", "verifier", "checker")
+"""Those that may be seated and taken away."""
+_GOLD_PLAYER = "gold_calls"
 _LONGEST = 60
 """Characters of a folder's name."""
 
@@ -171,3 +194,53 @@ def _folder_name(value: Any) -> str:
     """Return a condition's name: that of a value, in characters that every file system takes."""
     text = value if isinstance(value, str) else _label(value)
     return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"
+
+
+def injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
+    """Return the plain run and those with gold in the place of a stage."""
+    alike = changed(settings, baselines_alike=True)
+    ceiling = baselines_of(alike, all_given=False)["ceiling"]
+    models = {**settings.role_models, "execution_manager": _GOLD_PLAYER}
+    asked = {
+        "plain": settings,
+        "tools": changed(settings, retriever="oracle", retriever_options={}),
+        "calls": changed(settings, role_models=models),
+        "results": changed(settings, gold_results=True),
+        ALL: changed(
+            ceiling,
+            model=f"{_GOLD_PLAYER}:answer",
+            roles=settings.roles,
+            trials=settings.trials,
+            gold_results=True,
+        ),
+    }
+    return [Condition(name, asked[name]) for name in ablation.conditions]
+
+
+def seated(roles: Sequence[str], settings: RunSettings) -> list[Condition]:
+    """Return the run without the roles, those with each alone, and the one with all.
+
+    Raises:
+        UnknownNameError: A role that cannot be taken away.
+        UsageError: One that stands twice.
+    """
+    for role in roles:
+        if role not in ROLES:
+            raise UnknownNameError("role to seat and to take away", role, ROLES)
+        if roles.count(role) > 1:
+            raise UsageError(f"--roles: {role} stands twice; give each role once")
+    is_rule = is_offline(settings.role_models.get("verifier", settings.model))
+    usual = {
+        "planner": "decompose",
+        "verifier": "rule_verifier" if is_rule else "verifier",
+        "checker": Checker(returns=1),
+    }
+    agents = {role: settings.roles.get(role) or usual[role] for role in roles}
+    sets: dict[str, Mapping[str, Any]] = {"none": {}, **{r: {r: agents[r]} for r in roles}}
+    if len(roles) > 1:
+        sets[ALL] = agents
+    empty = {**settings.roles, **dict.fromkeys(roles)}
+    return [
+        Condition(name, changed(settings, roles={**empty, **chosen}))
+        for name, chosen in sets.items()
+    ]

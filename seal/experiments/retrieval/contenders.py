@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from seal.core import (
     InfrastructureError,
@@ -25,7 +25,7 @@ from seal.core import (
 from seal.core.canonical import normalise
 from seal.core.specs import name_of
 from seal.evaluation.calibration import Calibration, calibration
-from seal.evaluation.retrieval import RANKED, measure_rankings, metric_names, qrels_of
+from seal.evaluation.retrieval import measure_rankings, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
 from seal.retrievers import build_retriever, files_digest, known_options, rank
@@ -34,12 +34,6 @@ from seal.retrievers.documents import DEFAULT
 from seal.retrievers.token_budget import schema_tokens
 from seal.runs.spending.ledger import Meter
 from seal.runs.spending.prices import Prices
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 TRAINING = "training.json"
 """In the folder of a trained model: what it was trained on."""
@@ -246,45 +240,29 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One retriever's rankings of one set of tools."""
+    """What one retriever measured of one set of tools: a line of measured.jsonl."""
 
+    id: str
+    """Where it belongs in the experiment; empty until it is kept there."""
     identity: str
     """What the built retriever calls itself."""
-    rankings: tuple[Ranking, ...]
-    """One for each goal that is ranked, also of those without relevant tools; none of what was
-    measured before an interruption."""
-    values: Floats
-    """(queries with relevant tools, metrics), in the order of the rankings and `metric_names`."""
-    rows: dict[tuple[str, int], int]
-    """(task id, goal) to its row."""
+    values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
+    """Of each (task id, goal) that has relevant tools, in the order of `metric_names`."""
     calibration: Calibration | None = None
     """None: fewer than two of the goals need no tool."""
-    seconds: Seconds | None = None
-    """None: it was measured before an interruption."""
     measures: bool = True
     """False: scores hold the order of tools and cannot be compared between queries."""
     dollars: float | None = None
     """That language models cost a query; None: it asks none, or no price is known."""
 
-    @classmethod
-    def of(
-        cls,
-        identity: str,
-        rankings: tuple[Ranking, ...],
-        measured: Mapping[tuple[str, int], Sequence[float]],
-        ks: Sequence[int],
-        calibration: Calibration | None = None,
-        seconds: Seconds | None = None,
-        measures: bool = True,
-        dollars: float | None = None,
-    ) -> Measured:
-        """Return it, of the values of each (task id, goal) at these cut-offs."""
-        import numpy as np
 
-        values = np.array(list(measured.values()), dtype=np.float64)
-        rows = {key: row for row, key in enumerate(measured)}
-        values = values.reshape(len(rows), len(metric_names(ks, RANKED)))
-        return cls(identity, rankings, values, rows, calibration, seconds, measures, dollars)
+class Measurement(NamedTuple):
+    """What was measured just now, and what it was measured of."""
+
+    measured: Measured
+    rankings: Sequence[Ranking]
+    """One for each goal that is ranked, also of those without relevant tools."""
+    seconds: Seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +278,7 @@ def measure(
     pool: Pool,
     ks: Sequence[int],
     costs: Costs | None = None,
-) -> Measured | Unavailable:
+) -> Measurement | Unavailable:
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
     Some faults show only when a retriever is built or asked: a missing key, extra or model, a
@@ -329,17 +307,23 @@ def measure(
     except (UnknownNameError, OptionError):
         raise
     except SealError as error:
-        return Unavailable(_reason(error))
+        kind = "no answer: " if isinstance(error, InfrastructureError) else ""
+        return Unavailable(kind + _one_line(str(error)))
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
         return Unavailable(_one_line(fault(error)))
     tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
-    measured = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
+    found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
     seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
-    told = _calibration(ranked, rankings)
-    measures = bool(getattr(retriever, "measures", True))
-    dollars = None if costs is None else costs.a_query(len(rankings))
-    return Measured.of(identity, rankings, measured, ks, told, seconds, measures, dollars)
+    measured = Measured(
+        "",
+        identity,
+        tuple((goal, tuple(values)) for goal, values in found.items()),
+        _calibration(ranked, rankings),
+        bool(getattr(retriever, "measures", True)),
+        None if costs is None else costs.a_query(len(rankings)),
+    )
+    return Measurement(measured, rankings, seconds)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:
@@ -351,11 +335,6 @@ def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | N
         if ranking.hits and (goal.relevant or goal.needs_no_tool):
             scores[bool(goal.relevant)].append(ranking.hits[0][1])
     return calibration(scores[True], scores[False])
-
-
-def _reason(error: SealError) -> str:
-    kind = "no answer: " if isinstance(error, InfrastructureError) else ""
-    return kind + _one_line(str(error))
 
 
 def _one_line(text: str) -> str:

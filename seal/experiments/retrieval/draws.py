@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Task, Tool, UsageError
-from seal.experiments.pool_draws import (
-    Sampled,
-    Size,
-    drawn_pools,
-    drawn_queries,
-    without_distractors,
-)
+from seal.experiments.pool_draws import Sampled, Size, drawn_pools, drawn_queries
 from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, open_pool
@@ -192,11 +186,6 @@ def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
         whole = Ranked(source, "all", source.tools, source.tasks, source.digest, draws, alone)
         parts.append(whole)
     return parts
-
-
-def full_of_needs(parts: Sequence[Ranked], settings: RetrievalSettings) -> list[str]:
-    """Return a sentence where pools are drawn and none of them holds a distractor."""
-    return without_distractors((part.distractors for part in parts if not part.whole), settings)
 
 
 def _drawn_pools(

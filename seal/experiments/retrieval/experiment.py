@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from seal.core import Pool, UsageError
 from seal.core.store import Store, open_store
+from seal.experiments.pool_draws import without_distractors
 from seal.experiments.retrieval.contenders import (
     Contender,
     Costs,
@@ -22,7 +23,7 @@ from seal.experiments.retrieval.contenders import (
     measure,
     repeated,
 )
-from seal.experiments.retrieval.draws import Ranked, draw, full_of_needs, left_out, open_sources
+from seal.experiments.retrieval.draws import Ranked, draw, left_out, open_sources
 from seal.experiments.retrieval.files import TREC_LINES, Figures, Folder, lists_tools, open_folder
 from seal.experiments.retrieval.robustness import perturbed
 from seal.experiments.retrieval.settings import RetrievalSettings
@@ -84,10 +85,11 @@ def retrieve(
         for each in (source, *(perturbed(source, it, settings.seed) for it in settings.perturb))
     ]
     parts = [part for source in sources for part in draw(source, settings)]
+    drawn = [part.distractors for part in parts if not part.whole]
     notes = [
         *repeated(entered),
         *left_out(sources, settings),
-        *full_of_needs(parts, settings),
+        *without_distractors(drawn, settings),
     ]
     lines = len(entered) * sum(_lines(part, max(settings.k)) for part in parts)
     with_draws = lines <= TREC_LINES
@@ -109,7 +111,9 @@ def retrieve(
             if (finished := folder.finished()) is not None:
                 return finished
         store = opened.enter_context(closing(open_store(settings.cache_dir, settings.cache_url)))
-        experiment = _Experiment(settings, entered, store, folder, progress, on_result)
+        prices = Prices.load(None if settings.prices is None else Path(settings.prices))
+        costs = Costs(Meter(), prices)
+        experiment = _Experiment(settings, entered, store, folder, progress, on_result, costs)
         result = {**told, **experiment.measured(parts), "notes": notes}
         if folder is not None:
             folder.finish(result, parts, figures)
@@ -121,85 +125,72 @@ def _lines(part: Ranked, k: int) -> int:
     return 0 if part.whole else len(part.goals) * min(k, len(part.tools))
 
 
+@dataclass(frozen=True, slots=True)
 class _Experiment:
     """Measures part after part."""
 
-    def __init__(
-        self,
-        settings: RetrievalSettings,
-        entered: Sequence[Contender],
-        store: Store,
-        folder: Folder | None,
-        progress: Progress | None,
-        on_result: OnResult | None,
-    ) -> None:
-        self._settings = settings
-        self._entered = entered
-        self._store = store
-        self._folder = folder
-        self._progress = progress
-        self._on_result = on_result
-        self._failed: dict[tuple[str, str], Unavailable] = {}
-        prices = settings.prices
-        self._costs = Costs(Meter(), Prices.load(None if prices is None else Path(prices)))
+    settings: RetrievalSettings
+    entered: Sequence[Contender]
+    store: Store
+    folder: Folder | None
+    progress: Progress | None
+    on_result: OnResult | None
+    costs: Costs
+    failed: dict[tuple[str, str], Unavailable] = field(default_factory=dict)
+    """Pool and retriever to why it could not be asked."""
 
     def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
         """Return {results, comparisons} of all pools and sizes."""
         results: list[dict[str, Any]] = []
         comparisons: list[dict[str, Any]] = []
-        labels = [contender.label for contender in self._entered]
-        k, seed = self._settings.k, self._settings.seed
+        labels = [contender.label for contender in self.entered]
+        k, seed = self.settings.k, self.settings.seed
         done = 0
         for _, group in groupby(parts, key=lambda part: (part.source.label, part.size)):
             outcomes = []
             for part in group:
-                outcomes.append((part, self._outcomes(part)))
+                found = {each.label: self._outcome(each, part) for each in self.entered}
+                outcomes.append((part, found))
                 done += 1
-                if self._progress is not None:
-                    self._progress("pools", done, len(parts))
-            cell = cell_of(outcomes)
-            found = results_of(cell, labels, k, seed)
-            results += [
-                {**entry, **_origin(contender, cell)}
-                for contender, entry in zip(self._entered, found, strict=True)
-            ]
-            if self._on_result is not None:
-                for entry in results[-len(found) :]:
-                    self._on_result(entry)
+                if self.progress is not None:
+                    self.progress("pools", done, len(parts))
+            cell = cell_of(outcomes, k)
+            entries = results_of(cell, labels, k, seed)
+            for contender, entry in zip(self.entered, entries, strict=True):
+                results.append({**entry, **_origin(contender, cell)})
+                if self.on_result is not None:
+                    self.on_result(results[-1])
             comparisons += comparisons_of(cell, k, seed)
         return {"results": results, "comparisons": corrected(comparisons)}
-
-    def _outcomes(self, part: Ranked) -> dict[str, Measured | Unavailable]:
-        return {contender.label: self._outcome(contender, part) for contender in self._entered}
 
     def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
         """Measure; who could not be asked is not asked again for larger parts of the same pool."""
         key = (part.source.label, contender.label)
-        if key in self._failed:
-            return self._failed[key]
-        kept = None if self._folder is None else self._folder.kept(part, contender.label)
-        if kept is not None:
+        if key in self.failed:
+            return self.failed[key]
+        if self.folder is not None and (kept := self.folder.kept(part, contender.label)):
             return kept
         pool = self._pool(contender, part)
-        outcome = measure(contender, part, pool, self._settings.k, self._costs)
+        outcome = measure(contender, part, pool, self.settings.k, self.costs)
         if isinstance(outcome, Unavailable):
-            self._failed[key] = outcome
-        elif self._folder is not None:
-            self._folder.keep(part, contender.label, outcome)
-        return outcome
+            self.failed[key] = outcome
+            return outcome
+        if self.folder is None:
+            return outcome.measured
+        return self.folder.keep(part, contender.label, outcome)
 
     def _pool(self, contender: Contender, part: Ranked) -> Pool:
         pool = search_pool(
-            self._store,
+            self.store,
             part.tools,
             part.source.all_tasks if learns(contender.what, contender.options) else part.tasks,
-            seed=self._settings.seed,
+            seed=self.settings.seed,
             options=contender.options,
-            cache=self._settings.cache,
-            meter=self._costs.meter,
+            cache=self.settings.cache,
+            meter=self.costs.meter,
         )
-        if self._progress is not None:
-            pool = replace(pool, progress=partial(self._progress, "embed tools"))
+        if self.progress is not None:
+            pool = replace(pool, progress=partial(self.progress, "embed tools"))
         return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
 
 

@@ -19,22 +19,20 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from seal.core import Ranking, SealError
-from seal.core.folders import LOCK, Lock, is_held
 from seal.core.plain import json_bytes
-from seal.core.records import AtomicFile, to_plain, write_records
+from seal.core.records import AtomicFile, write_records
 from seal.core.trec import query_id
-from seal.evaluation.calibration import Calibration
 from seal.evaluation.retrieval import qrels_of
 from seal.evaluation.trec import write_trec_qrels, write_trec_run
 from seal.experiments.generation.journal import Journal
 from seal.experiments.result_files import ExperimentFile, write_json, write_table
-from seal.experiments.retrieval.contenders import Measured, Seconds
+from seal.experiments.retrieval.contenders import Measured, Measurement, Seconds
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 
 Figures = Callable[[Mapping[str, Any], Path], list[str]]
@@ -79,19 +77,6 @@ _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What one retriever measured of one set of tools: a line of measured.jsonl."""
-
-    id: str
-    identity: str
-    values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
-    """Of each (task id, goal), in the order of `metric_names`."""
-    calibration: Calibration | None = None
-    measures: bool = True
-    dollars: float | None = None
-
-
 class Folder:
     """Where an experiment is written.
 
@@ -103,12 +88,11 @@ class Folder:
     """
 
     def __init__(
-        self, out: Path, journal: Journal[Kept], begun: Mapping[str, Any], with_draws: bool
+        self, out: Path, journal: Journal[Measured], begun: Mapping[str, Any], with_draws: bool
     ) -> None:
         self._out = out
         self._journal = journal
         self._with_draws = with_draws
-        self._k: list[int] = begun["protocol"]["k"]
         self._names = ranking_folders(begun)
 
     def finished(self) -> dict[str, Any] | None:
@@ -122,22 +106,14 @@ class Folder:
 
     def kept(self, ranked: Ranked, retriever: str) -> Measured | None:
         """Return what a retriever measured before the experiment was interrupted."""
-        made = self._journal.made.get(self._key(ranked, retriever))
-        if made is None:
-            return None
-        told = made.calibration, None, made.measures, made.dollars
-        return Measured.of(made.identity, (), dict(made.values), self._k, *told)
+        return self._journal.made.get(self._key(ranked, retriever))
 
-    def keep(self, ranked: Ranked, retriever: str, measured: Measured) -> None:
+    def keep(self, ranked: Ranked, retriever: str, made: Measurement) -> Measured:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
-        self._write_rankings(ranked, retriever, measured.rankings)
-        rows = tuple(zip(measured.rows, measured.values.tolist(), strict=True))
-        key = self._key(ranked, retriever)
-        told = measured.calibration, measured.measures, measured.dollars
-        self._journal.add(Kept(key, measured.identity, rows, *told))
-        if measured.seconds is not None:
-            with (self._out / TIMINGS).open("ab") as file:
-                file.write(json_bytes(_timing(ranked, retriever, measured.seconds)) + b"\n")
+        self._write_rankings(ranked, retriever, made.rankings)
+        with (self._out / TIMINGS).open("ab") as file:
+            file.write(json_bytes(_timing(ranked, retriever, made.seconds)) + b"\n")
+        return self._journal.add(replace(made.measured, id=self._key(ranked, retriever)))
 
     def _key(self, ranked: Ranked, retriever: str) -> str:
         return f"{self._place(ranked, retriever)} {ranked.digest}"
@@ -205,31 +181,12 @@ def open_folder(
         OSError: It cannot be made.
     """
     out = out.resolve()
-    if not is_held(out):
-        RETRIEVAL.check_folder(out, resume)
-    made = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with Lock(out):
-            try:
-                yield from _opened(out, begun, with_draws, resume)
-            finally:
-                (out / LOCK).unlink()
-    finally:
-        if made:
-            with suppress(OSError):  # it holds an experiment
-                out.rmdir()
-
-
-def _opened(
-    out: Path, begun: Mapping[str, Any], with_draws: bool, resume: bool
-) -> Iterator[Folder]:
-    RETRIEVAL.check_folder(out, resume)  # again: another process may have been faster
-    resumed = RETRIEVAL.begun(out, to_plain(begun))
-    if not resumed:
-        write_json(begun, out / RESULTS)
-    with closing(Journal(out / MEASURED, Kept, _MEASURED_1)) as journal:
-        folder = Folder(out, journal, begun, with_draws)
+    journal = out / MEASURED
+    with (
+        RETRIEVAL.opened(out, begun, resume) as resumed,
+        closing(Journal(journal, Measured, _MEASURED_1)) as measured,
+    ):
+        folder = Folder(out, measured, begun, with_draws)
         try:
             yield folder
         except SealError:
@@ -237,7 +194,7 @@ def _opened(
                 folder.discard()
             raise
         if folder.finished() is not None:
-            journal.path.unlink()
+            journal.unlink()
 
 
 def lists_tools(parts: Sequence[Ranked]) -> bool:

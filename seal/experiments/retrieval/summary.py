@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.calibration import Calibration
 from seal.evaluation.comparison import (
     holm,
     mean_and_deviation,
@@ -67,71 +66,80 @@ class Cell:
     identities: Mapping[str, str]
     unavailable: Mapping[str, str]
     """Retriever's label to the reason."""
-    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
-    """Of whole pools: retriever's label to how well its scores tell who needs a tool."""
-    orders: Collection[str] = ()
-    """Labels of the retrievers whose scores hold the order alone."""
-    dollars: Mapping[str, float] = field(default_factory=dict)
-    """Retriever's label to what language models cost a query, where that is known."""
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Retriever's label to what its results say besides: {dollars_a_query?, calibration?,
+    uncalibrated?}."""
 
 
-def cell_of(parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]]) -> Cell:
+def cell_of(
+    parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]], ks: Sequence[int]
+) -> Cell:
     """Return the cell of one pool and size; a retriever that failed in one sample failed in all.
 
     Args:
         parts: What was ranked, with what each retriever gave.
+        ks: Cut-offs.
     """
     import numpy as np
 
     first = parts[0][0]
-    outcomes = [(label, outcome) for _, found in parts for label, outcome in found.items()]
-    failed = {label: it.reason for label, it in reversed(outcomes) if isinstance(it, Unavailable)}
-    draws = [(ranked, found, draw) for ranked, found in parts for draw in ranked.draws]
-    values = {
-        label: np.vstack([_rows(found[label], draw.queries) for _, found, draw in draws])
-        for label in parts[0][1]
-        if label not in failed
-    }
+    ranked = [part for part, _ in parts]
+    draws = [(part, draw) for part in ranked for draw in part.draws]
+    width = len(metric_names(ks, RANKED))
+    values, identities, unavailable, facts = {}, {}, {}, {}
+    for label in parts[0][1]:
+        outcomes = [found[label] for _, found in parts]
+        measured = [each for each in outcomes if isinstance(each, Measured)]
+        failed = next((each.reason for each in outcomes if isinstance(each, Unavailable)), None)
+        if failed is not None:
+            unavailable[label] = failed
+            continue
+        known = [dict(each.values) for each in measured]
+        rows = [
+            of[query]
+            for part, of in zip(ranked, known, strict=True)
+            for draw in part.draws
+            for query in draw.queries
+        ]
+        values[label] = np.array(rows, dtype=np.float64).reshape(-1, width)
+        identities[label] = measured[-1].identity
+        facts[label] = _facts(ranked, measured)
     return Cell(
         first.source,
         first.size,
-        sum(len(ranked.goals) for ranked, _ in parts),
+        sum(len(part.goals) for part in ranked),
         tuple(
-            Sample(draw.sample, len(ranked.tools), ranked.digest, len(draw.queries))
-            for ranked, _, draw in draws
+            Sample(draw.sample, len(part.tools), part.digest, len(draw.queries))
+            for part, draw in draws
         ),
         values,
-        np.repeat(np.arange(len(draws)), [len(draw.queries) for _, _, draw in draws]),
-        tuple(task for _, _, draw in draws for task, _ in draw.queries),
-        {label: it.identity for label, it in outcomes if isinstance(it, Measured)},
-        failed,
-        {
-            label: it.calibration
-            for label, it in outcomes
-            if first.whole and isinstance(it, Measured) and it.calibration is not None
-        },
-        {label for label, it in outcomes if isinstance(it, Measured) and not it.measures},
-        {label: dollars for label in values if (dollars := _dollars(parts, label)) is not None},
+        np.repeat(np.arange(len(draws)), [len(draw.queries) for _, draw in draws]),
+        tuple(task for _, draw in draws for task, _ in draw.queries),
+        identities,
+        unavailable,
+        facts,
     )
 
 
-def _dollars(
-    parts: Sequence[tuple[Ranked, Mapping[str, Measured | Unavailable]]], label: str
-) -> float | None:
-    """Return the mean of a query over all samples; None where that of one is not known."""
-    total, queries = 0.0, 0
-    for ranked, found in parts:
-        measured = found[label]
-        if not isinstance(measured, Measured) or measured.dollars is None:
-            return None
-        total += measured.dollars * len(ranked.goals)
-        queries += len(ranked.goals)
-    return total / queries if queries else None
-
-
-def _rows(measured: Any, queries: Sequence[tuple[str, int]]) -> Floats:
-    rows: Floats = measured.values[[measured.rows[query] for query in queries]]
-    return rows
+def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, Any]:
+    """Return what a query costs, where that is known, and of a whole pool the calibration."""
+    facts: dict[str, Any] = {}
+    goals = sum(len(part.goals) for part in ranked)
+    spent = [
+        len(part.goals) * each.dollars
+        for part, each in zip(ranked, measured, strict=True)
+        if each.dollars is not None
+    ]
+    if goals and len(spent) == len(ranked):
+        facts["dollars_a_query"] = sum(spent) / goals
+    found = measured[0].calibration
+    if found is not None and ranked[0].whole:
+        if all(each.measures for each in measured):
+            told = {name: rounded(value) for name, value in asdict(found).items()}
+            facts["calibration"] = told
+        else:
+            facts["uncalibrated"] = UNCALIBRATED
+    return facts
 
 
 def results_of(
@@ -165,20 +173,10 @@ def results_of(
             "identity": cell.identities[label],
             "metrics": estimates[label],
             "by_sample": _by_sample(cell, label, metric_names(ks, RANKED)),
-            **({"dollars_a_query": cell.dollars[label]} if label in cell.dollars else {}),
-            **_calibration(cell, label),
+            **cell.facts.get(label, {}),
         }
         for label in labels
     ]
-
-
-def _calibration(cell: Cell, label: str) -> dict[str, Any]:
-    found = cell.calibrations.get(label)
-    if found is None:
-        return {}
-    if label in cell.orders:
-        return {"uncalibrated": UNCALIBRATED}
-    return {"calibration": {name: rounded(value) for name, value in asdict(found).items()}}
 
 
 def _number(mean: float | None) -> float | int | None:

@@ -5,25 +5,23 @@ Drawn pools are written as pool folders of their own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON, SealError, Task, Tool, UsageError
-from seal.core.folders import Lock
-from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile, write_records
+from seal.core import SealError, Task, Tool, UsageError
 from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries, without_distractors
-from seal.experiments.series import Condition, Reporter, SeriesResult, outcome, play, spent_note
+from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
 from seal.experiments.sweep.files import SWEEP, discard, pool_folder, run_name, write
-from seal.experiments.sweep.results import Played, results_of, rows_of
+from seal.experiments.sweep.results import results_of
 from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
-from seal.pools.importer import REPORT, TASKS, TOOLS, pool_digest
-from seal.pools.imports import ImportReport
+from seal.pools.importer import Mobile, Notes, Web
 from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
 from seal.pools.samples import PoolSample
+from seal.pools.writing import write_pool
 from seal.runs.play import played
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
@@ -54,67 +52,62 @@ def sweep(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out SWEEP: the folder of the sweep to go on with")
-    settings = changed(
-        settings, retriever=retriever_of(settings), cutoffs=_cutoffs(settings, varied)
-    )
+    cutoffs = tuple(sorted({*settings.cutoffs, *varied.top_k, RECALL_AT}))
+    settings = changed(settings, retriever=retriever_of(settings), cutoffs=cutoffs)
     out = out or free_folder(settings)
     SWEEP.check_folder(out, resume)
     opened = played(settings)
     settings, pool = opened.settings, opened.pool
     drawn = draw_pools(pool, settings, varied)
-    out.mkdir(parents=True, exist_ok=True)
-    with Lock(out):
-        SWEEP.check_folder(out, resume)  # again: another process may have been faster
-        begun = _Sweep(settings, varied, out, pool)
+    planned = sorted(
+        product(drawn, varied.top_k), key=lambda pair: (pair[0].size, pair[1], pair[0].sample)
+    )
+    several = len(varied.top_k) > 1
+    runs = {run_name(it, k, several): (it, k) for it, k in planned}
+    begun = _Sweep(settings, varied, out, pool, runs)
+    with SWEEP.opened(out, begun.content([], [f"{len(runs)} runs are not finished"]), resume):
         try:
-            return begun.played(drawn, progress)
+            for it in drawn:
+                write_drawn(it, pool_folder(out, it), pool, settings.seed)
+            result = play(begun.conditions(), out, settings, begun.content, progress, skip=True)
         except SealError:
             discard(out)
             raise
-
-
-def _cutoffs(settings: RunSettings, varied: SweepSettings) -> tuple[int, ...]:
-    return tuple(sorted({*settings.cutoffs, *varied.top_k, RECALL_AT}))
+        write(out, result.content)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """Plays run after run of one sweep."""
+    """The runs of a sweep, and what its file says of them."""
 
     settings: RunSettings
     varied: SweepSettings
     out: Path
     pool: StoredPool
+    runs: dict[str, tuple[PoolSample, int]]
+    """Name to pool and K, in the order in which they are played."""
 
-    def played(self, drawn: list[PoolSample], report: Reporter | None) -> SeriesResult:
-        """Play what is not finished, and write the figures."""
-        planned = [(it, k) for k, it in product(self.varied.top_k, drawn)]
-        planned.sort(key=lambda pair: (pair[0].size, pair[1], pair[0].sample))
-        begun = self._content([], [f"{len(planned)} runs are not finished"])
-        if not SWEEP.begun(self.out, begun):
-            write(self.out, begun)
-        for it in drawn:
-            write_pool(it, pool_folder(self.out, it), self.pool, self.settings.seed)
-        conditions = [self._condition(it, k) for it, k in planned]
-        finished = play(conditions, self.out, self.settings, report, skip=True)
-        done = [
-            Played.of(it, k, condition.name, RunFolder(self.out / condition.name))
-            for (it, k), condition in zip(planned, finished, strict=False)
-        ]
-        missing = len(planned) - len(done)
-        smaller = [it for it in drawn if it.size < len(self.pool.tools())]
-        notes = without_distractors((it.distractors for it in smaller), self.varied)
-        content = self._content(done, notes + spent_note(missing, len(planned)))
-        write(self.out, content)
-        return outcome(self.out, content, content["rows"], missing)
+    def conditions(self) -> list[Condition]:
+        """Return the runs with their settings."""
+        found = []
+        for name, (drawn, top_k) in self.runs.items():
+            pool = self.pool.at(pool_folder(self.out, drawn))
+            own = changed(self.settings, pool=pool, top_k=top_k, limit=None, first=None, select={})
+            found.append(Condition(name, own))
+        return found
 
-    def _condition(self, drawn: PoolSample, top_k: int) -> Condition:
-        pool = self.pool.at(pool_folder(self.out, drawn))
-        settings = changed(self.settings, pool=pool, top_k=top_k, limit=None, first=None, select={})
-        return Condition(run_name(drawn, top_k, len(self.varied.top_k) > 1), settings)
+    def content(self, done: Sequence[str], notes: list[str]) -> dict[str, Any]:
+        """Return the content of sweep.json.
 
-    def _content(self, done: list[Played], notes: list[str]) -> dict[str, Any]:
+        Args:
+            done: Names of the finished runs.
+            notes: On what is not finished.
+        """
         settings, pool = self.settings, self.pool
+        rows = [self._row(name) for name in done]
+        drawn = {(it.size, it.sample): it.distractors for it, _ in self.runs.values()}
+        filled = [count for (size, _), count in drawn.items() if size < len(pool.tools())]
         return {
             "protocol": {
                 **self.varied.protocol(),
@@ -124,23 +117,35 @@ class _Sweep:
                 "trials": settings.trials,
                 "cutoffs": list(settings.cutoffs),
             },
-            "origin": {
-                "benchmark": pool.name,
-                "digest": pool.digest,
-                "tools": len(pool.tools()),
-            },
-            "system": _system(done[0].folder) if done else {},
-            "rows": rows_of(done),
-            "results": results_of(done, pool.digest, settings.seed),
-            "notes": notes,
+            "origin": {"benchmark": pool.name, "digest": pool.digest, "tools": len(pool.tools())},
+            "system": _system(RunFolder(self.out / done[0])) if done else {},
+            "rows": rows,
+            "results": results_of(rows, self.out, pool.digest, settings.seed),
+            "notes": [*without_distractors(filled, self.varied), *notes],
+        }
+
+    def _row(self, name: str) -> dict[str, Any]:
+        """Return what summary.json says of a run, without its groups."""
+        drawn, top_k = self.runs[name]
+        folder = RunFolder(self.out / name)
+        summary = folder.summary()
+        return {
+            "size": drawn.size,
+            "sample": drawn.sample,
+            "top_k": top_k,
+            "run": name,
+            "pool_digest": folder.manifest()["measure"]["pool_digest"],
+            "tasks": summary["tasks"],
+            "queries": sum(len(task.goals) for task in drawn.tasks),
+            "errors": summary["errors"],
+            "skipped": summary["skipped"],
+            "metrics": metrics_of(summary),
         }
 
 
 def _system(folder: RunFolder) -> dict[str, Any]:
     """Return what was measured; its K is in each row."""
-    system = dict(folder.manifest()["system"])
-    del system["top_k"]
-    return system
+    return {name: said for name, said in folder.manifest()["system"].items() if name != "top_k"}
 
 
 def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) -> list[PoolSample]:
@@ -156,70 +161,44 @@ def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) ->
             pool has fewer tasks than `queries`.
         DataError: The pool is malformed.
     """
-    tools = pool.tools()
-    tasks = tuple(pool.chosen(settings))
-    drawn = (
-        _whole(tools, tasks, sweep) if sweep.whole else _sampled(tools, tasks, settings.seed, sweep)
-    )
-    return [_with_queries(it, sweep.queries, settings.seed, pool) for it in drawn]
+    tools, tasks = pool.tools(), tuple(pool.chosen(settings))
+    if sweep.whole:
+        samples = 1 if sweep.queries is None else sweep.samples
+        drawn = [PoolSample(len(tools), sample, tools, tasks, ()) for sample in range(samples)]
+    else:
+        sizes = [len(tools) if size == "all" else size for size in sweep.pool_sizes]
+        drawn = drawn_pools(tools, tasks, sizes, sweep, settings.seed)
+    asked = []
+    for it in drawn:
+        sampled = Sampled(pool.name, pool.digest, it.size, it.sample)
+        chosen = drawn_queries(it.tasks, sweep.queries, settings.seed, sampled)
+        asked.append(replace(it, tasks=chosen))
+    return asked
 
 
-def _whole(
-    tools: tuple[Tool, ...], tasks: tuple[Task, ...], sweep: SweepSettings
-) -> list[PoolSample]:
-    samples = 1 if sweep.queries is None else sweep.samples
-    return [PoolSample(len(tools), sample, tools, tasks, ()) for sample in range(samples)]
-
-
-def _sampled(
-    tools: tuple[Tool, ...], tasks: tuple[Task, ...], seed: int, sweep: SweepSettings
-) -> list[PoolSample]:
-    sizes = [len(tools) if size == "all" else size for size in sweep.pool_sizes]
-    return drawn_pools(tools, tasks, sizes, sweep, seed)
-
-
-def _with_queries(
-    drawn: PoolSample, queries: int | None, seed: int, pool: StoredPool
-) -> PoolSample:
-    sampled = Sampled(pool.name, pool.digest, drawn.size, drawn.sample)
-    return replace(drawn, tasks=drawn_queries(drawn.tasks, queries, seed, sampled))
-
-
-def write_pool(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -> None:
+def write_drawn(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -> None:
     """Write a drawn pool as a pool folder; its import.json says where it was drawn from.
 
-    Equal pools are equal bytes, so that writing one again changes nothing.
+    Equal pools are equal bytes, so that writing one again changes nothing. Recorded answers of the
+    web and of the virtual mobile come along.
 
     Args:
         drawn: The tools and tasks.
-        folder: Where to; `tools.jsonl`, `tasks.jsonl`, `import.json`, and `web.json` and
-            `mobile.json` where the large pool has them.
+        folder: Where to.
         origin: The large pool.
         seed: Of the drawing.
     """
-    write_records(folder / TOOLS, drawn.tools)
-    write_records(folder / TASKS, drawn.tasks)
-    for beside in (origin.web, origin.mobile):
-        if beside is not None:
-            with AtomicFile(folder / beside.name) as out:
-                out.write(beside.read_bytes())
-    lacks = origin.report.get("lacks")
-    facts: dict[str, JSON] = {
-        "drawn_from": origin.digest,
-        "size": drawn.size,
-        "sample": drawn.sample,
-        "seed": seed,
-        "seeds": list(drawn.seeds),
-    }
-    report = ImportReport(
-        origin.name,
-        len(drawn.tasks),
-        len(drawn.tools),
-        {},
-        tuple(map(str, lacks)) if isinstance(lacks, list) else (),
-        pool_digest(folder),
-        {},
-        facts,
-    )
-    with AtomicFile(folder / REPORT) as out:
-        out.write(json_bytes(report.to_json(), INDENTED))
+
+    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | Web | Mobile]:
+        notes.lacks.update(origin.report.get("lacks") or ())
+        notes.facts["drawn_from"] = origin.digest
+        notes.facts |= {"size": drawn.size, "sample": drawn.sample, "seed": seed}
+        notes.facts["seeds"] = list(drawn.seeds)
+        yield from drawn.tools
+        yield from drawn.tasks
+        if origin.web is not None:
+            yield Web(origin.web.read_bytes())
+        if origin.mobile is not None:
+            yield Mobile(origin.mobile.read_bytes())
+
+    write_pool(origin.name, records, None, folder)

@@ -75,7 +75,7 @@ def evaluate(
     store = open_store(settings.cache_dir, settings.cache_url)
     try:
         for done, part in enumerate(tested, 1):
-            cell = cell_of([(_ranked(part), _outcomes(part, trained, settings, store))])
+            cell = cell_of([(_ranked(part), _outcomes(part, trained, settings, store))], settings.k)
             entries = results_of(cell, (BEFORE, AFTER), settings.k, settings.seed)
             results += [{**entry, "in_source": part.in_source} for entry in entries]
             comparisons += comparisons_of(cell, settings.k, settings.seed)
@@ -128,7 +128,7 @@ def _outcomes(
         outcome = measure(Contender(label, "dense", options, None), _ranked(part), pool, settings.k)
         if isinstance(outcome, Unavailable):
             raise InfrastructureError(f"{model} over {part.source.label}: {outcome.reason}")
-        outcomes[label] = outcome
+        outcomes[label] = outcome.measured
     return outcomes
 
 
