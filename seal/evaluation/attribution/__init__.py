@@ -23,9 +23,19 @@ from seal.evaluation.attribution.evidence import (
     MEANINGS,
     ORDER,
     Attribution,
+    Cause,
     DecidedBy,
+    Decision,
     Stage,
-    State,
 )
 
-__all__ = ["MEANINGS", "ORDER", "Attribution", "DecidedBy", "Stage", "State", "attribute"]
+__all__ = [
+    "MEANINGS",
+    "ORDER",
+    "Attribution",
+    "Cause",
+    "DecidedBy",
+    "Decision",
+    "Stage",
+    "attribute",
+]

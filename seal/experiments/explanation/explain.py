@@ -20,9 +20,10 @@ What stands in the result:
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from typing import Any
 
 from seal.core import DataError, Goal, Task, Tool, ToolCall, Trajectory, UsageError, shortened
@@ -32,9 +33,10 @@ from seal.evaluation.attribution import (
     MEANINGS,
     ORDER,
     Attribution,
+    Cause,
     DecidedBy,
+    Decision,
     Stage,
-    State,
     attribute,
 )
 from seal.evaluation.goals import failed, goal_steps, made_calls
@@ -53,35 +55,49 @@ Share = tuple[float | None, float | None, float | None]
 """A mean and the bounds of its interval."""
 
 
+@dataclass(slots=True)
 class _Tally:
-    """Goals as numbers."""
+    """The goals of a run, counted."""
 
-    def __init__(self) -> None:
-        self.stages = array("b")
-        """Of each goal its stage's place in `ORDER`, or `_SOLVED` or `_UNDECIDED`."""
-        self.clusters = array("l")
-        """Of each goal the number of its cluster."""
-        self.numbers: dict[str, int] = {}
-        """Cluster to number."""
-        self.tasks: set[str] = set()
-        self.causes: dict[Stage, Counter[str]] = {stage: Counter() for stage in ORDER}
-        self.partly: Counter[Stage] = Counter()
-        self.decided: Counter[str] = Counter()
+    stages: array[int] = field(default_factory=lambda: array("b"))
+    """Of each goal its stage's place in `ORDER`, or `_SOLVED` or `_UNDECIDED`."""
+    clusters: array[int] = field(default_factory=lambda: array("l"))
+    """Of each goal the number of its cluster."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Cluster to number."""
+    tasks: set[str] = field(default_factory=set)
+    decided: Counter[str] = field(default_factory=Counter)
+    """Metric to the goals that it decides."""
+    partly: Counter[Stage] = field(default_factory=Counter)
+    causes: dict[Stage, Counter[str]] = field(
+        default_factory=lambda: {stage: Counter() for stage in ORDER}
+    )
+    examples: defaultdict[tuple[Stage, str], list[dict[str, Any]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """Stage and cause to its first goals."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, task: Task, state: State, stage: Stage | None) -> None:
-        """Take a goal in; without a stage it is solved or undecided."""
+    def add(self, task: Task, decision: Decision, cause: Cause | None) -> None:
+        """Take a goal in; without a cause it is solved or undecided."""
         cluster = cluster_of(task.id, task.metadata)
         self.tasks.add(task.id)
-        open_ended = _UNDECIDED if state == "undecided" else _SOLVED
-        self.stages.append(open_ended if stage is None else ORDER.index(stage))
         self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
+        undecided = decision.state == "undecided"
+        if not undecided:
+            self.decided[decision.metric or "infrastructure"] += 1
+        if cause is None:
+            self.stages.append(_UNDECIDED if undecided else _SOLVED)
+        else:
+            self.stages.append(ORDER.index(cause.stage))
+            self.causes[cause.stage][cause.cause] += 1
+            self.partly[cause.stage] += cause.partly
 
 
 def explain_run(
     run: RunFolder,
     metric: str | None = None,
     examples: int = EXAMPLES,
-    resamples: int = RESAMPLES,
     bench: Benchmark | None = None,
 ) -> dict[str, Any]:
     """Return why a run's failed goals failed.
@@ -91,7 +107,6 @@ def explain_run(
         metric: Whose verdict counts; None: that which the benchmark declares, else that of each
             goal's kind of gold (`evaluation.attribution.evidence`).
         examples: Most of each stage.
-        resamples: Of each interval.
         bench: What was played, where it is not installed.
 
     Raises:
@@ -106,9 +121,7 @@ def explain_run(
     decided_by = part_of(bench, "decided_by")
     cause_of = part_of(bench, "cause_of")
     wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
-    tally, kept = _Tally(), Examples(examples)
-    tools = run.tools()
-    rows: list[dict[str, Any]] = []
+    tally, tools = _Tally(), run.tools()
     chats = 0
     for task, trajectory, scores in chats_of(run, left_out, wanted):
         chats += 1
@@ -117,17 +130,14 @@ def explain_run(
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
-            if decision.state != "undecided":
-                tally.decided[decision.metric or "infrastructure"] += 1
-            tally.add(task, decision.state, None if found is None else found.found.stage)
+            tally.add(task, decision, None if found is None else found.found)
             if found is not None:
-                tally.causes[found.found.stage][found.found.cause] += 1
-                tally.partly[found.found.stage] += found.found.partly
-                kept.add(found, task, trajectory, tools)
-                rows.append(row(found))
+                tally.rows.append(row(found))
+                kept = tally.examples[found.found.stage, found.found.cause]
+                if len(kept) < examples:
+                    kept.append(example(found, task, trajectory, tools))
     _check(run, chats, metric, tally)
-    seed = (run.manifest().get("measure") or {}).get("seed")
-    return _content(run, tally, kept, rows, left_out, seed if type(seed) is int else 0, resamples)
+    return _content(run, tally, left_out, examples)
 
 
 def _named_by(run: RunFolder, decided_by: DecidedBy | None) -> set[str]:
@@ -151,16 +161,9 @@ def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> Non
         )
 
 
-def _content(
-    run: RunFolder,
-    tally: _Tally,
-    kept: Examples,
-    rows: list[dict[str, Any]],
-    left_out: LeftOut,
-    seed: int,
-    resamples: int,
-) -> dict[str, Any]:
-    stages = _stages(tally, kept, seed, resamples)
+def _content(run: RunFolder, tally: _Tally, left_out: LeftOut, examples: int) -> dict[str, Any]:
+    seed = (run.manifest().get("measure") or {}).get("seed")
+    stages = _stages(tally, examples, seed if type(seed) is int else 0)
     goals = len(tally.stages)
     errors = stages[0]["goals"]
     solved, undecided = tally.stages.count(_SOLVED), tally.stages.count(_UNDECIDED)
@@ -178,7 +181,7 @@ def _content(
         "decided_by": dict(sorted(tally.decided.items())),
         "stages": stages,
         "unexplained": round(stages[-1]["goals"] / failed, DIGITS) if failed else None,
-        "attributions": rows,
+        "attributions": tally.rows,
         "excluded": dict(sorted(left_out.reasons.items())),
         "missing": {
             "tasks": left_out.tasks,
@@ -187,7 +190,7 @@ def _content(
     }
 
 
-def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[dict[str, Any]]:
+def _stages(tally: _Tally, examples: int, seed: int) -> list[dict[str, Any]]:
     import numpy as np
 
     places = np.asarray(tally.stages, dtype=np.int8)
@@ -199,11 +202,13 @@ def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[di
         count = int(own.sum())
         left -= count
         causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
-        of_all = _share(own, clusters, derive_seed(seed, "explain", stage), resamples)
+        turns = zip_longest(*(tally.examples[stage, cause] for cause in causes))
+        shown = [found for turn in turns for found in turn if found is not None]
+        of_all = _share(own, clusters, derive_seed(seed, "explain", stage))
         of_failed: Share = (None, None, None)
         if stage != "infrastructure":
             stream = derive_seed(seed, "explain", stage, "failed")
-            of_failed = _share(own[failed], clusters[failed], stream, resamples)
+            of_failed = _share(own[failed], clusters[failed], stream)
         found.append(
             {
                 "stage": stage,
@@ -216,17 +221,17 @@ def _stages(tally: _Tally, kept: Examples, seed: int, resamples: int) -> list[di
                 ),
                 "partly": tally.partly[stage],
                 "causes": causes,
-                "examples": kept.of(stage, causes),
+                "examples": shown[:examples],
             }
         )
     return found
 
 
-def _share(values: Any, clusters: Any, seed: int, resamples: int) -> Share:
+def _share(values: Any, clusters: Any, seed: int) -> Share:
     """Return a mean of 0 and 1 with its interval; None where there is nothing."""
     if not len(values):
         return None, None, None
-    low, high = bootstrap_interval(values, seed, resamples, clusters=clusters)
+    low, high = bootstrap_interval(values, seed, RESAMPLES, clusters=clusters)
     bounds = [None if bound is None else round(bound, DIGITS) for bound in (low, high)]
     return round(float(values.mean()), DIGITS), bounds[0], bounds[1]
 
@@ -235,39 +240,6 @@ CALLS = 8
 """Most calls, of gold and of the agent, that an example lists."""
 TEXT = 400
 """Most characters of a text of an example."""
-
-
-class Examples:
-    """Keeps examples of each stage, of as many causes as there are.
-
-    Args:
-        most: Of each stage.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._kept: dict[Stage, dict[str, list[dict[str, Any]]]] = {}
-
-    def add(
-        self, found: Attribution, task: Task, chat: Trajectory, tools: Mapping[str, Tool]
-    ) -> None:
-        """Take a failed goal in, where there is room for its cause."""
-        kept = self._kept.setdefault(found.found.stage, {}).setdefault(found.found.cause, [])
-        if len(kept) < self._most:
-            kept.append(example(found, task, chat, tools))
-
-    def of(self, stage: Stage, causes: Iterable[str]) -> list[dict[str, Any]]:
-        """Return the examples of a stage, one of each cause in turn.
-
-        Args:
-            stage: The stage.
-            causes: In the order in which they take their turns.
-        """
-        kept = [list(self._kept.get(stage, {}).get(cause, ())) for cause in causes]
-        chosen = []
-        while any(kept):
-            chosen += [found.pop(0) for found in kept if found]
-        return chosen[: self._most]
 
 
 def example(
