@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,10 @@ from seal.runs.judges import check_votes
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 
-Judging = Callable[[Task, int], list[PreferenceJudge]]
-"""(task, trial) to the judges of that chat, one a vote."""
 Deciding = Callable[[Place, Contestant, Contestant], Pairing]
 """(goal, what the base did, what the run did) to how it came out."""
+OfChat = Callable[[Task, int], Deciding]
+"""(task, trial) to who decides on the goals of that chat."""
 Chat = tuple[str, int]
 """Task id, trial."""
 
@@ -91,18 +91,18 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
             cast.check_able("judge", judge)
-        told = _compared(run, base, _asking(_judging(cast, settings.votes)), seed)
+        told = _compared(run, base, _asking(cast, settings.votes), seed)
         models = [judge.identity for judge in cast.judge_models]
     name = preference_identity() if models else RulePreference.identity
     votes = settings.votes if models else 0
     return {"judge": {"judge": name, "models": models, "votes": votes}, **told}
 
 
-def _judging(cast: Cast, votes: int) -> Judging:
-    def judges(task: Task, trial: int) -> list[PreferenceJudge]:
-        if not cast.judge_models:
-            return [RulePreference()]
-        return [
+def _asking(cast: Cast, votes: int) -> OfChat:
+    """Return what asks the judges of a chat; rules, where no model is named."""
+
+    def of_chat(task: Task, trial: int) -> Deciding:
+        judges: list[PreferenceJudge] = [
             LLMPreference(
                 LLMJudge(
                     cast.opened("judge", task, trial, model, vote),
@@ -112,21 +112,13 @@ def _judging(cast: Cast, votes: int) -> Judging:
             for model in cast.judge_models
             for vote in range(votes)
         ]
-
-    return judges
-
-
-def _asking(judging: Judging) -> Callable[[Task, int], Deciding]:
-    def of_chat(task: Task, trial: int) -> Deciding:
-        judges = judging(task, trial)
-        return lambda place, base, other: pair(task.goals[place[2]], base, other, judges)
+        asked = judges or [RulePreference()]
+        return lambda place, base, other: pair(task.goals[place[2]], base, other, asked)
 
     return of_chat
 
 
-def _compared(
-    run: RunFolder, base: RunFolder, of_chat: Callable[[Task, int], Deciding], seed: int
-) -> dict[str, JSON]:
+def _compared(run: RunFolder, base: RunFolder, of_chat: OfChat, seed: int) -> dict[str, JSON]:
     ours, theirs = (_Side.of(side) for side in (run, base))
     both = sorted(ours.chats.keys() & theirs.chats.keys())
     if not both:
@@ -143,7 +135,11 @@ def _compared(
         decide = of_chat(task, trial)
         for position in range(len(task.goals)):
             place = (task_id, trial, position)
-            pairing = _paired(place, theirs, ours, decide)
+            one, other = theirs.contestant(place), ours.contestant(place)
+            if one is None or other is None:
+                pairing = Pairing(None, "failed", reason="a run failed there")
+            else:
+                pairing = decide(place, one, other)
             found.append((numbers[task_id], pairing))
             kind = _LISTED[pairing.outcome]
             if kind is not None:
@@ -166,7 +162,12 @@ class _Side:
 
     @classmethod
     def of(cls, run: RunFolder) -> _Side:
-        return cls({(t.task_id, t.trial): t for t in run.trajectories()}, _labels(run))
+        labels = {
+            (score.task_id, score.trial, score.goal): str(score.details.get("label", ""))
+            for score in (run.scores() if run.scores_path.is_file() else ())
+            if score.metric == "pass_rate" and score.value is not None
+        }
+        return cls({(t.task_id, t.trial): t for t in run.trajectories()}, labels)
 
     def contestant(self, place: Place) -> Contestant | None:
         """Return what was done for a goal; None where the infrastructure failed."""
@@ -175,20 +176,3 @@ class _Side:
             return None
         label = self.labels.get(place, "")
         return Contestant(answer_of(chat, goal), label, goal_steps(chat, goal))
-
-
-def _paired(place: Place, theirs: _Side, ours: _Side, decide: Deciding) -> Pairing:
-    base, other = theirs.contestant(place), ours.contestant(place)
-    if base is None or other is None:
-        return Pairing(None, "failed", reason="a run failed there")
-    return decide(place, base, other)
-
-
-def _labels(run: RunFolder) -> dict[Place, str]:
-    return dict(_judged(run)) if run.scores_path.is_file() else {}
-
-
-def _judged(run: RunFolder) -> Iterator[tuple[Place, str]]:
-    for score in run.scores():
-        if score.metric == "pass_rate" and score.value is not None:
-            yield (score.task_id, score.trial, score.goal), str(score.details.get("label", ""))
