@@ -22,7 +22,7 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
 from seal.evaluation.goals import goal_steps
 from seal.experiments.goal_sheets import done_in, said_in
-from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
+from seal.experiments.sheets import Judgements, Row, alpha_of, harmless
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
 
@@ -110,14 +110,10 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
         MissingExtraError: Raters share items, and krippendorff is not installed.
     """
     known = {item.id for item in items_of(run)}
-    rows = [row for path in files for row in _rows(path, known)]
-    refuse_repeated(rows, "rated item {}".format)
-    found = Judgements.of(rows)
+    rows = (row for path in files for row in _rows(path, known))
+    found = Judgements.of(rows, "rated item {}".format)
     before = read_human(run)
-    ratings = {item: dict(of) for item, of in (before.ratings if before else {}).items()}
-    for item, of in found.votes.items():
-        ratings.setdefault(item, {}).update(of)
-    human = _human(ratings)
+    human = _human(found.over(before.ratings if before else {}))
     run.write_json(HUMAN, asdict(human))
     if (run.path / "summary.json").is_file():
         run.write_json("summary.json", {**run.summary(), **human_summary(run)})

@@ -27,7 +27,7 @@ from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case
 from seal.evaluation.judges.panel import majority
-from seal.experiments.sheets import Judgements, Row, alpha_of, harmless, refuse_repeated
+from seal.experiments.sheets import Judgements, Row, alpha_of, harmless
 from seal.runs.run_folder import RunFolder
 
 KEPT = "labels.csv"
@@ -139,12 +139,12 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
     """
     items = items_of(run)
     played = set(items.values())
-    new = [_of_run(row, played) for path in files for row in read_rows(path, items)]
-    refuse_repeated(new, lambda case: f"labelled task {case[0]}")
-    found = Labels.of(new)
+    new = (_of_run(row, played) for path in files for row in read_rows(path, items))
+    found = Labels.of(new, lambda case: f"labelled task {case[0]}")
     kept = run.path / KEPT
-    before = list(read_rows(kept, items)) if kept.is_file() else []
-    labels = Labels.of([*before, *new])
+    before = Labels.of(read_rows(kept, items) if kept.is_file() else ())
+    problems = (*before.problems, *found.problems)
+    labels = Labels(found.over(before.votes), problems=problems)
     alpha = _alpha(labels)
     names = {case: item for item, case in items.items()}
     lines = (
@@ -153,7 +153,7 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
         for rater, label in sorted(of.items())
     )
     write_csv(kept, _KEPT_COLUMNS, lines)
-    return ImportedLabels(labels, found.taken, found.empty, labels.problems, alpha, kept)
+    return ImportedLabels(labels, found.taken, found.empty, problems, alpha, kept)
 
 
 def read_rows(path: Path, items: Mapping[str, Case]) -> Iterator[LabelRow | str]:

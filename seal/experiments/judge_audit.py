@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from seal.core import JSON, DataError, Task, Trajectory, UsageError, shortened
+from seal.core import JSON, DataError, UsageError, shortened
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.agreement import Case, audit, decisions, panel_audit, votes_of
@@ -112,18 +112,12 @@ def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]
 
 def _rules(folder: RunFolder) -> dict[Case, bool]:
     """Return what rules decide: goals that they leave unsure are left out."""
+    judge = RuleJudge()
     found: dict[Case, bool] = {}
     for task, trajectory in folder.chats():
-        if not trajectory.failed:
-            found |= _decided(task, trajectory)
-    return found
-
-
-def _decided(task: Task, trajectory: Trajectory) -> dict[Case, bool]:
-    judge, found = RuleJudge(), {}
-    for position, goal in enumerate(task.goals):
-        steps = goal_steps(trajectory, position)
-        verdict = judge.judge(goal, answer_of(trajectory, position), steps)
-        if verdict.label != "unsure":
-            found[task.id, trajectory.trial, position] = verdict.label == "solved"
+        for position, goal in enumerate(() if trajectory.failed else task.goals):
+            steps = goal_steps(trajectory, position)
+            verdict = judge.judge(goal, answer_of(trajectory, position), steps)
+            if verdict.label != "unsure":
+                found[task.id, trajectory.trial, position] = verdict.label == "solved"
     return found

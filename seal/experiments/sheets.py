@@ -42,10 +42,22 @@ class Judgements(Generic[Item, Value]):
     """Rows that were not taken, by file and line, with the reason."""
 
     @classmethod
-    def of(cls, rows: Iterable[Row[Item, Value] | str]) -> Judgements[Item, Value]:
-        """Return what rows say; a rater's later value of an item replaces the earlier one."""
+    def of(
+        cls, rows: Iterable[Row[Item, Value] | str], said: Callable[[Item], str] | None = None
+    ) -> Judgements[Item, Value]:
+        """Return what rows say; a rater's later value of an item replaces the earlier one.
+
+        Args:
+            rows: Of one sheet or several.
+            said: What a rater did to an item, for the message: two rows of a rater and an item are
+                refused. None: they are not.
+
+        Raises:
+            DataError: Names both rows.
+        """
         votes: dict[Item, dict[str, Value]] = {}
         problems: list[str] = []
+        places: dict[tuple[Item, str], str] = {}
         empty = 0
         for row in rows:
             if isinstance(row, str):
@@ -53,8 +65,21 @@ class Judgements(Generic[Item, Value]):
             elif row.value is None:
                 empty += 1
             else:
+                first = places.setdefault((row.item, row.rater), row.where)
+                if said is not None and first is not row.where:
+                    raise DataError(
+                        f"{row.where}: {row.rater} {said(row.item)} in {first} already; leave one "
+                        "of both rows in, and import the files again"
+                    )
                 votes.setdefault(row.item, {})[row.rater] = row.value
         return cls(votes, empty, tuple(problems))
+
+    def over(self, before: Mapping[Item, Mapping[str, Value]]) -> dict[Item, dict[str, Value]]:
+        """Return earlier values of items with these in the place of their raters' own."""
+        both = {item: dict(of) for item, of in before.items()}
+        for item, of in self.votes.items():
+            both.setdefault(item, {}).update(of)
+        return both
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -65,28 +90,6 @@ class Judgements(Generic[Item, Value]):
     def taken(self) -> int:
         """Number of values."""
         return sum(map(len, self.votes.values()))
-
-
-def refuse_repeated(rows: Iterable[Row[Item, Value] | str], said: Callable[[Item], str]) -> None:
-    """Refuse sheets in which a rater judges an item twice.
-
-    Args:
-        rows: Of all sheets.
-        said: What a rater did to an item, for the message.
-
-    Raises:
-        DataError: Names both rows.
-    """
-    places: dict[tuple[Item, str], str] = {}
-    for row in rows:
-        if isinstance(row, str) or row.value is None:
-            continue
-        first = places.setdefault((row.item, row.rater), row.where)
-        if first is not row.where:
-            raise DataError(
-                f"{row.where}: {row.rater} {said(row.item)} in {first} already; leave one of both "
-                "rows in, and import the files again"
-            )
 
 
 def harmless(text: str) -> str:
