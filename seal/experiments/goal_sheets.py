@@ -144,7 +144,7 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
     kept = run.path / KEPT
     before = Labels.of(read_rows(kept, items) if kept.is_file() else ())
     problems = (*before.problems, *found.problems)
-    labels = Labels(found.over(before.votes), problems=problems)
+    labels: Labels = Judgements(found.over(before.votes), problems=problems)
     alpha = _alpha(labels)
     names = {case: item for item, case in items.items()}
     lines = (
