@@ -301,6 +301,21 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
+def mean_over(
+    values: Sequence[float] | Floats, clusters: Sequence[int] | NDArray[np.int64], seed: int
+) -> dict[str, Any]:
+    """Return {mean, low, high, n} of values; None where there is nothing.
+
+    Args:
+        values: Finite numbers.
+        clusters: Number of the cluster of each value, such as its task's.
+        seed: Of the 95 % bootstrap interval, which draws clusters.
+    """
+    low, high = bootstrap_interval(values, seed, clusters=clusters)
+    mean = float(sum(values) / len(values)) if len(values) else None
+    return {"mean": rounded(mean), "low": rounded(low), "high": rounded(high), "n": len(values)}
+
+
 def share(part: float, whole: int) -> float | None:
     """Return a share with `DIGITS` decimals; None of nothing."""
     return round(part / whole, DIGITS) if whole else None

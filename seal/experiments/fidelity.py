@@ -49,7 +49,7 @@ from seal.core.stated import states
 from seal.core.stated_facts import Knowledge, StatedFact
 from seal.core.store import Store, open_store
 from seal.evaluation.goals import answer_of
-from seal.evaluation.statistics import bootstrap_interval, rounded
+from seal.evaluation.statistics import mean_over
 from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.comparison.runs import side_of
 from seal.pools.lookup import open_pool
@@ -209,14 +209,7 @@ class _Asked:
         means = {}
         for name in MEASURES:
             found = [(numbers[task], of[name]) for task, of in self._measured if name in of]
-            values = [value for _, value in found]
-            low, high = bootstrap_interval(values, seed, clusters=[task for task, _ in found])
-            means[name] = {
-                "mean": rounded(sum(values) / len(values)) if values else None,
-                "low": rounded(low),
-                "high": rounded(high),
-                "n": len(values),
-            }
+            means[name] = mean_over([v for _, v in found], [task for task, _ in found], seed)
         answers = dict(sorted(self._answers.items()))
         return {"calls": len(self._measured), "answers": answers, "measures": means}
 

@@ -22,6 +22,7 @@ from seal.core import UsageError
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
+from seal.evaluation.statistics import rounded
 from seal.experiments.ablation.conditions import (
     ALL,
     ROLES,
@@ -33,7 +34,7 @@ from seal.experiments.ablation.conditions import (
 )
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
-from seal.experiments.comparison.pairs import Side, compare, rounded, untested
+from seal.experiments.comparison.pairs import Side, compare, untested
 from seal.experiments.comparison.runs import sides_of
 from seal.experiments.result_files import ExperimentFile, write_json
 from seal.experiments.role_work import work_of

@@ -115,8 +115,7 @@ class Irrelevant:
         scored = enumerate(table.scored())
         rows = [(task, row) for row, (task, _, _) in scored if self.kinds.get(task) == kind]
         values = table.values[:, table.metrics[metric]]
-        found = rate_of(values, rows, derive_seed(seed, kind, metric))
-        return {"mean": found.pop("rate"), **found}
+        return rate_of(values, rows, derive_seed(seed, kind, metric))
 
 
 def _seed(task: Task) -> str:

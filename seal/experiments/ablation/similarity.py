@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from seal.core import Task, UsageError
 from seal.core.canonical import derive_seed
 from seal.evaluation.correlation import LEAST, spearman
-from seal.evaluation.statistics import bootstrap_interval
+from seal.evaluation.statistics import mean_over, rounded
 from seal.experiments.ablation.conditions import PATTERNS
-from seal.experiments.comparison.pairs import rounded
 from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
 from seal.runs.score_table import ScoreTable
@@ -81,6 +80,11 @@ def points_of(
         if (task, goal) in homes:
             rows.setdefault(homes[task, goal], []).append((task, row))
     errors = _errors(scores)
+
+    def rate(place: str, name: str) -> dict[str, Any]:
+        found = rate_of(errors[name], rows[place], derive_seed(seed, place, name))
+        return {"rate": found.pop("mean"), **found}
+
     return [
         {
             "environment": place.name,
@@ -88,10 +92,7 @@ def points_of(
             "goals": len(rows[place.name]),
             "strict": rounded(place.similarity_strict),
             "stopwords": rounded(place.similarity_stopwords),
-            "rates": {
-                name: rate_of(errors[name], rows[place.name], derive_seed(seed, place.name, name))
-                for name in RATES
-            },
+            "rates": {name: rate(place.name, name) for name in RATES},
         }
         for place in environments_of(pool)
         if place.name in rows
@@ -101,7 +102,7 @@ def points_of(
 def rate_of(
     values: NDArray[np.float64], rows: Sequence[tuple[str, int]], seed: int
 ) -> dict[str, Any]:
-    """Return {rate, low, high, n}: the mean of some values with its interval over their tasks.
+    """Return {mean, low, high, n} of some values, with the interval over their tasks.
 
     Args:
         values: Of all rows; NaN where there is none.
@@ -112,10 +113,7 @@ def rate_of(
 
     found = [(task, float(values[row])) for task, row in rows if not np.isnan(values[row])]
     number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
-    counted = [value for _, value in found]
-    low, high = bootstrap_interval(counted, seed, clusters=[number[task] for task, _ in found])
-    rate = float(np.mean(counted)) if counted else None
-    return {"rate": rounded(rate), "low": rounded(low), "high": rounded(high), "n": len(counted)}
+    return mean_over([value for _, value in found], [number[task] for task, _ in found], seed)
 
 
 def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
-from seal.evaluation.statistics import cluster_sums
+from seal.evaluation.statistics import cluster_sums, rounded
 from seal.runs.score_table import ScoreTable, row_numbers
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DIGITS = 6
-"""Decimals of every number of a comparison."""
 RESAMPLES = 10_000
 """Of every interval and test."""
 
@@ -311,7 +309,7 @@ def _reason(one: Side, other: Side, left: int, right: int) -> str:
 
 
 def _mean(values: NDArray[np.float64]) -> float | None:
-    return round(float(values.mean()), DIGITS) if len(values) else None
+    return rounded(float(values.mean())) if len(values) else None
 
 
 def _figures(difference: Difference, p_holm: float | None, power: Power) -> dict[str, Any]:
@@ -326,8 +324,3 @@ def _figures(difference: Difference, p_holm: float | None, power: Power) -> dict
         "tasks_needed": power.tasks_needed,
         "trials_needed": power.trials_needed,
     }
-
-
-def rounded(value: float | None) -> float | None:
-    """Return a figure with the decimals of a comparison."""
-    return None if value is None else round(value, DIGITS)

@@ -11,6 +11,7 @@ from seal.core import UnknownNameError, UsageError
 from seal.core.typed_values import Count, check_fields
 from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
+from seal.evaluation.statistics import rounded
 from seal.experiments.comparison.pairs import (
     RESAMPLES,
     Chats,
@@ -19,7 +20,6 @@ from seal.experiments.comparison.pairs import (
     columns_of,
     compare,
     pair_up,
-    rounded,
     untested,
 )
 from seal.experiments.comparison.runs import differing, sides_of

@@ -10,7 +10,8 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, mcnemar, paired_differences
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.power import pass_at, pass_hat
-from seal.experiments.comparison.pairs import Chats, Pairs, Side, columns_of, rounded
+from seal.evaluation.statistics import rounded
+from seal.experiments.comparison.pairs import Chats, Pairs, Side, columns_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -40,19 +40,15 @@ from seal.evaluation.attribution import (
     attribute,
 )
 from seal.evaluation.goals import failed, goal_steps, made_calls
-from seal.evaluation.statistics import DIGITS, bootstrap_interval
+from seal.evaluation.statistics import mean_over, share
 from seal.experiments.comparison.runs import cluster_of
 from seal.experiments.explanation.reading import READ, LeftOut, chats_of
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run_folder import RunFolder
 
 EXAMPLES = 3
-RESAMPLES = 10_000
 
 _SOLVED, _UNDECIDED = -1, -2
-
-Share = tuple[float | None, float | None, float | None]
-"""A mean and the bounds of its interval."""
 
 
 @dataclass(slots=True)
@@ -180,7 +176,7 @@ def _content(run: RunFolder, tally: _Tally, left_out: LeftOut, examples: int) ->
         "partly": tally.partly.total(),
         "decided_by": dict(sorted(tally.decided.items())),
         "stages": stages,
-        "unexplained": round(stages[-1]["goals"] / failed, DIGITS) if failed else None,
+        "unexplained": share(stages[-1]["goals"], failed),
         "attributions": tally.rows,
         "excluded": dict(sorted(left_out.reasons.items())),
         "missing": {
@@ -204,36 +200,29 @@ def _stages(tally: _Tally, examples: int, seed: int) -> list[dict[str, Any]]:
         causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
         turns = zip_longest(*(tally.examples[stage, cause] for cause in causes))
         shown = [found for turn in turns for found in turn if found is not None]
-        of_all = _share(own, clusters, derive_seed(seed, "explain", stage))
-        of_failed: Share = (None, None, None)
+        of_all = mean_over(own, clusters, derive_seed(seed, "explain", stage))
+        of_failed: dict[str, Any] = {}
         if stage != "infrastructure":
             stream = derive_seed(seed, "explain", stage, "failed")
-            of_failed = _share(own[failed], clusters[failed], stream)
+            of_failed = mean_over(own[failed], clusters[failed], stream)
         found.append(
             {
                 "stage": stage,
                 "meaning": MEANINGS[stage],
                 "goals": count,
                 "left": left,
-                **dict(zip(("share", "low", "high"), of_all, strict=True)),
-                **dict(
-                    zip(("of_failed", "of_failed_low", "of_failed_high"), of_failed, strict=True)
-                ),
+                "share": of_all["mean"],
+                "low": of_all["low"],
+                "high": of_all["high"],
+                "of_failed": of_failed.get("mean"),
+                "of_failed_low": of_failed.get("low"),
+                "of_failed_high": of_failed.get("high"),
                 "partly": tally.partly[stage],
                 "causes": causes,
                 "examples": shown[:examples],
             }
         )
     return found
-
-
-def _share(values: Any, clusters: Any, seed: int) -> Share:
-    """Return a mean of 0 and 1 with its interval; None where there is nothing."""
-    if not len(values):
-        return None, None, None
-    low, high = bootstrap_interval(values, seed, RESAMPLES, clusters=clusters)
-    bounds = [None if bound is None else round(bound, DIGITS) for bound in (low, high)]
-    return round(float(values.mean()), DIGITS), bounds[0], bounds[1]
 
 
 CALLS = 8
