@@ -281,7 +281,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
         repair: Remove the damaged entries.
     """
     report = VerifyReport()
-    documents = OfTool(lambda tool: _documents(tool, store))
+    shapes = OfTool(lambda tool: _shapes(tool, store))
     for entry in store.entries():
         report.checked += 1
         if entry.value is None:
@@ -293,38 +293,32 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
         elif entry.value["tool"] not in tools:
             report.unknown_tools += 1
         elif entry.value["simulator"] != SHAPE:
-            _check(report, entry.key, entry.value, documents(tools[entry.value["tool"]]))
+            _check(report, entry.key, entry.value, shapes(tools[entry.value["tool"]]))
     if repair:
         store.discard_damaged()
     return report
 
 
-class _Document(NamedTuple):
-    """What answers of one tool are held against."""
-
-    digest: str
-    shape: Validator | None
-
-
-def _documents(tool: Tool, store: Store) -> list[_Document]:
-    """Return the pool's document, and the one with an imported shape, where that differs."""
-    shaped, found = with_shape(tool, store), []
-    for version in [tool] if shaped is tool else [tool, shaped]:
+def _shapes(tool: Tool, store: Store) -> dict[str, Validator | None]:
+    """Return digest to shape of the pool's document, and of the one with an imported shape."""
+    found = {}
+    for version in (tool, with_shape(tool, store)):
         schema = response_schema(version.returns)
-        shape = schema_validator(schema) if schema is not None else None
-        found.append(_Document(document_digest(version), shape))
+        found[document_digest(version)] = None if schema is None else schema_validator(schema)
     return found
 
 
 def _check(
-    report: VerifyReport, key: str, value: dict[str, Any], documents: list[_Document]
+    report: VerifyReport, key: str, value: dict[str, Any], shapes: Mapping[str, Validator | None]
 ) -> None:
-    document = next((d for d in documents if key == entry_key(value, d.digest)), None)
+    document = next((d for d in shapes if key == entry_key(value, d)), None)
     if document is None:
         report.other_documents += 1
-    elif document.shape is None or value["error"]:
+        return
+    shape = shapes[document]
+    if shape is None or value["error"]:
         report.unchecked += 1
-    elif reason := _misfit(document.shape, value["response"]):
+    elif reason := _misfit(shape, value["response"]):
         report.misshapen.append(Misshapen(key, value["tool"], reason))
 
 

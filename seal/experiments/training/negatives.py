@@ -13,8 +13,9 @@ TopK-PercPos). The second holds documents to the likeness by which queries are n
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 
 from rapidfuzz import fuzz
 
@@ -91,73 +92,52 @@ def mine(
     mined = Mined()
     chance = random.Random(derive_seed(settings.seed, "negatives", source.digest))
     for query, ranking in zip(asked, rankings, strict=True):
-        near = _Near([plains[tool] for tool in query.tools], settings.threshold)
         for own in query.tools:
-            tools = list(_taken(query, own, ranking, plains, near, settings.negatives, mined))
-            others = _others(query, tools, plains, near, settings.negatives, chance)
-            mined.found += len(tools)
-            mined.drawn += len(others)
-            texts = tuple(documents[tool] for tool in tools + others)
-            _check_enough(texts, settings.negatives, source)
-            mined.negatives[query.text, own] = texts
+            tools = _hard(query, own, ranking, plains, settings, chance, mined)
+            if len(tools) < settings.negatives:
+                raise DataError(
+                    f"--negatives {settings.negatives}: pool {source.label} has {len(tools)} tools "
+                    "that are neither needed by a query nor nearly the same; give fewer"
+                )
+            mined.negatives[query.text, own] = tuple(documents[tool] for tool in tools)
     return mined
 
 
-class _Near:
-    """Whether documents are nearly those of needed tools."""
-
-    def __init__(self, wanted: Sequence[str], threshold: float) -> None:
-        self._wanted, self._threshold = wanted, threshold
-
-    def __call__(self, text: str) -> bool:
-        least = self._threshold
-        return any(fuzz.ratio(text, own, score_cutoff=least) >= least for own in self._wanted)
-
-
-def _taken(
+def _hard(
     query: Asked,
     own: str,
     ranking: Ranking,
     plains: Mapping[str, str],
-    near: _Near,
-    count: int,
+    settings: TrainSettings,
+    chance: random.Random,
     mined: Mined,
-) -> Iterator[str]:
-    """Yield at most `count` tools below the pair's own, the best first, and count the others."""
+) -> list[str]:
+    """Return the hard negatives of one pair, the best first, then those drawn; and count them."""
+    count, least = settings.negatives, settings.threshold
+    wanted = [plains[tool] for tool in query.tools]
+
+    def near(tool: str) -> bool:
+        text = plains[tool]
+        return any(fuzz.ratio(text, other, score_cutoff=least) >= least for other in wanted)
+
+    found: list[str] = []
     highest = SHARE * dict(ranking.hits).get(own, 0.0)
     for tool, score in ranking.hits:
-        if not count:
-            return
+        if len(found) == count:
+            break
         if tool in query.tools:
             continue
         if score > highest or highest <= 0:
             mined.too_near_in_score += 1
-        elif near(plains[tool]):
+        elif near(tool):
             mined.too_near_in_text += 1
         else:
-            count -= 1
-            yield tool
-
-
-def _others(
-    query: Asked,
-    taken: Sequence[str],
-    plains: Mapping[str, str],
-    near: _Near,
-    count: int,
-    chance: random.Random,
-) -> list[str]:
-    """Return tools that fill up to `count`, drawn by chance."""
-    if len(taken) == count:
-        return []
-    free = [tool for tool in plains if tool not in query.tools and tool not in taken]
-    shuffled = (tool for tool in chance.sample(free, len(free)) if not near(plains[tool]))
-    return [tool for tool, _ in zip(shuffled, range(count - len(taken)), strict=False)]
-
-
-def _check_enough(texts: Sequence[str], count: int, source: Source) -> None:
-    if len(texts) < count:
-        raise DataError(
-            f"--negatives {count}: pool {source.label} has {len(texts)} tools that are neither "
-            "needed by a query nor nearly the same; give fewer"
-        )
+            found.append(tool)
+    mined.found += len(found)
+    if len(found) == count:
+        return found
+    free = [tool for tool in plains if tool not in query.tools and tool not in found]
+    shuffled = (tool for tool in chance.sample(free, len(free)) if not near(tool))
+    drawn = list(islice(shuffled, count - len(found)))
+    mined.drawn += len(drawn)
+    return found + drawn
