@@ -122,21 +122,22 @@ def compare(
     found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
     noise = _noise(one, other, pairs, names, both)
     powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials, noise=noise)
-    adjusted = _adjusted(names, found, family)
     excluded = _excluded(one, other, pairs, names)
-    return [
+    entries = [
         {
             "run": one.name,
             "other": other.name,
             "metric": name,
             "mean": _mean(left[both[:, column], column]),
             "other_mean": _mean(right[both[:, column], column]),
-            **_figures(found[column], adjusted.get(name), powers[column]),
+            **_figures(found[column], powers[column]),
             "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
             "excluded": excluded[column],
         }
         for column, name in enumerate(names)
     ]
+    correct([entry for entry in entries if family is None or entry["metric"] in family])
+    return [entry | {"p": rounded(entry["p"])} for entry in entries]
 
 
 def _noise(
@@ -160,16 +161,11 @@ def _noise(
     return noise_of_means(varied, trials, held, both.sum(axis=0))
 
 
-def _adjusted(
-    names: Sequence[str], found: Sequence[Difference], family: Collection[str] | None
-) -> dict[str, float]:
-    """Return the corrected p of each metric of the family that has a test."""
-    tested = {
-        name: difference.p
-        for name, difference in zip(names, found, strict=True)
-        if difference.p is not None and (family is None or name in family)
-    }
-    return dict(zip(tested, holm(list(tested.values())), strict=True))
+def correct(entries: Sequence[dict[str, Any]]) -> None:
+    """Set `p_holm` of the entries that have a p, corrected over all of them."""
+    tested = [entry for entry in entries if entry["p"] is not None]
+    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry["p_holm"] = rounded(p)
 
 
 def untested(entries: Sequence[Mapping[str, Any]], told: Collection[str] = ()) -> Iterator[str]:
@@ -312,13 +308,13 @@ def _mean(values: NDArray[np.float64]) -> float | None:
     return rounded(float(values.mean())) if len(values) else None
 
 
-def _figures(difference: Difference, p_holm: float | None, power: Power) -> dict[str, Any]:
+def _figures(difference: Difference, power: Power) -> dict[str, Any]:
     return {
         "difference": rounded(difference.mean),
         "low": rounded(difference.low),
         "high": rounded(difference.high),
-        "p": rounded(difference.p),
-        "p_holm": rounded(p_holm),
+        "p": difference.p,
+        "p_holm": None,
         "n": difference.n,
         "detectable": rounded(power.detectable),
         "tasks_needed": power.tasks_needed,

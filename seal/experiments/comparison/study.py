@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import UnknownNameError, UsageError
 from seal.core.typed_values import Count, check_fields
-from seal.evaluation.comparison import holm
 from seal.evaluation.power import ALPHA, POWER
-from seal.evaluation.statistics import rounded
 from seal.experiments.comparison.pairs import (
     RESAMPLES,
     Chats,
@@ -19,6 +17,7 @@ from seal.experiments.comparison.pairs import (
     Side,
     columns_of,
     compare,
+    correct,
     pair_up,
     untested,
 )
@@ -137,13 +136,6 @@ def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
         "alpha": ALPHA,
         "power": POWER,
     }
-
-
-def correct(entries: Sequence[dict[str, Any]]) -> None:
-    """Set `p_holm` of the entries that have a p, corrected over all of them."""
-    tested = [entry for entry in entries if entry["p"] is not None]
-    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
-        entry["p_holm"] = rounded(p)
 
 
 def _check_metrics(settings: CompareSettings, sides: Any) -> None:

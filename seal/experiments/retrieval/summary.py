@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import (
-    holm,
     mean_and_deviation,
     paired_differences,
     weighted_intervals,
 )
 from seal.evaluation.retrieval import RANKED, metric_names
 from seal.evaluation.statistics import groups_of
+from seal.evaluation.statistics import rounded as shown
+from seal.experiments.comparison.pairs import correct
 from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.contenders import Measured, Unavailable
 from seal.experiments.retrieval.draws import Ranked, Source
@@ -33,8 +34,6 @@ RESAMPLES = 10_000
 """Of every interval and test over all queries."""
 _GROUP_RESAMPLES = 2_000
 """Of the intervals of a group: their ends waver by less than a tenth of their width."""
-_SHOWN = 6
-"""Decimals of a probability."""
 UNCALIBRATED = "its scores hold the order of tools and cannot be compared between queries"
 
 
@@ -357,19 +356,7 @@ def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Both p are None where the queries of one task alone are compared, which no test judges.
     """
-    adjusted: dict[int, float] = {}
-    for metric in {comparison["metric"] for comparison in comparisons}:
-        family = {
-            place: comparison["p"]
-            for place, comparison in enumerate(comparisons)
-            if comparison["metric"] == metric and comparison["p"] is not None
-        }
-        adjusted |= dict(zip(family, holm(list(family.values())), strict=True))
-    return [
-        {**comparison, "p": _shown(comparison["p"]), "p_holm": _shown(adjusted.get(place))}
-        for place, comparison in enumerate(comparisons)
-    ]
-
-
-def _shown(p: float | None) -> float | None:
-    return None if p is None else round(p, _SHOWN)
+    found = [{**each, "p_holm": None} for each in comparisons]
+    for metric in {each["metric"] for each in found}:
+        correct([each for each in found if each["metric"] == metric])
+    return [each | {"p": shown(each["p"])} for each in found]
