@@ -262,10 +262,9 @@ def columns_of(
     import numpy as np
 
     found = np.full((len(rows), len(names)), np.nan)
-    held = rows >= 0
-    for column, name in enumerate(names):
-        if name in table.metrics:
-            found[held, column] = table.values[rows[held], table.metrics[name]]
+    held, columns = rows >= 0, places_in(tuple(table.metrics), names)
+    there = np.ix_(rows[held], columns[columns >= 0])
+    found[np.ix_(held, columns >= 0)] = table.values[there]
     return found
 
 

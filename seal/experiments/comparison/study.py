@@ -229,7 +229,7 @@ class _Compared:
         import numpy as np
 
         for name in decisive:
-            if not np.isnan(_differences(*self.paired, name)).all():
+            if not np.isnan(_differences(*self.paired, [name])).all():
                 return name
         return None
 
@@ -285,22 +285,26 @@ def _entries(
         family=(),
         pairs=pairs,
     )
-    return [entry | _directions(one, other, pairs, entry["metric"]) for entry in entries]
+    differences = _differences(one, other, pairs, [entry["metric"] for entry in entries])
+    return [
+        entry | _directions(pairs, column)
+        for entry, column in zip(entries, differences.T, strict=True)
+    ]
 
 
-def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[Any]:
-    found: NDArray[Any] = (
-        columns_of(one.scores, pairs.rows, [metric])[:, 0]
-        - columns_of(other.scores, pairs.others, [metric])[:, 0]
+def _differences(
+    one: Side, other: Side, pairs: Pairs, metrics: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the one run's values less the other's, (pairs, metrics)."""
+    return columns_of(one.scores, pairs.rows, metrics) - columns_of(
+        other.scores, pairs.others, metrics
     )
-    return found
 
 
-def _directions(one: Side, other: Side, pairs: Pairs, metric: str) -> dict[str, list[str]]:
+def _directions(pairs: Pairs, differences: NDArray[np.float64]) -> dict[str, list[str]]:
     """Return the tasks in which the one run's mean is higher, and those in which it is lower."""
     import numpy as np
 
-    differences = _differences(one, other, pairs, metric)
     here = ~np.isnan(differences)
     sums = np.bincount(pairs.tasks[here], differences[here], len(pairs.names))
     return {
