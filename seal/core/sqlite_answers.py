@@ -173,12 +173,15 @@ class SqliteAnswers:
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         """Return False for an empty file, and raise for one that we cannot use."""
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        with connection:  # one transaction: meanwhile another process may make the tables
+            connection.execute("BEGIN")
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if application == _APPLICATION:
             check_version(self.location, version)
             return True
-        if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if tables:
             raise foreign(self.location, "it holds other tables")
         return False
 

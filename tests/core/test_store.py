@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -392,6 +393,30 @@ def test_a_file_that_is_no_store_is_named(tmp_path):
     rewrite(foreign, "CREATE TABLE songs (title TEXT)")
     with pytest.raises(DataError, match="it holds other tables"):
         Store(foreign)
+
+
+def test_a_store_that_another_process_makes_while_it_is_opened_is_ours(tmp_path, monkeypatch):
+    path, connect = tmp_path / "answers.sqlite", sqlite3.connect
+
+    def make():
+        with Store(path) as store:
+            store.put("key", {"x": 1}, "simulator")
+
+    other = threading.Thread(target=make)
+
+    class Slow(sqlite3.Connection):
+        def execute(self, sql, *parameters):
+            found = super().execute(sql, *parameters)
+            if sql == "PRAGMA application_id" and not other.ident:
+                monkeypatch.setattr(sqlite3, "connect", connect)
+                other.start()
+                other.join(0.5)
+            return found
+
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Slow))
+    with Store(path) as store:
+        other.join()
+        assert store.get("key") == {"x": 1}
 
 
 def test_a_path_that_cannot_be_opened_is_a_usage_error(tmp_path):
