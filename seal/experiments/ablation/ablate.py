@@ -23,15 +23,7 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.evaluation.statistics import rounded
-from seal.experiments.ablation.conditions import (
-    ALL,
-    ROLES,
-    Variation,
-    ablation_named,
-    conditions_of,
-    injected,
-    seated,
-)
+from seal.experiments.ablation.conditions import ALL, Variation, ablation_named, conditions_of
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
 from seal.experiments.comparison.pairs import Side, compare, untested
@@ -98,7 +90,13 @@ def ablate(
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
     out = out or free_folder(settings)
     COMPARISON.check_folder(out, resume)
-    planned = _planned(ablation, settings, retrievers, roles or ROLES, pool)
+    irrelevant = Irrelevant.of(pool, settings) if what == "irrelevance" else None
+    homes = homes_of(pool, pool.chosen(settings)) if what == "similarity" else None
+    if irrelevant is not None:
+        conditions = irrelevant.conditions(ablation, settings)
+    else:
+        conditions = conditions_of(ablation, settings, retrievers, roles)
+    planned = _Planned(ablation, settings, pool, conditions, irrelevant, homes)
     planned.check(out)
     begun = planned.content(out, [], [f"{len(planned.conditions)} runs are not finished"])
     with COMPARISON.opened(out, begun, resume):
@@ -106,27 +104,6 @@ def ablate(
         result = play(planned.conditions, out, settings, found, progress)
         write_json(result.content, out / COMPARISON.name)
     return result
-
-
-def _planned(
-    ablation: Variation,
-    settings: RunSettings,
-    retrievers: Sequence[Any],
-    roles: Sequence[str],
-    pool: StoredPool,
-) -> _Planned:
-    if ablation.field:
-        return _Planned(ablation, settings, pool, conditions_of(ablation, settings, retrievers))
-    if ablation.name == "injection":
-        return _Planned(ablation, settings, pool, injected(ablation, settings))
-    if ablation.name == "roles":
-        return _Planned(ablation, settings, pool, seated(roles, settings))
-    if ablation.name == "irrelevance":
-        found = Irrelevant.of(pool, settings)
-        return _Planned(ablation, settings, pool, found.conditions(ablation, settings), found)
-    homes = homes_of(pool, pool.chosen(settings))
-    alone = [Condition(ablation.conditions[0], settings)]
-    return _Planned(ablation, settings, pool, alone, homes=homes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +114,8 @@ class _Planned:
     settings: RunSettings
     pool: StoredPool
     conditions: Sequence[Condition]
-    irrelevant: Irrelevant | None = None
-    homes: Mapping[tuple[str, int], str] | None = None
+    irrelevant: Irrelevant | None
+    homes: Mapping[tuple[str, int], str] | None
 
     def check(self, out: Path) -> None:
         """Refuse what a later condition cannot be before the first one is played."""

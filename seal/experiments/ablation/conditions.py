@@ -139,18 +139,30 @@ def ablation_named(name: str, benchmark: Benchmark | None = None) -> Variation:
 
 
 def conditions_of(
-    ablation: Variation, settings: RunSettings, retrievers: Sequence[Any] = ()
+    ablation: Variation,
+    settings: RunSettings,
+    retrievers: Sequence[Any] = (),
+    roles: Sequence[str] = (),
 ) -> list[Condition]:
-    """Return the conditions of an ablation that varies a setting.
+    """Return the conditions of an ablation whose runs have the same tasks.
 
     Args:
-        ablation: Any with a `field`.
+        ablation: Any but `irrelevance`.
         settings: What all runs share.
         retrievers: Those to compare, where retrievers are; none: the ablation's own.
+        roles: Those to seat, where roles are; none: all that may be.
 
     Raises:
-        UsageError: A single retriever, one that stands twice, or none that chooses.
+        UnknownNameError: A role that cannot be taken away.
+        UsageError: A single retriever, a retriever or role that stands twice, or an option that the
+            ablation varies.
     """
+    if ablation.name == "injection":
+        return _injected(ablation, settings)
+    if ablation.name == "roles":
+        return _seated(roles or ROLES, settings)
+    if not ablation.field:
+        return [Condition(name, settings) for name in ablation.conditions]
     values: Sequence[Any] = ablation.conditions
     if ablation.field == "retriever":
         values = _retrievers(retrievers or values)
@@ -196,7 +208,7 @@ def _folder_name(value: Any) -> str:
     return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"
 
 
-def injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
+def _injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
     """Return the plain run and those with gold in the place of a stage."""
     alike = changed(settings, baselines_alike=True)
     ceiling = baselines_of(alike, all_given=False)["ceiling"]
@@ -217,13 +229,8 @@ def injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
     return [Condition(name, asked[name]) for name in ablation.conditions]
 
 
-def seated(roles: Sequence[str], settings: RunSettings) -> list[Condition]:
-    """Return the run without the roles, those with each alone, and the one with all.
-
-    Raises:
-        UnknownNameError: A role that cannot be taken away.
-        UsageError: One that stands twice.
-    """
+def _seated(roles: Sequence[str], settings: RunSettings) -> list[Condition]:
+    """Return the run without the roles, those with each alone, and the one with all."""
     for role in roles:
         if role not in ROLES:
             raise UnknownNameError("role to seat and to take away", role, ROLES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,28 +197,30 @@ def _drawn_pools(
         raise UsageError(f"pool {source.label}: {error}") from error
     for pool in drawn:
         queries = _queries(source, pool.size, pool.sample, pool.tasks, settings)
-        draws = (Draw(pool.sample, queries),)
-        alone = settings.queries is not None
         yield Ranked(
             source,
             pool.size,
             pool.tools,
             pool.tasks,
             pool.digest,
-            draws,
-            alone,
-            pool.distractors,
+            draws=(Draw(pool.sample, queries),),
+            drawn_alone=settings.queries is not None,
+            distractors=pool.distractors,
         )
+
+
+def queries_of(tasks: Iterable[Task]) -> list[tuple[str, int]]:
+    """Return (task id, goal) of every query that has relevant tools."""
+    return [
+        (task.id, position)
+        for task in tasks
+        for position, goal in enumerate(task.goals)
+        if goal.relevant
+    ]
 
 
 def _queries(
     source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
 ) -> tuple[tuple[str, int], ...]:
-    asked = [
-        (task.id, goal)
-        for task in tasks
-        for goal in range(len(task.goals))
-        if task.goals[goal].relevant
-    ]
     sampled = Sampled(source.label, source.digest, size, sample)
-    return drawn_queries(asked, settings.queries, settings.seed, sampled)
+    return drawn_queries(queries_of(tasks), settings.queries, settings.seed, sampled)

@@ -21,15 +21,13 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any
-
-import orjson
 
 from seal.core import Task, Tool
 from seal.core.canonical import derive_seed, digest
 from seal.core.text import sentences
+from seal.experiments.generation.writers import shipped_json
 from seal.experiments.retrieval.draws import Source
 from seal.experiments.retrieval.settings import Perturbation
 from seal.pools.renaming import renamed
@@ -66,23 +64,17 @@ def perturbed(source: Source, rule: Perturbation, seed: int) -> Source:
 
 
 def _asked_anew(task: Task, rule: str, seed: int) -> Task:
-    goals = tuple(
-        replace(goal, text=_of_query(rule)(goal.text, _chance(seed, rule, task.id, position)))
-        for position, goal in enumerate(task.goals)
-    )
-    return replace(task, goals=goals)
-
-
-def _chance(seed: int, rule: str, task: str, goal: int) -> random.Random:
-    return random.Random(derive_seed(seed, "perturbed", rule, task, goal))
-
-
-def _of_query(rule: str) -> Callable[[str, random.Random], str]:
-    if rule == "typos":
-        return mistyped
-    if rule == "paraphrase":
-        return paraphrased
-    return lambda text, _: _in_words_of(text, _lexicon()[rule])
+    goals = []
+    for position, goal in enumerate(task.goals):
+        chance = random.Random(derive_seed(seed, "perturbed", rule, task.id, position))
+        if rule == "typos":
+            text = mistyped(goal.text, chance)
+        elif rule == "paraphrase":
+            text = paraphrased(goal.text, chance)
+        else:
+            text = _in_words_of(goal.text, _lexicon()[rule])
+        goals.append(replace(goal, text=text))
+    return replace(task, goals=tuple(goals))
 
 
 def mistyped(text: str, chance: random.Random) -> str:
@@ -115,11 +107,9 @@ def _in_words_of(text: str, lexicon: Mapping[str, Any]) -> str:
     return _WORD.sub(lambda match: lexicon.get(match[0].lower(), match[0]), text)
 
 
-@cache
 def _lexicon() -> Mapping[str, Any]:
     """Return {synonyms, german, spanish: {word: word}, openings: {any: [sentence]}}."""
-    content = files("seal.experiments.retrieval").joinpath("rewordings.json").read_bytes()
-    found: Mapping[str, Any] = orjson.loads(content)
+    found: Mapping[str, Any] = shipped_json("seal.experiments.retrieval", "rewordings.json")
     return found
 
 

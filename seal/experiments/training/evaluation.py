@@ -13,7 +13,7 @@ from typing import Any
 from seal.core import InfrastructureError, Task
 from seal.core.store import Store, open_store
 from seal.experiments.retrieval.contenders import Contender, Measured, Unavailable, measure
-from seal.experiments.retrieval.draws import Draw, Ranked, Source
+from seal.experiments.retrieval.draws import Draw, Ranked, Source, queries_of
 from seal.experiments.retrieval.summary import (
     cell_of,
     comparisons_of,
@@ -72,8 +72,7 @@ def evaluate(
     """
     results: list[dict[str, Any]] = []
     comparisons: list[dict[str, Any]] = []
-    store = open_store(settings.cache_dir, settings.cache_url)
-    try:
+    with open_store(settings.cache_dir, settings.cache_url) as store:
         for done, part in enumerate(tested, 1):
             cell = cell_of([(_ranked(part), _outcomes(part, trained, settings, store))], settings.k)
             entries = results_of(cell, (BEFORE, AFTER), settings.k, settings.seed)
@@ -81,8 +80,6 @@ def evaluate(
             comparisons += comparisons_of(cell, settings.k, settings.seed)
             if progress is not None:
                 progress("pools", done, len(tested))
-    finally:
-        store.close()
     return {
         "results": results,
         "comparisons": corrected(comparisons),
@@ -91,14 +88,8 @@ def evaluate(
 
 
 def _ranked(part: Tested) -> Ranked:
-    queries = tuple(
-        (task.id, position)
-        for task in part.tasks
-        for position, goal in enumerate(task.goals)
-        if goal.relevant
-    )
-    source = part.source
-    return Ranked(source, "all", source.tools, part.tasks, source.digest, (Draw(0, queries),))
+    source, draws = part.source, (Draw(0, tuple(queries_of(part.tasks))),)
+    return Ranked(source, "all", source.tools, part.tasks, source.digest, draws)
 
 
 def _outcomes(
