@@ -1,13 +1,15 @@
-"""What people think of an assistant's words: items to rate, out to a file and in from several.
+"""People's ratings of an assistant's turns: a sample goes out to a file, ratings come back.
 
-A sample of turns is written as CSV with the dialogue before each, what was called and brought, and
-what gold calls, brings and says. It is blind: no name of a system, model or run stands in it, and
-an item's id says nothing. Each file that comes back is one rater's, unless its column `rater` names
-others; a rating is a whole number. Ratings are kept in the run's `human.json`; the report and the
-summary read it. Files that come in later add to it, and a rater's later rating of an item replaces
-the earlier one; of files that come in together no two rows may be of one rater and item.
+The sample is a CSV file. A row has a turn, the dialogue before it, its calls with their results,
+and the gold calls, results and words. The file is blind: it names no system, model or run, and the
+ids of items tell nothing. A file that comes back has the ratings of one rater, unless its column
+`rater` names others. A rating is a whole number.
 
-Source: DialogTool, table 3, column Human (1 to 5); agreement is Krippendorff's alpha, ordinal.
+Ratings are kept in the run's `human.json`, which the report and the summary read. A later import
+adds ratings; a rater's new rating of an item replaces the old one. Within one import, no rater may
+rate an item twice.
+
+Source: DialogTool, table 3, column Human (1 to 5). Agreement is Krippendorff's alpha, ordinal.
 """
 
 from __future__ import annotations
@@ -36,29 +38,29 @@ class Item:
 
     id: str
     role: str
-    """The character that the assistant played, as it is described; empty where it played none."""
+    """Description of the character that the assistant played; empty: it played none."""
     dialogue: str
-    """What was said before, a line each; with gold context the gold replies."""
+    """What was said before, one line a turn; with the history `gold`, the gold replies."""
     user: str
     """What the user said last."""
     calls: str
-    """What was called in this turn, and what that brought."""
+    """The calls of this turn with their results."""
     gold: str
-    """What gold calls, what that brings, and its reply; empty where it has none of them."""
+    """The gold calls with their results, and the gold reply; empty: there are none."""
     assistant: str
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What files of ratings brought."""
+    """What an import of ratings took in."""
 
     human: Human
     taken: int
-    """Ratings that were taken from these files."""
+    """Number of ratings that were taken from these files."""
     empty: int
-    """Rows without a rating."""
+    """Number of rows without a rating."""
     problems: tuple[str, ...]
-    """Rows that were not taken, by file and line, with the reason."""
+    """The rows that were not taken: file, line and reason."""
 
 
 def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
@@ -67,7 +69,7 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
     Args:
         run: The run.
         out: The CSV file, in UTF-8.
-        n: Turns, at most; at least 1.
+        n: Most turns; at least 1.
         seed: The same seed and run give the same file.
 
     Returns:
@@ -98,16 +100,16 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
 def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
     """Take ratings in and write the run's `human.json` and its summary.
 
-    What cannot be taken is named and counted, and the rest is taken.
+    Rows that cannot be taken are listed in the result; the other rows are taken.
 
     Args:
         run: The run that was exported.
-        files: Each one rater's, or with a column `rater`.
+        files: Each has the ratings of one rater, or a column `rater`.
 
     Raises:
-        DataError: A file lacks the columns `item` and `rating`; a rater rated an item twice in
-            these files: nothing is taken, and both lines are named.
-        MissingExtraError: Raters share items, and krippendorff is not installed.
+        DataError: A file lacks the column `item` or `rating`. Or a rater rated an item twice in
+            these files: then nothing is taken, and the text names both lines.
+        MissingExtraError: Several raters rated the same item, and krippendorff is not installed.
     """
     known = {item.id for item in items_of(run)}
     rows = (row for path in files for row in _rows(path, known))
@@ -121,7 +123,7 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
 
 
 def items_of(run: RunFolder) -> Iterator[Item]:
-    """Yield the turns of a run that its benchmark gives people to rate; none of failed chats."""
+    """Yield the turns that the run's benchmark wants people to rate, without failed chats."""
     rated = part_of(run.benchmark(), "rated")
     if rated is None:
         return
@@ -136,7 +138,7 @@ def items_of(run: RunFolder) -> Iterator[Item]:
             if text:
                 done = done_in(goal_steps(trajectory, place), (goal.text, text))
                 calls, gold = ("\n".join(lines) for lines in (done, done_in(goal.reference)))
-                # What was said is part of the id, so that no rating goes to another run's words.
+                # The id depends on the words, so that no rating goes to another run's words.
                 name = digest([task.id, trajectory.trial, place, text])[:12]
                 yield Item(name, character, "\n".join(before), goal.text, calls, gold, text)
             reply = goal.reference[-1].content if of_gold and goal.reference else text
@@ -144,7 +146,7 @@ def items_of(run: RunFolder) -> Iterator[Item]:
 
 
 def _rows(path: Path, known: Collection[str]) -> Iterator[Row[str, float] | str]:
-    """Yield the rows of a file; a text for one that is none, or of no item that is known.
+    """Yield the rows of a file; for a row that cannot be taken, a text with the reason.
 
     Raises:
         DataError: The file cannot be read, or lacks a column.

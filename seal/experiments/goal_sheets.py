@@ -1,14 +1,15 @@
-"""Goals that people label as solved or not: out to a file, and in from several.
+"""People's labels of goals, solved or not: a sample goes out to a file, labels come in from files.
 
-A sample of a run's goals is written as CSV with what was asked, done and answered, blind: no name
-of a system, model or run stands in it, and no verdict. Its shares of the judge's verdicts are those
-of the run, and each verdict stands there at least once. So an audit on it says what holds of the
-run (`seal.experiments.judge_audit` takes the file as it is). Labels of several raters are kept in
-the run's `labels.csv`, which an audit takes too.
+The sample is a CSV file that says what was asked, done and answered. It is blind: it names no
+system, model or run, and has no verdict. In the sample each verdict of the judge has the same share
+as in the run, and appears at least once. So an audit of the sample holds for the run;
+`seal.experiments.judge_audit` takes the file as it is. Labels of several raters are kept in the
+run's `labels.csv`, which an audit takes too.
 
-A file that comes in has a column `label`. It says of which goal it is by `item`, an id of the
-export, or by `task_id` and maybe `trial` and `goal`. Its column `rater` may name who labelled, else
-a file is one rater's. Agreement is Krippendorff's alpha, nominal.
+A file that comes in has a column `label`. The column `item`, an id of the export, names the goal.
+So do `task_id`, `trial` and `goal`; the last two are 0 by default. The column `rater` names who
+labelled; without it, a file has the labels of one rater. Agreement is Krippendorff's alpha,
+nominal.
 """
 
 from __future__ import annotations
@@ -46,31 +47,30 @@ Labels = Judgements[Case, str]
 
 
 def decided(labels: Labels) -> dict[Case, bool]:
-    """Return whether goals are solved, by most raters; those left unsure or tied are left out."""
+    """Return whether goals are solved by the majority of raters, without unsure and tied goals."""
     found = {case: majority(list(of.values())) for case, of in labels.votes.items()}
     return {case: label == "solved" for case, label in found.items() if label in LABELS[:2]}
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedLabels:
-    """What files of labels brought."""
+    """What an import of labels took in."""
 
     labels: Labels
-    """All of the run, those that were taken in before too."""
+    """All labels of the run, also those of earlier imports."""
     taken: int
-    """Labels that were taken from these files."""
+    """Number of labels that were taken from these files."""
     empty: int
-    """Rows without a label."""
+    """Number of rows without a label."""
     problems: tuple[str, ...]
-    """Rows that were not taken, by file and line, with the reason."""
+    """The rows that were not taken: file, line and reason."""
     alpha: float | None
-    """Krippendorff's alpha; None where fewer than two raters share a goal, or all labels are one.
-    """
+    """Krippendorff's alpha; None: no two raters labelled the same goal, or all labels are equal."""
     kept: Path
     """File of all labels, for an audit."""
 
     def record(self) -> dict[str, JSON]:
-        """Return what was brought as JSON; solved, unsolved and undecided count goals."""
+        """Return the import as JSON; solved, unsolved and undecided count goals."""
         solved = Counter(decided(self.labels).values())
         return {
             "taken": self.taken,
@@ -90,9 +90,9 @@ def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
     """Write a sample of a run's goals to label, in random order.
 
     Args:
-        run: The run; where it is scored, the sample has the shares of its judge's verdicts.
+        run: The run; if it is scored, the sample has the shares of its judge's verdicts.
         out: The CSV file, in UTF-8.
-        n: Goals, at most; at least 1.
+        n: Most goals; at least 1.
         seed: The same seed and run give the same file.
 
     Returns:
@@ -125,17 +125,17 @@ def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
 def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
     """Take labels in and write the run's `labels.csv`.
 
-    What cannot be taken is named and counted, and the rest is taken. A rater's later label of a
-    goal replaces what was taken in before.
+    Rows that cannot be taken are listed in the result; the other rows are taken. A rater's new
+    label of a goal replaces the old one.
 
     Args:
         run: The run that was exported.
-        files: Each one rater's, or with a column `rater`.
+        files: Each has the labels of one rater, or a column `rater`.
 
     Raises:
-        DataError: A file cannot be read or lacks a column; a rater labelled a goal twice in these
-            files: nothing is taken, and both lines are named.
-        MissingExtraError: Raters share goals, and krippendorff is not installed.
+        DataError: A file cannot be read or lacks a column. Or a rater labelled a goal twice in
+            these files: then nothing is taken, and the text names both lines.
+        MissingExtraError: Several raters labelled the same goal, and krippendorff is not installed.
     """
     items = items_of(run)
     played = set(items.values())
@@ -157,11 +157,11 @@ def import_labels(run: RunFolder, files: Sequence[Path]) -> ImportedLabels:
 
 
 def read_rows(path: Path, items: Mapping[str, Case]) -> Iterator[LabelRow | str]:
-    """Yield the rows of a file; a text for one that is none.
+    """Yield the rows of a file; for a row that cannot be taken, a text with the reason.
 
     Args:
         path: The file.
-        items: Of the run that is labelled: id to its goal.
+        items: Id of an item to its goal, for the run that is labelled.
 
     Raises:
         DataError: The file cannot be read, or lacks a column.
@@ -201,7 +201,7 @@ def _row(
 
 
 def _case(fields: Mapping[str, str], items: Mapping[str, Case]) -> Case | str:
-    """Return of which goal a row is; a text where that cannot be told."""
+    """Return the goal of a row; a text with the reason if the row does not tell."""
     item = fields.get("item")
     if item:
         return items.get(item) or f"item {shortened(item)} is no answer of this run"
@@ -212,16 +212,16 @@ def _case(fields: Mapping[str, str], items: Mapping[str, Case]) -> Case | str:
 
 
 def items_of(run: RunFolder) -> dict[str, Case]:
-    """Return the goals that a run played, by the ids under which they go out."""
+    """Return the goals that a run played, by the ids that the export gives them."""
     return {str(row[0]): case for case, row in _rows(run)}
 
 
 def allocated(sizes: Mapping[str, int], n: int) -> dict[str, int]:
-    """Return how many of each stratum a sample takes: by shares, and one of each where n allows.
+    """Return how many of each stratum a sample takes: by its share, and at least one if n allows.
 
     Args:
-        sizes: Of the strata, 1 or more each.
-        n: Of the sample; no more than there are is taken.
+        sizes: Name of a stratum to its size, at least 1.
+        n: Size of the sample; a larger n takes all there are.
     """
     total = sum(sizes.values())
     n = min(n, total)
@@ -252,7 +252,7 @@ def _alpha(labels: Labels) -> float | None:
 
 
 def _verdicts(run: RunFolder) -> dict[Case, str]:
-    """Return what the first judge that a run has says of its goals."""
+    """Return the verdicts of the first judge that judged the run."""
     if not run.scores_path.is_file():
         return {}
     found: defaultdict[str, dict[Case, str]] = defaultdict(dict)
@@ -274,7 +274,7 @@ def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
         for position, goal in enumerate(task.goals):
             steps, answer = goal_steps(trajectory, position), answer_of(trajectory, position) or ""
             done = "\n".join(done_in(steps, (goal.text, answer)))
-            # What was done is part of the id, so that no label goes to another run's answer.
+            # The id depends on what was done, so that no label goes to another run's answer.
             name = f"g{digest([task.id, trajectory.trial, position, done, answer])[:12]}"
             told = map(harmless, ("\n".join(before), goal.text, done, answer))
             place = (harmless(task.id), trajectory.trial, position)
@@ -283,12 +283,12 @@ def _rows(run: RunFolder) -> Iterator[tuple[Case, list[JSON]]]:
 
 
 def said_in(step: Step) -> str:
-    """Return a step as a line of a sheet: who of user and assistant said what."""
+    """Return a step as a line of a sheet, such as `user: Hello`."""
     return f"{'user' if step.author == USER else 'assistant'}: {step.content}"
 
 
 def done_in(steps: Sequence[Step], known: Collection[str] = ()) -> Iterator[str]:
-    """Yield the calls, each with what it brought, and what was said meanwhile but for `known`."""
+    """Yield the calls with their results, and what was said between them except `known`."""
     made = {call.id for call in made_calls(steps)}
     results = {step.result.call_id: step.result for step in steps if step.result is not None}
     for step in steps:
@@ -303,7 +303,7 @@ def done_in(steps: Sequence[Step], known: Collection[str] = ()) -> Iterator[str]
 
 
 def _heard(step: Step) -> bool:
-    """Tell whether a step is talk of user and assistant; the checker's words are a verdict."""
+    """Tell whether a step is talk between user and assistant; a checker's words are a verdict."""
     spoken = step.call is None and step.result is None and bool(step.content.strip())
     return spoken and USER in (step.author, step.recipient) and step.author != "checker"
 

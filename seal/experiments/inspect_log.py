@@ -1,7 +1,7 @@
 """A run as a log of inspect_ai, which `inspect view` opens: version 2 of its JSON form.
 
-A task and trial is a sample; its events are what each role said, as answers of that role's model,
-and each call with its result. The log's metadata has what inspect_ai has no place for.
+One trial of a task is a sample. Its events are each role's words, as answers of the role's model,
+and each call with its result. What inspect_ai has no place for is in the log's metadata.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from seal.core.plain import json_text
 from seal.runs.run_folder import RunFolder
 
 _CUT = {"length": "max_tokens", "content_filter": "content_filter"}
-"""Our word for how an answer of a model ended to theirs."""
+"""SEAL's word for how an answer of a model ended to inspect_ai's."""
 
 
 def log_lines(
@@ -26,7 +26,7 @@ def log_lines(
     """Yield a log, a line a sample.
 
     Args:
-        run: What is written; where it was not scored, so is the log.
+        run: The run to write; if it has no scores, the log has none.
         heard: Each chat, with its messages as the user and the tools heard them.
 
     Raises:
@@ -60,7 +60,7 @@ class _Log:
         metrics: Mapping[str, Any] = run.summary()["metrics"] if scored else {}
         first = [*(run.declared().get("headline") or ()), "pass_rate"]
         self._order = [*dict.fromkeys([*(name for name in first if name in metrics), *metrics])]
-        """Metrics as the viewer shows them; it shows few without being asked."""
+        """Metrics in the order for the viewer, which at first shows only few."""
         self._metrics = {name: metrics[name] for name in self._order}
         self._name = run.pool_name
         self._model = _named(self._system.get("model"))
@@ -217,5 +217,5 @@ def _message(message: Message) -> dict[str, JSON]:
 
 
 def _place(task: Task, score: Score) -> str:
-    """Return the metric, of a task with several goals with the number of the goal."""
+    """Return the metric; if the task has several goals, with the number of the goal."""
     return f"{score.metric} (goal {score.goal + 1})" if len(task.goals) > 1 else score.metric

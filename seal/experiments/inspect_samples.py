@@ -1,9 +1,9 @@
-"""Logs of inspect_ai as runs: each sample a task, each epoch of it a trial.
+"""Reads logs of inspect_ai as runs: a sample becomes a task, and an epoch of it a trial.
 
-Their scores stand in the run as `inspect/SCORER`; the first is what counts as success. Our metrics
-measure the chats beside them, as far as a log has gold: the target of a sample is its answer.
+The log's scores become scores of the run, named `inspect/SCORER`. The first one says what counts as
+success. SEAL's metrics measure the chats too. Gold is the target of a sample: it is the answer.
 
-Source: inspect_ai, src/inspect_ai/log; its own reader reads the file, of any version.
+Source: inspect_ai, src/inspect_ai/log. inspect_ai's own reader reads the file, of any version.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _LIMITS: Mapping[str, StopReason] = {
     "working": "max_seconds",
     "context": "context_overflow",
 }
-"""Their limit of a sample to ours; any other one ends it as `done`."""
+"""inspect_ai's limit of a sample to SEAL's stop reason; any other limit becomes `done`."""
 
 
 def import_log(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
@@ -54,11 +54,11 @@ def import_log(source: Path, notes: Notes) -> Iterator[Tool | Task | Recorded]:
 
     Args:
         source: A log (.eval or .json).
-        notes: Gets what the run is of, and which scores it has.
+        notes: Gets the run's pool, model, number of trials, and names of scores.
 
     Raises:
         UsageError: inspect_ai is not installed.
-        DataError: It is no log, or none of its samples was kept.
+        DataError: The file is no log, or the log has no samples.
     """
     log = _read(source)
     samples: defaultdict[str, list[Any]] = defaultdict(list)
@@ -107,7 +107,7 @@ def _read(source: Path) -> Any:
 
 
 def _tools(name: str, sample: Any) -> Iterator[Tool]:
-    """Yield the tools that a sample's model was offered, and those that it called besides."""
+    """Yield the tools that a sample's model was offered, then those that it only called."""
     offered: dict[str, Any] = {
         info.name: info for event in sample.events if event.event == "model" for info in event.tools
     }
@@ -140,10 +140,10 @@ def _asked(messages: Sequence[Any]) -> str:
 
 
 def _usage(messages: Sequence[Any], events: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the place of each message of the model with what its request used.
+    """Yield the place of each message of the model with the tokens that its request used.
 
-    Older logs have no ids of messages: then the order tells, where there is a request for each. A
-    scorer may have asked a model too.
+    Older logs have no ids of messages. Then the order tells, if there are as many requests as
+    messages. There may be more, since a scorer may have asked a model too.
     """
     said = [turn for turn, message in enumerate(messages) if message.role == "assistant"]
     outputs = [one.output for one in events if one.event == "model" and one.output.choices]
@@ -161,7 +161,7 @@ class _Chat:
         self._name, self._key, self._sample = name, key, sample
         self._known = {tool.name: tool.id for tool in _tools(name, sample)}
         self._made: dict[str, ToolCall] = {}
-        """Their id of a call to the call."""
+        """The log's id of a call to the call."""
         self._turns = [one for one in sample.messages if one.role != "system"]
         self._usage = dict(_usage(self._turns, sample.events))
         """Turn to what its request used."""
@@ -236,7 +236,7 @@ def _thought(message: Any) -> str:
 
 
 def _scores(given: Mapping[str, Any]) -> dict[str, JSON]:
-    """Return each score as {value, reason}; of a score with parts each part."""
+    """Return each score, or each part of a score with parts, as {value, reason}."""
     found: dict[str, JSON] = {}
     for scorer, score in given.items():
         several = score.value if isinstance(score.value, dict) else {"": score.value}
@@ -250,7 +250,7 @@ def _scores(given: Mapping[str, Any]) -> dict[str, JSON]:
 
 
 def _number(value: Any) -> float | None:
-    """Return a score as a number; None: it is none, or the sample was not scored."""
+    """Return a score as a number; None: it is no number, or the sample was not scored."""
     if isinstance(value, str):
         try:
             return _GRADES[value] if value in _GRADES else _finite(float(value))

@@ -1,8 +1,8 @@
-"""Recorded preferences for two runs: of which goals they are, and whether of these runs at all.
+"""Joins recorded preferences to the goals of two runs, and refuses those of other runs.
 
-Upstream's `preference_results` name two models and tell of each query's first trial; a table of
-our own (`seal.evaluation.judges.recorded`) names two runs in each row. A run goes by
-the name of its folder, by its model, and where that is `recorded:NAME`, by NAME.
+A file `preference_results` of upstream names two models, and has the first trial of each query. A
+table of SEAL's own (`seal.evaluation.judges.recorded`) names two runs in each row. A run may be
+named by its folder or by its model; a run of `recorded:NAME` also by NAME.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class RecordedPreferences:
     """Rows that could not be read, with the reason."""
 
     def pairing(self, place: Place) -> Pairing:
-        """Return how a goal came out, seen from the candidate; without outcome where none is."""
+        """Return how a goal came out for the candidate; without outcome if nothing is recorded."""
         found = self.ballots.get(place)
         return UNRECORDED if found is None else found.pairing()
 
     def judge(self) -> dict[str, JSON]:
-        """Return who judged, as the win rate tells it.
+        """Return who judged, for the result of the win rate.
 
         Returns:
             {judge, models, votes, file, digest, taken: goals, left_out, problems}

@@ -1,7 +1,7 @@
-"""Sheets that people fill in: a row says what a rater judges of an item, if anything.
+"""Sheets that people fill in: a row has an item, a rater, and the rater's value if there is one.
 
-Agreement is Krippendorff's alpha (Computing Krippendorff's alpha-reliability, 2011), by the package
-`krippendorff`.
+The package `krippendorff` computes agreement, which is Krippendorff's alpha (Computing
+Krippendorff's alpha-reliability, 2011).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from seal.core import DataError, MissingExtraError
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings that a spreadsheet takes for a formula."""
+"""Beginnings of a text by which a spreadsheet takes it for a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Judgements(Generic[Item, Value]):
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """Names of those who gave a value."""
+        """Names of the raters who gave a value."""
         return tuple(sorted({rater for of in self.votes.values() for rater in of}))
 
     @property
@@ -93,21 +93,23 @@ class Judgements(Generic[Item, Value]):
 
 
 def harmless(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula: one gets an apostrophe before it."""
+    """Return a text that no spreadsheet runs: an apostrophe is put before a formula."""
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 def alpha_of(
     votes: Mapping[Item, Mapping[str, float]], level: Literal["nominal", "ordinal"]
 ) -> float | None:
-    """Return Krippendorff's alpha, at most 1; None where it says nothing.
+    """Return Krippendorff's alpha, at most 1.
+
+    None: no two raters judged the same item, or all values are equal.
 
     Args:
         votes: Item to rater to value.
         level: Of measurement.
 
     Raises:
-        MissingExtraError: It is needed, and krippendorff is not installed.
+        MissingExtraError: krippendorff is needed and not installed.
     """
     raters = sorted({rater for of in votes.values() for rater in of})
     shared = [of for of in votes.values() if len(of) > 1]

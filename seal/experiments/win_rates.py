@@ -41,19 +41,19 @@ class PreferenceSettings:
     """Who says which of two runs served a goal better."""
 
     judge_model: Any = None
-    """Model, or several in a tuple, asked in both orders; None: by rule, from the labels of the
-    runs' pass rates, without which a goal has no outcome."""
+    """A model, or several in a tuple. Each is asked twice, with the runs in either order. None: a
+    rule decides by the labels of the pass rates; without labels a goal has no outcome."""
     votes: int = 1
-    """Of each model on each goal."""
+    """Votes of each model on each goal."""
     model_options: Mapping[str, Any] = field(default_factory=dict)
-    """Of these models, and so their server; options of their own go before."""
+    """Options of these models and their server; options within a model's name come first."""
     base_url: str | None = None
     cache_dir: Path | None = None
-    """Where answers are kept; None: the usual place."""
+    """Folder of kept answers; None: the usual place."""
     cache_url: str | None = field(default=None, repr=False)
     """Database of the answers, instead of a file there."""
     recorded: Path | None = None
-    """File of recorded preferences, which are taken instead of asking anybody."""
+    """File of recorded preferences, which replace the judge."""
 
 
 def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> dict[str, JSON]:
@@ -65,14 +65,17 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         settings: Who judges.
 
     Returns:
-        What `summarise_pairings` says, and `judge` (of recorded preferences
-        `RecordedPreferences.judge`), `unmatched`: chats that one of both has alone,
-        and the goals that the run has `won` and `lost` and those `undecided`, which have no
-        outcome: for each {task, trial, goal, by, reason}.
+        The keys of `summarise_pairings`, and:
+
+        - judge: who judged; for recorded preferences `RecordedPreferences.judge`.
+        - unmatched: number of chats that only one of the runs has.
+        - won, lost, undecided: for each such goal {task, trial, goal, by, reason}. An undecided
+          goal has no outcome.
 
     Raises:
-        DataError: No chat is in both, a run is damaged, or recorded preferences are of other runs.
-        UsageError: A judge that cannot be.
+        DataError: The runs have no chat in common, a run is damaged, or recorded preferences are of
+            other runs.
+        UsageError: The judge is no model that can judge.
     """
     check_votes(settings.votes)
     seed = int(base.manifest().get("measure", {}).get("seed", 0))
@@ -158,7 +161,7 @@ class _Side:
 
     chats: Mapping[Chat, Trajectory]
     labels: Mapping[Place, str]
-    """Goal to the verdict of the pass rate."""
+    """Goal to the label that its pass rate has."""
 
     @classmethod
     def of(cls, run: RunFolder) -> _Side:
