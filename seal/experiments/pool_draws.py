@@ -1,4 +1,4 @@
-"""Smaller pools and fewer queries, drawn from large pools: what every experiment is told of it.
+"""Settings by which experiments draw smaller pools and fewer queries from large pools.
 
 `seal.pools.samples` says how a pool is drawn.
 """
@@ -18,36 +18,36 @@ from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents
 
 Size: TypeAlias = Count | Literal["all"]
-"""Tools of a pool; "all": the pool as it stands."""
+"""Number of tools of a pool; "all": the whole pool."""
 Distractors = Literal["uniform", "same_tool", "nearest"]
 QueriesIn = Literal["closure", "seeds", "fixed"]
 
 _Item = TypeVar("_Item")
 _NEIGHBOURS = 50
-"""Tools that count as near to one."""
+"""How many tools count as near to a tool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """Which pools are drawn of a large one, and which of their queries are asked."""
+    """Which pools are drawn from a large one, and which of their queries are asked."""
 
     pool_sizes: Sequence[Size] = ("all",)
-    """Tools of the drawn pools; "all": the whole pool."""
+    """Sizes of the drawn pools, in tools; "all": the whole pool."""
     samples: Count = 10
-    """Pools drawn of each size."""
+    """How many pools of each size are drawn."""
     distractors: Distractors = "uniform"
-    """What fills a drawn pool up: any tools, those of the same services first, or those most like
-    the relevant ones by tf-idf first."""
+    """Tools that fill a drawn pool up: any; first those of the same services; or first those that
+    are most like the relevant ones by tf-idf."""
     queries_in: QueriesIn = "closure"
-    """Tasks that are asked: all that a drawn pool can answer, those that it was drawn for, or the
-    same ones at every size."""
+    """Tasks that are asked: all that the drawn pool can answer, those that it was drawn for, or the
+    same tasks at every size."""
     nested: bool = True
-    """True: of one sample, every pool lies inside the larger ones."""
+    """True: each pool of a sample is a part of the sample's larger pools."""
     queries: Count | None = None
-    """Queries that are drawn of each pool, so that pools count alike; None: all."""
+    """How many queries are drawn from each pool, so that pools count alike; None: all."""
 
     def __post_init__(self) -> None:
-        """Put sizes in order, each once, and reject values that no drawing can have.
+        """Sort the sizes, each once, and reject values that no drawing can have.
 
         Raises:
             UsageError: Names the flag, what it got and what it takes.
@@ -57,7 +57,7 @@ class Drawing:
 
 
 def _in_order(sizes: Sequence[Size]) -> tuple[Size, ...]:
-    """Return the sizes ascending, each once; "all" stands last."""
+    """Return the sizes ascending, each once; "all" is last."""
     numbers = sorted({size for size in sizes if size != "all"})
     return (*numbers, "all") if "all" in sizes else tuple(numbers)
 
@@ -69,16 +69,16 @@ def drawn_pools(
     drawing: Drawing,
     seed: int,
 ) -> list[PoolSample]:
-    """Return the pools that are drawn, sizes ascending, of each size sample by sample.
+    """Return the drawn pools, by size ascending, then by sample.
 
-    Of the large pool's own size there is one sample where all would be the same.
+    If all samples of the large pool's own size would be the same, there is one of them.
 
     Args:
-        tools: Of the large pool.
-        tasks: Of the large pool.
-        sizes: Numbers of tools, which stand for `drawing.pool_sizes`.
-        drawing: The rest of the protocol; of `queries`, only whether there is one.
-        seed: Of all chance.
+        tools: Tools of the large pool.
+        tasks: Tasks of the large pool.
+        sizes: Numbers of tools; they replace `drawing.pool_sizes`.
+        drawing: The rest of the protocol. Of `queries` only matters whether it is None.
+        seed: Seed of all chance.
 
     Raises:
         UsageError: A size is beyond the pool or serves no query, or no task has relevant tools.
@@ -102,11 +102,11 @@ def drawn_pools(
 
 
 def without_distractors(distractors: Iterable[int | None], drawing: Drawing) -> list[str]:
-    """Return a sentence where pools are drawn and none of them holds a distractor.
+    """Return a note if pools are drawn and none of them holds a distractor.
 
     Args:
-        distractors: Of each drawn pool, how many tools none of its queries needs.
-        drawing: How they were drawn.
+        distractors: For each drawn pool, the number of tools that none of its queries needs.
+        drawing: How the pools were drawn.
     """
     counts = list(distractors)
     if not counts or any(counts):
@@ -122,7 +122,7 @@ def without_distractors(distractors: Iterable[int | None], drawing: Drawing) -> 
 def _nearest_tools(
     tools: tuple[Tool, ...],
 ) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:
-    """Return the function that finds the tools whose documents are most like some tools'."""
+    """Return a function that finds the tools whose documents are most like those of given tools."""
     retriever = build_retriever("tfidf", Pool(tools))
     texts = dict(zip([tool.id for tool in tools], documents(tools), strict=True))
 
@@ -138,7 +138,7 @@ def _nearest_tools(
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """The one of several samples that queries are drawn in."""
+    """The sample that queries are drawn in."""
 
     pool: str
     """Name of the large pool, for messages."""
@@ -151,10 +151,16 @@ class Sampled:
 def drawn_queries(
     asked: Sequence[_Item], queries: int | None, seed: int, sampled: Sampled
 ) -> tuple[_Item, ...]:
-    """Return so many of the queries as are drawn in a sample, in their order; None: all of them.
+    """Return the queries that are drawn in a sample, in their order.
+
+    Args:
+        asked: Queries to draw from.
+        queries: How many are drawn; None: all.
+        seed: Seed of the drawing.
+        sampled: The sample.
 
     Raises:
-        UsageError: There are fewer.
+        UsageError: There are fewer queries than are to be drawn.
     """
     if queries is None:
         return tuple(asked)

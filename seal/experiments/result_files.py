@@ -20,15 +20,15 @@ from seal.core.secrets import without_keys
 
 
 def check_results_folder(out: Path, known: Collection[str], what: str) -> None:
-    """Refuse a folder of something else; results that are there already are replaced.
+    """Refuse a folder that holds other things; earlier results in it will be replaced.
 
     Args:
-        out: The folder; it need not be there.
-        known: Names of the files and folders that are written.
-        what: They are, such as `a comparison`.
+        out: The folder; it need not exist.
+        known: Names of the files and folders that will be written.
+        what: What these are, such as `a comparison`.
 
     Raises:
-        UsageError: It is a file, or holds something else.
+        UsageError: `out` is a file, or holds something else.
     """
     if others := sorted(_names(out) - {*known}):
         raise UsageError(
@@ -39,23 +39,24 @@ def check_results_folder(out: Path, known: Collection[str], what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFile:
-    """The file by which an experiment of several runs is known."""
+    """The JSON file by which SEAL recognises the folder of an experiment."""
 
     name: str
     what: str
-    """The experiment is, such as `sweep`."""
+    """Kind of the experiment, such as `sweep`."""
     parts: tuple[str, ...]
-    """Fields that it must have."""
+    """Fields that the file must have."""
     telling: tuple[str, ...]
-    """Fields that tell experiments apart: objects, or lists."""
+    """Fields, each an object or a list, that must be equal for the experiment to be resumed."""
     growing: tuple[str, ...] = ()
-    """Keys of these that may be raised when the experiment is resumed."""
+    """Keys of these objects whose number may be larger when the experiment is resumed."""
 
     def check_folder(self, out: Path, resume: bool) -> None:
-        """Make sure that an experiment may begin, or go on, in a folder; it need not be there.
+        """Make sure that an experiment may begin or go on in a folder, which need not exist.
 
         Raises:
-            UsageError: It is a file, holds one that is not to be resumed, or other things.
+            UsageError: `out` is a file, holds an experiment and `resume` is False, or holds other
+                things.
         """
         names, what = _names(out), self.what
         if self.name in names:
@@ -73,12 +74,12 @@ class ExperimentFile:
 
     @contextmanager
     def opened(self, out: Path, content: Mapping[str, Any], resume: bool) -> Iterator[bool]:
-        """Give a folder to one process, with the file of an experiment that begins or goes on.
+        """Lock a folder for this process, and write the experiment's file if it is not there.
 
         Args:
-            out: The folder; it is made where it is missing.
-            content: Of the experiment as it would begin.
-            resume: Whether it may go on.
+            out: The folder; it is made if it is missing.
+            content: Content of the file of a new experiment.
+            resume: Whether an experiment in the folder may go on.
 
         Yields:
             Whether the folder held the experiment already.
@@ -133,7 +134,7 @@ class ExperimentFile:
         """Return the content of the file.
 
         Raises:
-            DataError: It is none.
+            DataError: The file is not that of such an experiment.
         """
         return read_json(file, self.parts, self.what)
 
@@ -154,13 +155,13 @@ def _names(out: Path) -> set[str]:
 
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
-    """Write a file of indented JSON, without keys of services, whole or not at all."""
+    """Write a file of indented JSON, without keys of services; it appears when it is whole."""
     with AtomicFile(path) as file:
         file.write(without_keys(json_bytes(content, INDENTED)))
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header, whole or not at all; None is empty."""
+    """Write rows as CSV with a header; None is empty. The file appears when it is whole."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -170,15 +171,15 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 
 
 def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:
-    """Return the content of the file by which an experiment is known.
+    """Return the content of an experiment's JSON file.
 
     Args:
         path: The file.
         parts: Fields that it must have.
-        what: The experiment is, such as `sweep`.
+        what: Kind of the experiment, such as `sweep`.
 
     Raises:
-        DataError: It is none.
+        DataError: The file is no JSON, or lacks a field.
     """
     content = _parsed(path, "give another --out")
     if not isinstance(content, dict) or not all(part in content for part in parts):
@@ -191,10 +192,10 @@ def read_object(path: Path, repair: str) -> dict[str, Any]:
 
     Args:
         path: The file.
-        repair: What the user can do where it holds none.
+        repair: What the user can do if the file is no JSON.
 
     Raises:
-        DataError: It holds none.
+        DataError: The file holds no JSON object.
     """
     content = _parsed(path, repair)
     if not isinstance(content, dict):

@@ -16,7 +16,7 @@ from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings
 
 Reporter = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
+"""Called with the stage, how many of its items are done, and how many there are."""
 _KEPT = ("mean", "n", "undefined", "low", "high", "reasons")
 """Of a metric of summary.json."""
 
@@ -26,19 +26,19 @@ class Condition:
     """One run of an experiment."""
 
     name: str
-    """Of its folder too."""
+    """Name of the condition and of its folder."""
     settings: RunSettings
     only: tuple[str, ...] | None = None
-    """Ids of its tasks; None: all that the settings select."""
+    """Ids of the tasks to play; None: all that the settings select."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """What an experiment of several runs left."""
+    """The outcome of an experiment of several runs."""
 
     folder: Path
     content: dict[str, Any]
-    """Of its JSON file."""
+    """Content of its JSON file."""
     exit_code: int
     """0 fine, 1 finished with task errors, 3 a budget stopped it."""
 
@@ -55,16 +55,16 @@ def play(
     report: Reporter | None,
     skip: bool = False,
 ) -> SeriesResult:
-    """Play runs until the budget is spent, and return what they left.
+    """Play runs until the budget is spent, and return the outcome.
 
     Args:
-        conditions: In the order in which they are played.
+        conditions: The runs, in the order in which they are played.
         out: Folder of the experiment.
-        settings: Whose budget is that of all runs together.
-        content: Asked once, when the runs are over.
-        report: Told how many runs are done, and how far the present one is.
-        skip: Leave runs alone that are finished without an error; they count as done even where
-            the budget is spent.
+        settings: Their budget is shared by all runs.
+        content: Called once, when the last run is over.
+        report: Called with how many runs are done, and how far the present one is.
+        skip: Skip runs that are finished without an error. They count as done even if the budget
+            is spent.
 
     Raises:
         UsageError: A folder holds a run of other settings.
@@ -101,7 +101,7 @@ def play(
 
 
 def _finished(folder: RunFolder, settings: RunSettings) -> bool:
-    """Tell whether a run has all its chats and scores, without an error."""
+    """Tell whether a run has all its chats and scores, and no error."""
     if not (folder.path / "summary.json").is_file():
         return False
     summary = folder.summary()
@@ -113,7 +113,7 @@ def _finished(folder: RunFolder, settings: RunSettings) -> bool:
 
 
 def _check_same(folder: RunFolder, settings: RunSettings) -> None:
-    """Raise UsageError where a finished run has other settings."""
+    """Raise UsageError if a finished run has other settings."""
     opened = played(settings)
     with Engine(opened.settings, folder, opened.pool) as engine:
         now = {"measure": measure_of(engine), "system": system_of(engine)}

@@ -62,18 +62,19 @@ def ablate(
 
     Args:
         what: Name of the ablation (`conditions.ablation_named`).
-        settings: Of every run; what is varied gives way to the condition, and the budget
-            is that of all runs together.
-        retrievers: Those to compare, of the ablation `retriever`; none: hybrid, tfidf, bm25,
-            oracle.
-        out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number where that is taken.
-        resume: Go on with the ablation that `out` holds: what is played stays.
-        progress: Told how many runs are done, and how far the present one is.
-        roles: Those to seat and to take away, of the ablation `roles`; none: all three.
+        settings: Settings of every run. A condition replaces what is varied, and all runs share the
+            budget.
+        retrievers: The retrievers that the ablation `retriever` compares; none: hybrid, tfidf,
+            bm25, oracle.
+        out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number if that exists.
+        resume: Go on with the ablation in `out`: what is played stays.
+        progress: Called with how many runs are done, and how far the present one is.
+        roles: The roles that the ablation `roles` seats and takes away; none: all three.
 
     Raises:
         UnknownNameError: No such ablation, or metric.
-        UsageError: Settings that cannot be, a folder in use, or other settings than the ablation's.
+        UsageError: A setting has a value that no ablation can have, the folder is in use, or it
+            holds an ablation of other settings.
         DataError: The pool or a folder is damaged.
         InfrastructureError: A worker process died.
     """
@@ -118,7 +119,7 @@ class _Planned:
     homes: Mapping[tuple[str, int], str] | None
 
     def check(self, out: Path) -> None:
-        """Refuse what a later condition cannot be before the first one is played."""
+        """Refuse a condition that cannot be played, before the first one is played."""
         for condition in self.conditions:
             folder = RunFolder(out / condition.name)
             if not (folder.path / "run.json").is_file():
@@ -183,7 +184,7 @@ class _Planned:
         }
 
     def _system(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
-        """Return what was measured, without what was varied."""
+        """Return the system that was tested, without what was varied."""
         if not runs:
             return {}
         system = next(iter(runs.values())).manifest()["system"]
@@ -211,9 +212,9 @@ def _row(name: str, folder: RunFolder) -> dict[str, Any]:
 
 
 def silent(runs: Mapping[str, RunFolder], spoke: Mapping[str, Set[str]]) -> list[str]:
-    """Return a note for each role that was seated and never spoke: its runs tell nothing of it.
+    """Return a note for each role that was seated and never spoke: its runs say nothing about it.
 
-    A run in which nobody spoke, for the infrastructure failed, is in no note.
+    Runs in which nobody spoke are left out: there the infrastructure failed.
 
     Args:
         runs: Condition to its run.
@@ -234,10 +235,10 @@ def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         comparisons: Of each condition less the plain run.
 
     Returns:
-        {metric, plain, stages: {name: {cost, low, high, n}}, together}: the mean of the plain run
-        over the pairs of the first stage that has any, and the points that gold in the place of a
-        stage adds, with 95 % intervals; `together` is what `all` adds beyond the sum of the single
-        stages, None where one is missing.
+        {metric, plain, stages: {name: {cost, low, high, n}}, together}. `plain` is the mean of the
+        plain run over the pairs of the first stage that has any. `cost` is what gold in the place
+        of the stage adds, with its 95 % interval. `together` is what `all` adds beyond the sum of
+        the single stages; None: one of them is missing.
     """
     by_metric: dict[str, dict[str, Mapping[str, Any]]] = {}
     for entry in comparisons:

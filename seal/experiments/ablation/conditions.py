@@ -1,6 +1,6 @@
 """What each ablation varies, and the settings of its conditions.
 
-Of `injection`, gold takes the place of one stage:
+In `injection`, gold replaces a stage:
 
 - tools: the retriever is the oracle's.
 - calls: the execution manager is played by the gold (`models.gold_tools`), with the tools that were
@@ -8,12 +8,12 @@ Of `injection`, gold takes the place of one stage:
 - results: calls of gold tools bring what the gold calls bring (`runs.gold_results`).
 - all: all three, and every role is played by the gold: the ceiling.
 
-A stage is replaced alone and all others stay, so the costs need not add up: what only two stages
-together lose or save is in `all` and in no single one.
+Each of the first three replaces one stage and keeps the others, so the costs need not add up. What
+two stages lose or save only together is in `all` alone.
 
-Of `roles`, `none` is seated, each alone, and `all`. A role that is seated is the agent that the
-settings name for it. Else the planner splits requests, the verifier is the model's, or a rule where
-no model is asked, and the checker sends an unsolved request back once.
+In `roles` the conditions are `none`, each role alone, and `all`. The settings may name the agent of
+a role. Otherwise the planner splits requests, and the checker sends an unsolved request back once.
+The verifier then asks the model; it is a rule if the model is an offline one.
 """
 
 from __future__ import annotations
@@ -53,22 +53,23 @@ class Variation:
 
     name: str
     field: str
-    """The setting of a run; empty: the conditions differ in their tasks."""
+    """The setting of a run that is varied; empty: it is no single setting."""
     conditions: tuple[str, ...]
-    """Of the setting, in the order in which they are compared: each less those after it."""
+    """Values of the setting. A comparison subtracts a later condition from an earlier one."""
     told: tuple[str, ...]
-    """Metrics that the ablation is about: those of the short table, over which p is corrected."""
+    """Metrics that the ablation is about: they are in the short table, and p is corrected over
+    them."""
     metrics: tuple[str, ...] = ()
     """Further metrics that the runs are scored by."""
     against: str = ""
-    """Condition that each other one is compared with; empty: every two are compared."""
+    """Condition that all others are compared with; empty: every two are compared."""
     varied: str = "tasks"
-    """What differs where it is no single setting."""
+    """What differs, if `field` and `option` are empty."""
     option: str = ""
     """`-T` option that is varied instead of a setting."""
     options: tuple[tuple[str, Any], ...] = ()
-    """`-T` options of every condition by name and value, where the user gives none and the team
-    takes them."""
+    """Names and values of `-T` options of every condition. The user's own values come first, and a
+    team that does not take an option does not get it."""
 
 
 ABLATIONS: Mapping[str, Variation] = {
@@ -125,10 +126,10 @@ ABLATIONS: Mapping[str, Variation] = {
 
 
 def ablation_named(name: str, benchmark: Benchmark | None = None) -> Variation:
-    """Return an ablation: one of any benchmark, or of those that the benchmark offers.
+    """Return an ablation of `ABLATIONS`, or one that the benchmark offers.
 
     Raises:
-        UnknownNameError: There is none of that name; names the closest.
+        UnknownNameError: There is no ablation of that name; the text names the closest.
     """
     offered = () if benchmark is None else benchmark.ablations
     own = [load_dotted(each) if isinstance(each, str) else each for each in offered]

@@ -1,7 +1,7 @@
-"""Tasks that no tool serves, beside the answerable ones that they were made of.
+"""Compares tasks that no tool serves with the answerable tasks that they were made from.
 
-The tag `irrelevance` names why no tool serves a task, and `metadata["seed"]` the task that it was
-made of. What counts as abstaining says `seal.evaluation.abstention`.
+The tag `irrelevance` says why no tool serves a task. `metadata["seed"]` names the task that it was
+made from. `seal.evaluation.abstention` defines what counts as abstaining.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from seal.runs.settings import RunSettings, changed
 
 TAG = "irrelevance"
 _ANSWERABLE = (None, "", "none", False)
-"""Values of the tag of tasks that tools serve."""
+"""Values of the tag for tasks that tools serve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,15 @@ class Irrelevant:
     kinds: Mapping[str, str]
     """Id of an irrelevant task to its kind."""
     seeds: Mapping[str, str]
-    """Id of an irrelevant task to that of the answerable one, where the pool has it."""
+    """Id of an irrelevant task to that of the answerable one, if the pool has it."""
 
     @classmethod
     def of(cls, pool: StoredPool, settings: RunSettings) -> Irrelevant:
-        """Return the tasks of a pool; `limit` and `first` count irrelevant ones.
+        """Return the tasks of a pool; `limit` and `first` count irrelevant tasks.
 
         Raises:
-            UsageError: There is none, or none has its seed here.
+            UsageError: The pool has no irrelevant task, or no answerable task that one was made
+                from.
         """
         every = {task.id for task in pool.tasks()}
         irrelevant = [
@@ -66,7 +67,7 @@ class Irrelevant:
         return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)
 
     def conditions(self, ablation: Variation, settings: RunSettings) -> list[Condition]:
-        """Return the two conditions; their tasks are named, so no number or tag selects them."""
+        """Return the two conditions, which name their tasks, so that no limit or tag applies."""
         shared = changed(settings, limit=None, first=None, select={})
         parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))
         return [
@@ -75,7 +76,7 @@ class Irrelevant:
         ]
 
     def by_kind(self, one: Side, other: Side, seed: int) -> list[dict[str, Any]]:
-        """Return for each kind what its tasks and their seeds were scored, and the difference.
+        """Return for each kind the scores of its tasks and of their seeds, and the differences.
 
         Args:
             one: The run of the irrelevant tasks.

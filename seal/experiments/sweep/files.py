@@ -43,8 +43,8 @@ COLUMNS = (
     "samples",
     "reason",
 )
-"""Of the long form. `pool_digest`: of the large pool; `sample`: empty in the line of all samples
-together; `n`: scores behind the value; `reason`: why others have no value."""
+"""Columns of the long form. `pool_digest` is that of the large pool. `sample` is empty in the line
+for all samples. `n` counts the scores with a value; `reason` says why others have none."""
 
 
 def pool_folder(out: Path, drawn: PoolSample) -> Path:
@@ -71,10 +71,7 @@ def write(out: Path, content: Mapping[str, Any]) -> None:
 
 
 def discard(out: Path) -> None:
-    """Remove what a sweep wrote that failed before any of its runs began.
-
-    A folder in which a run has begun stays as it is.
-    """
+    """Remove what a sweep wrote if it failed before any of its runs began."""
     if any(out.glob("size-*/sample-*/run*/run.json")):
         return
     for path in out.glob("size-*"):
@@ -84,7 +81,7 @@ def discard(out: Path) -> None:
 
 
 def long_rows(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the figures of a sweep one by one, each with `COLUMNS`; None where there is none."""
+    """Yield each figure of a sweep as a row with `COLUMNS`; None: no value."""
     origin = {"pool": content["origin"]["benchmark"], "pool_digest": content["origin"]["digest"]}
     for entry in (*content["results"], *content["rows"]):
         common = {name: entry.get(name) for name in COLUMNS} | origin

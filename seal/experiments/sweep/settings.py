@@ -20,17 +20,18 @@ RECALL_AT = 10
 class SweepSettings(Drawing):
     """What a sweep varies; everything else is `RunSettings`.
 
-    Sizes are at most as large as the pool. The whole pool is asked, beside other sizes, what it can
-    be drawn for, and alone all its tasks; it is played once where all samples of it are equal.
+    A size is at most that of the pool. If only the whole pool is played, all its tasks are asked.
+    Beside other sizes, it is asked the tasks that pools can be drawn for. If all samples of the
+    whole pool are equal, it is played once.
     """
 
     samples: Count = 3
-    """Pools drawn of each size."""
+    """How many pools of each size are drawn."""
     top_k: tuple[Count, ...] = (RunSettings().top_k,)
-    """Tools that a chat is offered; every pool is played with each K."""
+    """How many tools a chat is offered; every pool is played with each K."""
 
     def __post_init__(self) -> None:
-        """Put numbers in order, each once, and reject values that no sweep can have.
+        """Sort the numbers, each once, and reject values that no sweep can have.
 
         Raises:
             UsageError: Names the flag, what it got and what it takes.
@@ -40,7 +41,7 @@ class SweepSettings(Drawing):
 
     @property
     def whole(self) -> bool:
-        """True where no pool is drawn: the pool is played as it stands."""
+        """True: no pool is drawn, and the whole pool is played."""
         return self.pool_sizes == ("all",)
 
     def protocol(self) -> dict[str, Any]:
@@ -53,10 +54,11 @@ class SweepSettings(Drawing):
 
 
 def retriever_of(settings: RunSettings) -> Any:
-    """Return the retriever of every run of a sweep: the one that was named, else the general one.
+    """Return the retriever of every run of a sweep: the one that was named, else the default.
 
     Raises:
-        UsageError: It is `given`, or the model is a recording: neither depends on the pool.
+        UsageError: The retriever is `given`, or the model is a recording: neither depends on the
+            pool.
     """
     model, named = settings.model, settings.retriever
     if isinstance(model, str) and model.startswith("recorded:"):

@@ -38,15 +38,16 @@ def sweep(
     """Play a benchmark over pools of several sizes, with each K.
 
     Args:
-        settings: Of every run; `pool` is drawn from, `top_k` gives way to `varied`, and
-            the budget is that of all runs together.
+        settings: Settings of every run. Pools are drawn from `pool`, `varied` replaces `top_k`, and
+            all runs share the budget.
         varied: Sizes, samples, K.
-        out: Folder of the sweep; None: `runs/POOL-MODEL`, with a number where that is taken.
-        resume: Go on with the sweep that `out` holds: finished runs are skipped.
-        progress: Told how many runs are done, and how far the present one is.
+        out: Folder of the sweep; None: `runs/POOL-MODEL`, with a number if that exists.
+        resume: Go on with the sweep in `out`: finished runs are skipped.
+        progress: Called with how many runs are done, and how far the present one is.
 
     Raises:
-        UsageError: Settings that cannot be, a folder in use, or other settings than the sweep's.
+        UsageError: A setting has a value that no sweep can have, the folder is in use, or it holds
+            a sweep of other settings.
         DataError: The pool or a folder is damaged.
         InfrastructureError: A worker process died.
     """
@@ -144,16 +145,16 @@ class _Sweep:
 
 
 def _system(folder: RunFolder) -> dict[str, Any]:
-    """Return what was measured; its K is in each row."""
+    """Return the system that was tested, without its K, which is in each row."""
     return {name: said for name, said in folder.manifest()["system"].items() if name != "top_k"}
 
 
 def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) -> list[PoolSample]:
-    """Return the pools of a sweep, sizes ascending, of each size sample by sample.
+    """Return the pools of a sweep, by size ascending, then by sample.
 
     Args:
-        pool: The large one.
-        settings: Its seed decides what is drawn; its tags and its limit, of which tasks.
+        pool: The large pool.
+        settings: The seed decides what is drawn; tags and limit select the tasks.
         sweep: Sizes, samples and the rest of the protocol.
 
     Raises:
