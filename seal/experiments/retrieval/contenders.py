@@ -1,4 +1,4 @@
-"""The retrievers of an experiment: what each is called, which options it takes, how it was made."""
+"""The retrievers of an experiment: their labels, options and training, and what they measure."""
 
 from __future__ import annotations
 
@@ -44,13 +44,12 @@ class Contender:
     """One retriever of an experiment."""
 
     label: str
-    """The text it was asked by, else its class; of several equal ones all but the first have a
-    number."""
+    """The text that named it, else its class. Repeated labels get a number: `bm25-2`."""
     what: Any
     options: Mapping[str, Any]
-    """Those of its text, and of those that were given for all retrievers what it takes."""
+    """The options of its text, and those options for all retrievers that it takes."""
     training: Mapping[str, Any] | None
-    """Content of its model's training record; None: no model, or one without a record."""
+    """Content of its model's training record; None: it has no model, or no record."""
 
     def to_json(self) -> dict[str, Any]:
         """Return {retriever, options, template, trained_on[, files_digest]} for results.json."""
@@ -74,9 +73,11 @@ class Contender:
         return _trained_on(self.training, source.digest) is not None
 
     def training_queries(self, source: Source, asked: Sequence[str]) -> int | None:
-        """Return how many of the queries asked, each by its task's id, the model was trained on.
+        """Return how many of the asked queries the model was trained on; None: it is not known.
 
-        None where its record does not tell.
+        Args:
+            source: The pool.
+            asked: For each query, the id of its task.
         """
         tasks = (_trained_on(self.training or {}, source.digest) or {}).get("train")
         if not isinstance(tasks, list):
@@ -86,10 +87,10 @@ class Contender:
 
 
 def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Contender]:
-    """Return the retrievers with their labels and options; nothing is built yet.
+    """Return the retrievers with their labels and options; none of them is built yet.
 
     Raises:
-        UnknownNameError: No retriever of that name, or an option that none of them knows.
+        UnknownNameError: There is no retriever of that name, or none of them knows an option.
         DataError: A training record is malformed.
     """
     labels = distinct([str(name_of(what)) for what in retrievers])
@@ -104,7 +105,7 @@ def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Co
 
 
 def repeated(entered: Sequence[Contender]) -> list[str]:
-    """Return a sentence for each retriever that was entered more than once with equal options."""
+    """Return a note on each retriever that was given more than once with equal options."""
     found: list[tuple[Contender, int]] = []
     for one in entered:
         equal = [other for other in entered if _same(one, other)]
@@ -121,7 +122,7 @@ def _same(one: Contender, other: Contender) -> bool:
 
 
 def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of one retriever: without those that only others may take."""
+    """Return the options of one retriever, without those that only other retrievers take."""
     own = known_options(what)
     others = [known_options(other) for other in retrievers if other is not what]
     return {
@@ -132,11 +133,11 @@ def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]
 
 
 def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
-    """Return the pools, and of the one that a model was trained on its held-out tasks alone.
+    """Return the pools; the pool that a model was trained on keeps only its held-out tasks.
 
     Raises:
-        UsageError: The folder has no training record, none of the pools is that of the training, or
-            none of its held-out tasks is left.
+        UsageError: The folder has no training record, the model was trained on none of the pools,
+            or no held-out task is left.
         DataError: The training record is malformed.
     """
     record = _record(Path(model) / TRAINING)
@@ -169,9 +170,9 @@ def _only(source: Source, tasks: set[str]) -> Source:
 
 
 def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
-    """Return what a training record says of one of its pools: {train, test}, ids of tasks.
+    """Return the ids of a pool's tasks in a training record, {train, test}; None: not its pool.
 
-    By content alone: benchmarks share names, as every BEIR folder does. None: it is none of them.
+    Pools are told apart by their content, because names are shared: every BEIR folder has the same.
     """
     sources, split = record.get("sources"), record.get("split")
     if sources is None:  # a record of when trainings had one pool
@@ -206,25 +207,25 @@ _AT_ONCE = 256
 
 
 class Seconds(NamedTuple):
-    """What one measurement took, wall-clock; kept vectors and indexes are not made again."""
+    """Wall-clock seconds of one measurement; kept vectors and indexes are not made again."""
 
     building: float
     ranking: float
-    """Of all queries."""
+    """For all queries."""
     queries: int
 
 
 class Costs(NamedTuple):
-    """What language models cost that a retriever asks."""
+    """What the language models cost that retrievers ask."""
 
     meter: Meter
     prices: Prices
 
     def a_query(self, queries: int) -> float | None:
-        """Return the US dollars of a query, of what was asked since the meter was read last.
+        """Return the US dollars of a query, for the requests since the last call.
 
-        An answer that was kept costs what it would cost anew. None: no model was asked, or one
-        without a price.
+        A kept answer counts as if it were asked anew. None: no model was asked, or a model has no
+        price.
         """
         asked = self.meter.take_all()
         priced = [(self.prices.of(model), spent) for (_, model), spent in asked.items()]
@@ -243,21 +244,21 @@ class Measured:
     """What one retriever measured of one set of tools: a line of measured.jsonl."""
 
     id: str
-    """Where it belongs in the experiment; empty until it is kept there."""
+    """Its folder in the experiment, and the digest of the pool; empty until it is kept there."""
     identity: str
     """What the built retriever calls itself."""
     values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
-    """Of each (task id, goal) that has relevant tools, in the order of `metric_names`."""
+    """(task id, goal) with relevant tools, and its values in the order of `metric_names`."""
     calibration: Calibration | None = None
-    """None: fewer than two of the goals need no tool."""
+    """None: fewer than two goals need no tool."""
     measures: bool = True
-    """False: scores hold the order of tools and cannot be compared between queries."""
+    """False: only the order of scores has meaning; they cannot be compared between queries."""
     dollars: float | None = None
-    """That language models cost a query; None: it asks none, or no price is known."""
+    """US dollars a query for language models; None: it asks none, or no price is known."""
 
 
 class Measurement(NamedTuple):
-    """What was measured just now, and what it was measured of."""
+    """What was measured just now, with the rankings and the time it took."""
 
     measured: Measured
     rankings: Sequence[Ranking]
@@ -282,15 +283,15 @@ def measure(
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
     Some faults show only when a retriever is built or asked: a missing key, extra or model, a
-    server that is down, an answer that is no ranking, an exception of a plug-in. They make the
-    retriever unavailable here and stop nothing else.
+    server that is down, an answer that is no ranking, an exception of a plug-in. Then the result is
+    `Unavailable`, and the experiment goes on with the other retrievers.
 
     Args:
         contender: The retriever.
         ranked: What is measured.
-        pool: The same tools and tasks as the retriever gets them.
+        pool: The tools and tasks as the retriever gets them.
         ks: Cut-offs; the largest is the length of a ranking.
-        costs: Counts what models are asked; None: it is not counted.
+        costs: Counts the requests to language models; None: they are not counted.
 
     Raises:
         UnknownNameError: The retriever knows no such model's provider, template or option.
@@ -327,7 +328,7 @@ def measure(
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:
-    """Return how well first scores tell goals that need a tool from those that need none."""
+    """Return how well the best score tells goals that need a tool from goals that need none."""
     goals = {(task.id, position): task.goals[position] for task, position in ranked.goals}
     scores: dict[bool, list[float]] = {True: [], False: []}
     for ranking in rankings:

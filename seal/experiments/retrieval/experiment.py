@@ -36,9 +36,9 @@ from seal.runs.spending.ledger import Meter
 from seal.runs.spending.prices import Prices
 
 Progress = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
+"""Called with the stage, how many of its items are done, and how many there are."""
 OnResult = Callable[[Mapping[str, Any]], None]
-"""Told an entry of `results`."""
+"""Called with an entry of `results`."""
 _UNFINISHED = "it is not finished: the same command with --resume goes on"
 
 
@@ -59,17 +59,18 @@ def retrieve(
         retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
         settings: Cut-offs, pool sizes, samples and the like.
         out: Folder for results, rankings, TREC run and qrels files; None: none are written.
-        progress: Told how many drawn and whole pools are ranked.
-        on_result: Told each entry of `results` when it is there.
-        resume: Go on with the experiment that `out` holds.
-        figures: Called with what is found, before results.json is written.
+        progress: Called with how many drawn and whole pools are ranked.
+        on_result: Called with each entry of `results` when it is complete.
+        resume: Go on with the experiment in `out`.
+        figures: Called with the results, before results.json is written.
 
     Returns:
         The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
 
     Raises:
-        UsageError: No pool or retriever, a name that nothing has, a size beyond every pool, or a
-            drawn pool without enough queries. Or the folder holds something else.
+        UsageError: No pool or no retriever is given, a size is larger than every pool, or a drawn
+            pool has too few queries. Or the folder holds something else.
+        UnknownNameError: There is no pool, retriever or option of that name.
         DataError: A pool is malformed, or has no task.
     """
     if not pools or not retrievers:
@@ -121,7 +122,7 @@ def retrieve(
 
 
 def _lines(part: Ranked, k: int) -> int:
-    """Return the length of a drawn pool's rankings; 0 of a whole pool, whose files are kept."""
+    """Return the length of a drawn pool's rankings; 0 for a whole pool, which is always written."""
     return 0 if part.whole else len(part.goals) * min(k, len(part.tools))
 
 
@@ -164,7 +165,7 @@ class _Experiment:
         return {"results": results, "comparisons": corrected(comparisons)}
 
     def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
-        """Measure; who could not be asked is not asked again for larger parts of the same pool."""
+        """Measure, unless the retriever could not be asked for another part of the pool."""
         key = (part.source.label, contender.label)
         if key in self.failed:
             return self.failed[key]
@@ -195,7 +196,7 @@ class _Experiment:
 
 
 def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
-    """Return what of a cell a trained retriever knew: {in_source, training_queries}."""
+    """Return what a trained retriever has seen of a cell: {in_source, training_queries}."""
     known = contender.in_source(cell.source)
     if not known:
         return {} if known is None else {"in_source": False}

@@ -1,4 +1,4 @@
-"""Everything that an experiment in retrieval can be told."""
+"""The settings of an experiment in retrieval."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ Perturbation: TypeAlias = Literal[
 class RetrievalSettings(Drawing):
     """What `seal retrieve` measures over its pools and retrievers.
 
-    A pool that is smaller than one of the sizes leaves it out. The whole pool is measured once with
-    all its queries, and in every sample where queries are drawn.
+    A pool skips sizes that are larger than itself. The whole pool is measured once with all its
+    queries; if queries are drawn, it is measured in every sample.
     """
 
     k: tuple[Count, ...] = (1, 5, 10)
     """Cut-offs; the largest is the length of a ranking."""
     seed: int = 0
-    """Of everything drawn: pools, queries, random retrieval, intervals."""
+    """Seed of everything drawn: pools, queries, random retrieval, intervals."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of the retrievers; each takes those that it knows."""
+    """Options of the retrievers; each takes those that it knows."""
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task must have."""
     limit: Count | None = None
-    """At most so many tasks of each pool, which stand for all; a larger limit holds a smaller."""
+    """Most tasks of each pool, a representative sample. A larger limit includes a smaller one."""
     first: Count | None = None
-    """At most so many tasks from the head of each pool's file."""
+    """Most tasks of each pool, from the head of its file."""
     held_out: str | Path | None = None
-    """Folder of a trained model: of the pool that it was trained on, only the tasks held out of
-    its training are asked, of every retriever; None: all tasks."""
+    """Folder of a trained model. From the pool that it was trained on, every retriever is asked
+    only the tasks held out of the training. None: all tasks."""
     perturb: tuple[Perturbation, ...] = ()
-    """Rules by which each pool is measured in other words too, as a pool of its own."""
+    """Rules that change the wording of each pool; the changed pool is measured beside it."""
     cache: CacheMode = "record"
-    """Of embeddings."""
+    """How kept embeddings are used."""
     cache_dir: str | Path | None = None
     """Folder of indexes and answers; None: SEAL_CACHE_DIR, else the user's cache folder."""
     prices: str | Path | None = None
-    """File of prices that go before the shipped ones (`seal.runs.spending.prices`)."""
+    """File of prices that replace the shipped ones (`seal.runs.spending.prices`)."""
     cache_url: str | None = field(default=None, repr=False)
     """Database of the answers, instead of a file there; None: SEAL_CACHE_URL."""
 
     def __post_init__(self) -> None:
-        """Put numbers in order, each once, and reject values that no experiment can have.
+        """Sort the numbers, each once, and reject values that no experiment can have.
 
         Raises:
-            UsageError: Names the flag, what it got and what it takes; or an option that is a key
-                of a service, for options are written to results.json.
+            UsageError: The text names the flag, what it got and what it takes. Or an option holds a
+                key of a service, which would be written to results.json.
         """
         Drawing.__post_init__(self)  # slots leave no super()
         refuse_secret("", self.options, "options")
@@ -67,7 +67,10 @@ class RetrievalSettings(Drawing):
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))
 
     def protocol(self) -> dict[str, Any]:
-        """Return what shapes the figures, for results.json; options stand with each retriever."""
+        """Return the settings that shape the figures, for results.json, without the options.
+
+        Each retriever's entry has its options.
+        """
         apart = ("options", "cache", "cache_dir", "cache_url", "first", "prices")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
         shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}

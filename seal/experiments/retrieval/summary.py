@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 DIGITS = 12
-"""Decimals of every number: what an independent scorer finds differs by less."""
+"""Decimals of every number: an independent scorer's figures differ by less."""
 RESAMPLES = 10_000
-"""Of every interval and test over all queries."""
+"""Resamples of every interval and test over all queries."""
 _GROUP_RESAMPLES = 2_000
-"""Of the intervals of a group: their ends waver by less than a tenth of their width."""
+"""Resamples of the intervals of a group: their ends vary by less than a tenth of their width."""
 UNCALIBRATED = "its scores hold the order of tools and cannot be compared between queries"
 
 
@@ -310,7 +310,7 @@ def sample_weights(sample_of: Integers) -> Floats:
 def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, Any]]:
     """Return the paired differences of every two retrievers, in recall and mrr at the largest K.
 
-    Rows are weighted so that every sample counts alike; those of one task belong together.
+    Rows are weighted so that every sample counts alike. The rows of a task are drawn together.
     """
     import numpy as np
 
@@ -354,7 +354,7 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
 def corrected(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the comparisons with `p_holm`: corrected over all comparisons of one metric.
 
-    Both p are None where the queries of one task alone are compared, which no test judges.
+    Both p are None if only the queries of one task are compared: no test can be made of them.
     """
     found = [{**each, "p_holm": None} for each in comparisons]
     for metric in {each["metric"] for each in found}:

@@ -30,23 +30,24 @@ from seal.retrievers.training_pairs import Asked, plain
 from seal.runs.ranking import search_pool
 
 SHARE = 0.95
-"""Of the score of the pair's own tool, up to which another tool is taken for a negative."""
+"""A tool is taken as a negative if its score is at most this share of the own tool's score."""
 DEPTH = 100
-"""Tools of a ranking that are looked through; of a pair whose own tool is deeper, all of them have
-a higher score, and none is taken."""
+"""How many tools of a ranking are looked through. If the own tool is not among them, all their
+scores are higher, and none of them is taken."""
 
 
 @dataclass(slots=True)
 class Mined:
-    """What stands beside pairs, and what was left out."""
+    """The hard negatives of pairs, and counts of what was left out."""
 
     negatives: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
-    """Query's text and id of its tool to the documents, as many of each pair."""
+    """(query's text, id of its tool) to documents, equally many for each pair."""
     found: int = 0
-    """Of the negatives, those that the retriever found; the others were drawn by chance."""
+    """Negatives that the retriever found."""
     drawn: int = 0
+    """Negatives that were drawn by chance."""
     too_near_in_score: int = 0
-    """Candidates above the last one taken that were left out."""
+    """Candidates ranked above the last one taken that were left out."""
     too_near_in_text: int = 0
 
     def counts(self) -> dict[str, int]:
@@ -63,7 +64,7 @@ def mine(
 ) -> Mined:
     """Return hard negatives for each query and tool that it needs.
 
-    Where too few candidates are left, tools that the query does not need are drawn by chance.
+    If too few candidates are left, tools that the query does not need are drawn by chance.
 
     Args:
         source: The pool.
@@ -73,7 +74,7 @@ def mine(
         store: Where embeddings are kept.
 
     Raises:
-        UsageError: The retriever reads gold, or its scores hold the order alone.
+        UsageError: The retriever reads gold, or only the order of its scores has meaning.
         DataError: The pool has too few tools.
     """
     by = settings.negatives_by
@@ -112,7 +113,7 @@ def _hard(
     chance: random.Random,
     mined: Mined,
 ) -> list[str]:
-    """Return the hard negatives of one pair, the best first, then those drawn; and count them."""
+    """Return the hard negatives of one pair, best first, then those drawn; count them."""
     count, least = settings.negatives, settings.threshold
     wanted = [plains[tool] for tool in query.tools]
 

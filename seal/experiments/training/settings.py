@@ -1,4 +1,4 @@
-"""Everything that the training of a retriever can be told."""
+"""The settings of the training of a retriever."""
 
 from __future__ import annotations
 
@@ -28,36 +28,37 @@ class TrainSettings:
     """What `seal train-retriever` trains, on what, and what it is measured by."""
 
     base: str = "all-MiniLM-L6-v2"
-    """The sentence-transformers model to begin with: a name or a folder; of a map any embedder."""
+    """The sentence-transformers model to begin with, by name or folder; for a map, any embedder."""
     trains: Trains = "encoder"
     """The whole model, or a linear map of the vectors that it gives: two matrices, trained in
     seconds without torch."""
     template: str = DEFAULT
     """Of a tool's document."""
     split: SplitKind = "query"
-    """What is held out of each pool for testing: tasks, tools with every task that needs one of
-    them, or all tasks that the benchmark itself does not call `train`. `benchmark` holds out the
-    foreign pools alone."""
+    """What is held out of each pool for testing. `query`: tasks. `tool`: tools, with every task
+    that needs one of them. `given`: all tasks that the benchmark does not call `train`.
+    `benchmark`: nothing; the foreign pools test."""
     held_out: Annotated[float, Within(above=0, below=1)] = 0.2
-    """Share of the tasks or tools that is held out; nothing to the splits `given`, `benchmark`."""
+    """Share of the tasks or tools that is held out; `given` and `benchmark` ignore it."""
     drop_near_duplicates: bool = False
-    """Leave training queries out that are nearly the same as a test query."""
+    """Leave out training queries that are nearly the same as a test query."""
     threshold: Annotated[float, Within(above=0, most=100)] = 90.0
-    """From what likeness on two queries are near-duplicates, in (0, 100]."""
+    """Least likeness of near-duplicate queries, in (0, 100]."""
     negatives: Annotated[int, Within(least=0)] = 0
     """Hard negatives of a pair, beside the documents of its batch."""
     negatives_by: str = "tfidf"
     """The retriever that finds them, with its options."""
     steps: Count | None = None
-    """Batches; None: as many as `epochs` need."""
+    """Number of batches; None: as many as `epochs` need."""
     epochs: Annotated[float, Within(above=0)] | None = None
-    """Times that each pair is trained on; None: `steps`, else 1 of an encoder and 10 of a map."""
+    """How often each pair is trained on; None: as `steps` says, else 1 for an encoder and 10 for a
+    map."""
     batch_size: Annotated[int, Within(least=2)] = 64
     """Pairs; each document is a negative for the queries that do not need it."""
     learning_rate: Annotated[float, Within(above=0)] | None = None
-    """At its highest: it rises for a tenth of the steps, then falls to 0. None: 5e-5 of an encoder,
-    1e-4 of a map. A map of 5e-4 finds more of the tools that it was trained on, and less of others
-    (`results/training.md`)."""
+    """Highest learning rate: it rises for a tenth of the steps, then falls to 0. None: 5e-5 for an
+    encoder, 1e-4 for a map. A map trained with 5e-4 finds more of the tools of its training, and
+    fewer other tools (`results/training.md`)."""
     max_length: Count | None = None
     """Tokens of a text in training; None: what the model reads."""
     checkpoint_every: Count | None = None
@@ -65,17 +66,17 @@ class TrainSettings:
     device: Device | None = None
     """None: a GPU where there is one."""
     seed: int = 0
-    """Of split, batches, dropout, drawn test queries and intervals."""
+    """Seed of split, batches, dropout, drawn test queries and intervals."""
     k: Sequence[Count] = (1, 5, 10)
     """Cut-offs of recall@K and its like."""
     test_queries: Count | None = None
-    """Tasks that are drawn of each foreign pool; None: all."""
+    """How many tasks are drawn from each foreign pool; None: all."""
     select: Mapping[str, str] = field(default_factory=dict)
     """Tag to the value that a task of a training pool must have."""
     limit: Count | None = None
-    """At most so many tasks of each training pool, which stand for all."""
+    """Most tasks of each training pool, a representative sample."""
     cache: CacheMode = "record"
-    """Of the base model's embeddings."""
+    """How kept embeddings of the base model are used."""
     cache_dir: str | Path | None = None
     """Folder of kept embeddings; None: SEAL_CACHE_DIR, else the user's cache folder."""
     cache_url: str | None = field(default=None, repr=False)
