@@ -80,6 +80,10 @@ def _print(text: str) -> int:
 
 
 def _call(verb: str, words: list[str]) -> int:
+    if verb.startswith("-"):
+        from seal.core import UnknownNameError
+
+        raise UnknownNameError("option", verb, ("--debug", "--help", "--version"))
     app = load(verb)
     import typer
     from typer.main import get_command

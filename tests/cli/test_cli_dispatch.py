@@ -70,6 +70,13 @@ def test_an_unknown_verb_names_the_closest(seal) -> None:
     assert "Did you mean 'run'?" in failed.stderr
 
 
+def test_an_unknown_option_before_a_verb_names_the_closest(called) -> None:
+    failed = called("--verison")
+    assert failed.returncode == 2
+    assert "no option '--verison'" in failed.stderr
+    assert "Did you mean '--version'?" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
