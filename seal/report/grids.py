@@ -98,10 +98,10 @@ def parts_of(grid: Grid, width: int) -> Iterator[Grid]:
     shown: list[int] = []
     for place in range(grid.names, len(widths)):
         if shown and sum(widths[each] for each in (*shown, place)) > room:
-            yield _columns(grid, (*names, *shown))
+            yield columns_of(grid, (*names, *shown))
             shown = []
         shown.append(place)
-    yield _columns(grid, (*names, *shown))
+    yield columns_of(grid, (*names, *shown))
 
 
 def is_text(grid: Grid, place: int) -> bool:
@@ -121,9 +121,11 @@ def _widths(grid: Grid) -> list[int]:
     ]
 
 
-def _columns(grid: Grid, places: Sequence[int]) -> Grid:
+def columns_of(grid: Grid, places: Sequence[int]) -> Grid:
+    """Return a table of some columns of another, in the order given."""
     rows = [[row[place] for place in places] for row in grid.rows]
-    return grid._replace(columns=[grid.columns[place] for place in places], rows=rows)
+    names = sum(place < grid.names for place in places)
+    return Grid(grid.title, [grid.columns[place] for place in places], rows, names)
 
 
 def told(parts: Iterable[Any], **look: Any) -> Iterator[Any]:

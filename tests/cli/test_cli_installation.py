@@ -27,6 +27,17 @@ def test_runs_are_listed_with_their_first_metric(seal, tmp_path):
     assert [(run["metric"], run["mean"], run["tasks"]) for run in told] == [("pass_rate", 0.5, 2)]
 
 
+def test_names_of_runs_and_benchmarks_stay_whole_at_80_columns(seal, tmp_path):
+    name = "runs/a-name-of-a-run-that-takes-half-of-a-line"
+    assert seal("run", "--limit", 1, "--no-baselines", "--out", name).returncode == 0
+    for words, whole in (
+        (["runs"], (name, "pass_rate")),
+        (["benchmarks"], ("toolsandbox-sample", "stabletoolbench", "xlam-function-calling-60k")),
+    ):
+        shown = seal(*words, COLUMNS="80").stdout
+        assert all(word in shown for word in whole)
+
+
 def test_no_runs_and_no_folder_are_told(seal, tmp_path):
     (tmp_path / "runs").mkdir()
     assert seal("runs").stdout == "no run lies below runs\n"
