@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
@@ -29,6 +30,8 @@ from seal.core import UsageError
 from seal.core.folders import check_path
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
+Reader = Callable[[str, Any], Any]
+"""From the flag, as it was typed, and what was typed to the value of an option."""
 _ALL = "seal.help_all"
 """Key of a context in which every option is shown."""
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
@@ -45,8 +48,8 @@ class Option:
     metavar: str | None = None
     words: Any = None
     """Type of what is typed; None: that of the field."""
-    read: Callable[[str, Any], Any] | None = None
-    """From the flag and what is typed to the field's value; None: what is typed."""
+    read: Reader | None = None
+    """None: the value is what is typed."""
     setting: str = ""
     """Setting that it fills, where that has another name."""
     callback: Callable[..., Any] | None = None
@@ -72,14 +75,6 @@ class Option:
             default=inspect.Parameter.empty if self.default is ... else self.default,
             annotation=annotated[self.words or hint, self.kind(*names, **told)],
         )
-
-    def value(self, name: str, typed: Any) -> Any:
-        """Return the value of the field from what was typed.
-
-        Raises:
-            UsageError: It is none.
-        """
-        return typed if self.read is None else self.read(self._flag(name), typed)
 
     def _flag(self, name: str) -> str:
         return self.names[0] if self.names else "--" + name.replace("_", "-")
@@ -148,12 +143,14 @@ def verb(
     """
 
     def add(function: _Command) -> _Command:
-        call = typed(function, (_HELP_ALL,) if common else ())
+        names: dict[str, str] = {}
+        call = typed(function, (_HELP_ALL,) if common else (), names)
         hints = get_type_hints(function).values()
 
         class Command(_Grouped):
             lines: ClassVar = dict(each for kind in hints for each in _lines(kind))
             shown: ClassVar = common
+            typed: ClassVar = names
 
         app.command(name, cls=Command)(call)
         return function
@@ -162,14 +159,18 @@ def verb(
 
 
 def typed(
-    function: Callable[..., int], further: Sequence[inspect.Parameter] = ()
+    function: Callable[..., int],
+    further: Sequence[inspect.Parameter] = (),
+    names: Mapping[str, str] | None = None,
 ) -> Callable[..., int]:
     """Return a function with the parameters that Typer reads, which fills those of another.
 
     Args:
         function: Its parameters are options, groups, or what Typer hands a command.
         further: Parameters that the function does not get.
+        names: Option to how it was typed, for messages.
     """
+    readers = dict(_readers(function))
     hints = get_type_hints(function)
     given = inspect.signature(function).parameters
     parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -188,9 +189,10 @@ def typed(
     def call(**values: Any) -> int:
         for one in further:
             del values[one.name]
-        read = {name: each.value(name, values.pop(name)) for name, each in own.items()}
+        for name, read in readers.items():
+            values[name] = read((names or {})[name], values[name])
         filled = {name: _filled(kind, values) for name, kind in parts.items()}
-        return function(**values, **read, **filled)
+        return function(**values, **filled)
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -204,6 +206,8 @@ class _Grouped(TyperCommand):
     """Title of a group to what it is about."""
     shown: ClassVar[Sequence[str]] = ()
     """Names of the options that stand first, and in the short help alone."""
+    typed: ClassVar[dict[str, str]] = {}
+    """Name of each option to how it was typed last: `-R` or `--retriever-option`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words.
@@ -214,10 +218,14 @@ class _Grouped(TyperCommand):
         valued = list(_valued(args))
         left = super().parse_args(ctx, args)
         for one in self.get_params(ctx):
+            words = {value: word for word, value in valued if word in one.opts}
+            own = one.opts[0] if isinstance(one, TyperOption) else one.metavar or one.name
+            name = next(iter(words.values()), str(own))
+            self.typed[str(one.name)] = name
             if not isinstance(one, TyperOption) or one.multiple or one.is_flag:
                 continue
-            if len({value for word, value in valued if word in one.opts}) > 1:
-                raise UsageError(f"{one.opts[0]} is given twice, with two values; keep one")
+            if len(words) > 1:
+                raise UsageError(f"{name} is given twice, with two values; keep one")
         return left
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -257,7 +265,10 @@ def _valued(args: Sequence[str]) -> Iterator[tuple[str, str]]:
     ends = args.index("--") if "--" in args else len(args)
     for word, following in zip(args[:ends], [*args[1:], ""], strict=False):
         name, equals, value = word.partition("=")
-        yield name, value if equals else following
+        if re.match("-[^-].", word):  # a letter and its value: -k5
+            yield word[:2], word[2:]
+        else:
+            yield name, value if equals else following
 
 
 def _options(kind: Any) -> Iterator[inspect.Parameter]:
@@ -272,15 +283,23 @@ def _options(kind: Any) -> Iterator[inspect.Parameter]:
             yield field.default.parameter(field.name, hint, title)  # type: ignore[union-attr]
 
 
+def _readers(kind: Any) -> Iterator[tuple[str, Reader]]:
+    """Yield the readers of the options of a command or group by their names."""
+    given = inspect.signature(kind).parameters
+    for name, hint in get_type_hints(kind).items():
+        default = given[name].default if name in given else None
+        if is_dataclass(hint):
+            yield from _readers(hint)
+        elif isinstance(default, Option) and default.read is not None:
+            yield name, default.read
+
+
 def _filled(kind: Any, values: dict[str, Any]) -> Any:
     """Return a group with its values, which are taken out of those of the command."""
-    hints = get_type_hints(kind)
     return kind(
         **{
-            each.name: _filled(hints[each.name], values)
-            if is_dataclass(hints[each.name])
-            else each.default.value(each.name, values.pop(each.name))
-            for each in fields(kind)
+            name: _filled(hint, values) if is_dataclass(hint) else values.pop(name)
+            for name, hint in get_type_hints(kind).items()
         }
     )
 

@@ -69,7 +69,10 @@ REFUSED = {
     "--model openai/x --base-url http://h/v1 -M max_tokens=abc": "max_tokens=abc: expected a whole",
     "--limit x": "'--limit': expected a whole number",
     "--limit=2": "--limit is given twice, with two values; keep one",
-    "-M max_tokens=1 -M max_tokens=2": "--model-option max_tokens is given twice, with two values",
+    "-M max_tokens=1 -M max_tokens=2": "seal: -M max_tokens is given twice, with two values",
+    "-R b": "seal: -R 'b': expected KEY=VALUE",
+    "-Rb": "seal: -R 'b': expected KEY=VALUE",
+    "--retriever-option b": "seal: --retriever-option 'b': expected KEY=VALUE",
     "--role-model judge=oracle --role-model user_simulator=a --role-model user_simulator=b": (
         "--role-model user_simulator is given twice"
     ),
