@@ -111,6 +111,19 @@ def sizes(flag: str, text: str | None) -> tuple[int | Literal["all"], ...] | Non
     return (*found, "all") if "all" in words else found
 
 
+def new_file(flag: str, path: Path | None) -> Path | None:
+    """Return the path of a file that is about to be written; None stays None.
+
+    Raises:
+        UsageError: A file or folder is there already.
+    """
+    if path is not None and (path.is_file() or path.is_dir()):
+        raise UsageError(
+            f"{flag} {path}: it is there already, and is not replaced; give a new file"
+        )
+    return path
+
+
 def _underscored(flag: str, name: str) -> str:
     del flag
     return name.replace("-", "_")

@@ -84,3 +84,20 @@ def test_a_word_that_cannot_be_is_one_line_with_the_repair(called, words) -> Non
     failed = called("run", "sample", "--limit", "1", *words.split())
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1
     assert re.search(REFUSED[words], failed.stderr)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("annotate", "export", "runs/none", "--out"),
+        ("errata", "draft", "sample", "sample/001", "--out"),
+        ("generate", "milestones", "sample", "--out"),
+        ("cache", "export"),
+    ],
+)
+def test_a_file_that_is_there_is_not_replaced(called, tmp_path, words) -> None:
+    (tmp_path / "mine").write_text("by hand")
+    failed = called(*words, "mine")
+    assert failed.returncode == 2
+    assert "mine: it is there already, and is not replaced; give a new file" in failed.stderr
+    assert (tmp_path / "mine").read_text() == "by hand"

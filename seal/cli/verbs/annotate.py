@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON, new_app, new_file
 from seal.cli.output import Output, output
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as
 
 @verb(app)
 def export(
-    run: Path = argument("Run folder."),
-    out: Path = option(..., "The CSV file to write, a new one.", metavar="FILE"),
+    run: Path = argument("Run folder.", metavar="RUN"),
+    out: Path = option(..., "New CSV file to write.", metavar="FILE", read=new_file),
     what: Literal["auto", "turns", "verdicts"] = option(
         "auto",
         "turns to rate, goals to label as solved or not (verdicts), or what the run has: "
@@ -37,10 +37,7 @@ def export(
 ) -> int:
     """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
     from seal.api.results import export_sheet
-    from seal.core import UsageError
 
-    if out.exists():
-        raise UsageError(f"{out} is there already, perhaps with labels; give --out a new file")
     with output(json) as result:
         written = export_sheet(run, out, what=what, n=n, seed=seed)
         result.result(written)
@@ -50,8 +47,8 @@ def export(
 
 @verb(app, name="import")
 def import_(
-    run: Path = argument("Run folder."),
-    files: list[Path] = argument("Files of ratings or of labels, each one rater's."),
+    run: Path = argument("Run folder.", metavar="RUN"),
+    files: list[Path] = argument("Files with ratings or labels, one a rater.", metavar="FILE..."),
     json: bool = JSON,
 ) -> int:
     """Take ratings or labels in; exits with 1 where some rows could not be taken."""

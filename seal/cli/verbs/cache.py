@@ -15,6 +15,7 @@ from seal.cli.options import (
     SEED,
     SIMULATOR,
     new_app,
+    new_file,
     pairs,
 )
 from seal.cli.output import output
@@ -104,7 +105,7 @@ def fidelity(
 
 @verb(app, name="export")
 def export_(
-    out: Path = argument("JSON Lines file to write.", metavar="FILE"),
+    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
     cache_dir: Path | None = CACHE_DIR,
     cache_url: str | None = CACHE_URL,
     json: bool = JSON,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, flag, option, verb
-from seal.cli.options import JSON, POOL, new_app
+from seal.cli.options import JSON, POOL, new_app, new_file
 from seal.cli.output import output
 
 app = new_app("Correct a pool's gold in a pool beside it, and draft corrections.")
@@ -35,18 +35,15 @@ def apply(
 def draft(
     pool: str = POOL,
     tasks: list[str] = argument("Ids of tasks.", metavar="TASK..."),
-    out: Path = option(..., "File to write, a new one."),
+    out: Path = option(..., "New file to write.", metavar="FILE", read=new_file),
     json: bool = JSON,
 ) -> int:
     """Write a file of corrections to fill in: the gold of some tasks as it is."""
-    from seal.core import UsageError
     from seal.core.plain import INDENTED, json_bytes
     from seal.core.records import AtomicFile
     from seal.pools.errata import draft as drafted
     from seal.pools.lookup import open_pool
 
-    if out.exists():
-        raise UsageError(f"{out} is there already, perhaps with corrections; give --out a new file")
     with output(json) as result:
         content = drafted(open_pool(pool), tasks)
         with AtomicFile(out) as written:

@@ -23,6 +23,7 @@ from seal.cli.options import (
     WRITER,
     CacheMode,
     new_app,
+    new_file,
     pairs,
     typed_pairs,
 )
@@ -268,7 +269,9 @@ def milestones(
     ),
     task: list[str] | None = argument("Ids; none: all tasks.", None, metavar="TASK..."),
     form: str = option("authored", "authored: as scenario files have them; plan: as tasks do."),
-    out: Path | None = option(None, "File to write the drafts to."),
+    out: Path | None = option(
+        None, "New file for the drafts.  [default: print them]", metavar="FILE", read=new_file
+    ),
     world_option: dict[str, Any] = repeated(
         "Of the tasks' world.",
         "--world-option",
