@@ -162,6 +162,8 @@ def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Calla
         raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
 
     def read(path: Path) -> Any:
+        if not path.exists():
+            raise DataError(f"{path}: there is no such file or folder; give the recorded {what}")
         faults = []
         for reader in readers:
             try:

@@ -1,12 +1,14 @@
 """Look-ups in a pool: tasks and tools by id, by a part of it, and by words."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import seal
-from seal.core import UnknownNameError, UsageError
+from seal.core import DataError, UnknownNameError, UsageError
 from seal.pools import StoredPool
+from seal.pools.lookup import reader_of
 
 
 def tool(name: str, description: str) -> dict[str, str]:
@@ -71,3 +73,8 @@ def test_what_cannot_be_searched_is_refused(pool: StoredPool, given: dict[str, A
 def test_an_id_that_is_no_text_is_refused(pool: StoredPool, look_up: str) -> None:
     with pytest.raises(UsageError, match="id: expected a text, got 3"):
         getattr(pool, look_up)(3)
+
+
+def test_recorded_verdicts_that_are_not_there_are_told_as_missing() -> None:
+    with pytest.raises(DataError, match="nope: there is no such file or folder; give the recorded"):
+        reader_of("verdicts", "sample")(Path("nope"))
