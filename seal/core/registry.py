@@ -198,7 +198,7 @@ def check_modules(modules: Collection[str]) -> None:
     """
     check_allowed(modules)
     for module in modules:
-        if module not in sys.modules and _spec_of(module) is None:
+        if not is_module(module):
             from pkgutil import iter_modules
 
             package = module.rpartition(".")[0]
@@ -210,6 +210,11 @@ def check_modules(modules: Collection[str]) -> None:
                 f"--allow-code {module}: no such module is installed, in this folder, or on "
                 f"PYTHONPATH{f'. Did you mean {closest}?' if closest else ''}"
             )
+
+
+def is_module(name: str) -> bool:
+    """Tell whether a module of this name can be found; imports nothing."""
+    return _is_module(name) and (name in sys.modules or _spec_of(name) is not None)
 
 
 def _spec_of(module: str) -> ModuleSpec | None:

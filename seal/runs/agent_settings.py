@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from seal.agents import agent_name, is_guest, makes_guest
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core import UnknownNameError, UsageError, shortened
-from seal.core.registry import load_dotted
+from seal.core.registry import is_module, load_dotted
 from seal.models.build import REGISTRY, split_name
 from seal.runs.settings import AgentChoice, ModelChoice, TeamChoice
 
@@ -57,10 +58,7 @@ def settings_of(agent: Any) -> dict[str, Any]:
         UnknownNameError: No model of that name.
     """
     if isinstance(agent, str):
-        known = split_name(agent)[0] in REGISTRY or "/" in agent
-        if not known and ":" not in agent:
-            raise UnknownNameError("agent or model", agent, REGISTRY.names())
-        return {"model": agent} if known else settings_of(load_dotted(agent))
+        return _settings_of_name(agent)
     if inspect.iscoroutine(agent):
         agent.close()
         raise UsageError(
@@ -77,3 +75,19 @@ def settings_of(agent: Any) -> dict[str, Any]:
             raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
         FunctionAgent(agent)  # raises where it takes other arguments
     return {"model": OwnModel(agent_name(agent)), "team": "direct", "roles": {_CALLER: agent}}
+
+
+def _settings_of_name(agent: str) -> dict[str, Any]:
+    module, colon, name = agent.partition(":")
+    file = Path(module)
+    if file.suffix == ".py":
+        path = f"{file.stem}:{name or 'NAME'}"
+        place = "" if file.parent == Path() else f", with {file.parent} on PYTHONPATH"
+        raise UsageError(f"agent {agent!r}: a file is no agent; name what it holds: {path}{place}")
+    if split_name(agent)[0] in REGISTRY or "/" in agent:
+        return {"model": agent}
+    if not colon and is_module(agent):
+        raise UsageError(f"agent {agent!r}: a module is no agent; name what it holds: {agent}:NAME")
+    if not colon:
+        raise UnknownNameError("agent or model", agent, REGISTRY.names())
+    return settings_of(load_dotted(agent))

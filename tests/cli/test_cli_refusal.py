@@ -101,3 +101,13 @@ def test_a_file_that_is_there_is_not_replaced(called, tmp_path, words) -> None:
     assert failed.returncode == 2
     assert "mine: it is there already, and is not replaced; give a new file" in failed.stderr
     assert (tmp_path / "mine").read_text() == "by hand"
+
+
+@pytest.mark.parametrize(("agent", "path"), [("lab", "lab:NAME"), ("./lab.py:solve", "lab:solve")])
+def test_an_agent_named_by_its_module_or_file_tells_how_to_name_it(
+    called, tmp_path, agent, path
+) -> None:
+    (tmp_path / "lab.py").write_text("def solve(request, tools):\n    return 'done'\n")
+    failed = called("run", "--agent", agent)
+    assert failed.returncode == 2
+    assert f"is no agent; name what it holds: {path}\n" in failed.stderr
