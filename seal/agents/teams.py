@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from seal.core import JSON, Goal, Reply, Step, Task, UsageError, nearest
@@ -234,8 +235,18 @@ def team_options(what: Any) -> Set[str]:
     Raises:
         UnknownNameError: No team of that name.
     """
-    found = REGISTRY.resolve(what)
+    found = _found(what)
     return found.options if isinstance(found, ArrangedTeam) else frozenset()
+
+
+def _found(what: Any) -> Any:
+    if isinstance(what, str) and "/" in what and ":" not in what and what not in REGISTRY:
+        fault = "it is a file" if Path(what).is_file() else "there is no such file"
+        raise UsageError(
+            f"team {what!r}: {fault}, and no team is read from one; "
+            f"give module:NAME, or one of {', '.join(REGISTRY.names())}"
+        )
+    return REGISTRY.resolve(what)
 
 
 def build_team(
@@ -252,7 +263,7 @@ def build_team(
         UnknownNameError: No team of that name.
         UsageError: A role that the team neither has nor may have, or an option of no sense.
     """
-    found = REGISTRY.resolve(what)
+    found = _found(what)
     if isinstance(found, ArrangedTeam):
         found = found.arrange({k: v for k, v in (options or {}).items() if k in found.options})
     team: Team = found

@@ -120,7 +120,13 @@ def _tool(benchmark: str, what: OwnTool) -> Tool:
         )
     from seal.environments.functions import function_tool
 
-    document = function_tool(f"{benchmark}/{what.__name__}", what)
+    try:
+        document = function_tool(f"{benchmark}/{what.__name__}", what)
+    except UsageError as error:
+        raise UsageError(
+            f"{error}. If it is no tool, leave it out of the tools; in a file of tools, let its "
+            "name begin with _"
+        ) from error
     can_be_found = what.__module__ != "__main__" and what.__qualname__.isidentifier()
     source: dict[str, JSON] = {FUNCTION: name_of(what)} if can_be_found else {}
     return replace(document, source=source)

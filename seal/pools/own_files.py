@@ -28,7 +28,7 @@ from seal.core import (
 )
 from seal.core.conditions import Called
 from seal.core.plain import exact_json, parse_module
-from seal.core.registry import load_dotted
+from seal.core.registry import is_module, load_dotted
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import Notes
 from seal.pools.openapi import openapi_tools
@@ -43,14 +43,14 @@ from seal.pools.reading.records import (
     parse_json,
     utf8_text,
 )
-from seal.pools.reading.rows import FORMATS, rows
+from seal.pools.reading.rows import rows
 from seal.pools.reading.tolerance import Reader, listed, usable
 from seal.pools.reading.types import literal, parameters_schema, python_type
 from seal.pools.writing import write_pool
 
 HUB = "hf:"
 """Before the name of a data set on Hugging Face's hub: `hf:org/name:split`."""
-_FILES = (".yaml", ".yml")
+_YAML = (".yaml", ".yml")
 _TAG = 60
 """Characters of a value that makes a tag; what is longer groups nothing."""
 
@@ -130,15 +130,15 @@ def _tools_of(source: str | Path) -> Iterator[OwnTool]:
     path, kind = Path(source), Path(source).suffix.lower()
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name the file of the tools")
-    is_file = kind in _FILES or kind in FORMATS
-    if is_file and not path.is_file():
-        raise UsageError(f"{path}: no such file; give one of tools, or a Python module")
-    if kind == ".py" or not is_file:
-        yield from _functions(_module(path, str(source)))
+    name = str(source)
+    if not path.is_file() and (kind == ".py" or not (name.isidentifier() or is_module(name))):
+        raise UsageError(f"{path}: no such file, and no name of a Python module; give either")
+    if kind == ".py" or not path.is_file():
+        yield from _functions(_module(path, name))
     elif kind == ".csv":
         for place, row in rows(path):
             yield _of_row(place, row)
-    elif kind in (".yaml", ".yml"):
+    elif kind in _YAML:
         yield from _schemas(path, _yaml(path))
     elif kind == ".json":
         yield from _schemas(path, json_file(path))
@@ -150,13 +150,9 @@ def _tools_of(source: str | Path) -> Iterator[OwnTool]:
 def _module(path: Path, name: str) -> Any:
     """Return a module that the user names by its file or by its dotted name."""
     if path.suffix == ".py":
-        if not path.is_file():
-            raise UsageError(f"{path}: no such file; give a Python module of functions")
         name = path.stem
         if str(path.parent.resolve()) not in sys.path:
             sys.path.append(str(path.parent.resolve()))
-    elif not all(part.isidentifier() for part in name.split(".")):
-        raise UsageError(f"{name}: no such file, and no name of a Python module")
     load_dotted(f"{name}:__name__")
     module = sys.modules[name]
     home = getattr(module, "__file__", None)

@@ -68,3 +68,14 @@ def test_all_rows_that_are_left_out_are_recorded_and_five_are_shown(seal, tmp_pa
     assert (
         json.loads((tmp_path / "pool" / "import.json").read_text())["malformed"] == told["faults"]
     )
+
+
+def test_an_agent_among_the_tools_is_told_with_the_repair(called, tmp_path) -> None:
+    (tmp_path / "shop.py").write_text("def agent(request, tools):\n    return 'done'\n")
+    (tmp_path / "tasks.csv").write_text("query\nSend it.\n")
+
+    done = called("new", "shop", "--tools", "shop.py", "--tasks", "tasks.csv", "--out", "pool")
+
+    assert done.returncode == 2
+    assert "argument 'request' has no type" in done.stderr
+    assert "If it is no tool, leave it out of the tools; in a file of tools" in done.stderr

@@ -73,6 +73,7 @@ REFUSED = {
     "-R b": "seal: -R 'b': expected KEY=VALUE",
     "-Rb": "seal: -R 'b': expected KEY=VALUE",
     "--retriever-option b": "seal: --retriever-option 'b': expected KEY=VALUE",
+    "--team ./nope.json": "team './nope.json': there is no such file, .* give module:NAME",
     "--role-model judge=oracle --role-model user_simulator=a --role-model user_simulator=b": (
         "--role-model user_simulator is given twice"
     ),

@@ -313,6 +313,7 @@ def test_rows_that_are_left_out_in_python_are_warned_of(caplog: pytest.LogCaptur
         ("nope.json", [], {}, "nope.json: no such file"),
         ("no file", [], {}, "no such file, and no name of a Python module"),
         ("own", [], {}, "no module 'own' is installed"),
+        ("own.txt", [], {}, "own.txt: no such file, and no name of a Python module"),
         (".", [], {}, "is a folder"),
         ([GET], "nope.csv", {}, "no such file or folder"),
         ([GET], None, {}, "tasks: expected the path of a table, a data frame or rows, got None"),
