@@ -223,3 +223,22 @@ def test_where_no_server_is_nothing_is_played_and_the_run_ends_with_3(called, tm
     told = "no chat was played: openai/x at http://127.0.0.1:9/v1 could not be reached"
     assert told in done.stderr
     assert not (tmp_path / "r").exists()
+
+
+def test_a_package_that_is_missing_in_mid_run_is_told_with_the_line_that_goes_on(
+    called, monkeypatch
+):
+    from seal.core import MissingExtraError
+    from seal.runs import run as runs
+
+    def missing(settings, out, resume, told, **_):
+        out.mkdir(parents=True)
+        (out / "run.json").write_text("{}")
+        raise MissingExtraError("phonenumbers", "worlds")
+
+    monkeypatch.setattr(runs, "run", missing)
+    failed = called("run", "--out", "r")
+
+    assert failed.returncode == 2
+    assert "phonenumbers is not installed" in failed.stderr
+    assert failed.stderr.endswith("Go on with: seal run --out r --resume\n")

@@ -13,7 +13,7 @@ from seal.cli.interruption import resumable, resuming
 from seal.cli.options import Drawing, new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
-from seal.core import InfrastructureError, UsageError
+from seal.core import InfrastructureError, MissingExtraError, UsageError
 from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
@@ -88,10 +88,11 @@ def command(
                 if varied is not None:
                     return _sweep(settings, varied, out, into.resume, result)
                 return _play(settings, out, into.resume, result)
-        except InfrastructureError as error:
+        except (InfrastructureError, MissingExtraError) as error:
             if not (out / "run.json").is_file():
                 raise
-            raise InfrastructureError(f"{error}. Go on with: {resuming(out)}") from error
+            kind = InfrastructureError if isinstance(error, InfrastructureError) else UsageError
+            raise kind(f"{error}. Go on with: {resuming(out)}") from error
 
 
 def _asked_before(out: Path | None) -> str:
