@@ -129,28 +129,30 @@ def _underscored(flag: str, name: str) -> str:
     return name.replace("-", "_")
 
 
-AGENT = option(None, "Short for --role.", setting="roles")
+AGENT = option(None, "Same as --role ROLE=AGENT, for this role.", setting="roles")
 BASE_URL = option(
     None,
-    "Server of the model and of roles that follow it; a role with a model of its own "
-    "has its own: MODEL,base_url=URL.",
+    "Address of the server of --model, also for roles without a model of their own. "
+    "Other models take it in their name: MODEL,base_url=URL.",
 )
-ON = option(None, "Work on the nodes of the Ray cluster that runs here, or at RAY_ADDRESS.")
+ON = option(None, "Run on the nodes of a Ray cluster: that of this machine, or of RAY_ADDRESS.")
 CACHE_DIR = option(
-    None, "Folder of kept answers and indexes.  [default: SEAL_CACHE_DIR or the user's]"
+    None, "Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"
 )
 CACHE_URL = option(
-    None, "Database of kept answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"
+    None, "Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"
 )
 JUDGE = option(
     "auto",
-    "rule, llm, or auto: llm where a judge's model is named; or published judges by "
-    "commas: pass_paper, tooleval, sopr, fac. Milestones of a world go before pass_paper.",
+    "Who decides what is solved: rule, llm, auto (llm if a judge's model is named, else "
+    "rule), or published judges, by commas: pass_paper, tooleval, sopr, fac. A world's "
+    "milestones go before pass_paper.",
 )
-VOTES = option(None, "Votes of each judge's model on each goal.  [default: as published]")
-WITHOUT_SPOILT = flag("Leave chats out of the scores whose user made an error.")
+VOTES = option(None, "Number of votes of each judge's model on a goal.  [default: as published]")
+WITHOUT_SPOILT = flag("Leave out of the scores every chat whose simulated user made an error.")
 MODEL_OPTIONS = repeated(
-    "Of the model and of roles that follow it; of another, MODEL,KEY=VALUE.",
+    "Option of --model, also for roles without a model of their own; repeatable. Other "
+    "models take it in their name: MODEL,KEY=VALUE.",
     "--model-option",
     "-M",
     metavar="KEY=VALUE",
@@ -158,7 +160,7 @@ MODEL_OPTIONS = repeated(
     setting="model_options",
 )
 RETRIEVER_OPTIONS = repeated(
-    "Of each retriever that knows it; may be repeated.",
+    "Option for every retriever that has it; repeatable.",
     "--retriever-option",
     "-R",
     metavar="KEY=VALUE",
@@ -166,7 +168,8 @@ RETRIEVER_OPTIONS = repeated(
     setting="retriever_options",
 )
 METRICS = repeated(
-    "A further metric: a family (calls), a score (recall@20) or module:attribute; repeatable.",
+    "Metric beside the usual ones: a family (calls), a score (recall@20) or "
+    "module:attribute; repeatable.",
     "--metric",
     metavar="NAME",
     setting="metrics",
@@ -184,29 +187,36 @@ def modules(name: str, words: list[str] | None) -> tuple[str, ...]:
 
 
 ALLOW_CODE = repeated(
-    "A module that data (a pool, a run, a scenario) may name code of; repeatable.",
+    "Module whose code a pool, run or scenario may name; repeatable.",
     "--allow-code",
     metavar="MODULE",
     read=modules,
 )
 SIMULATOR = option(
     "template",
-    "template, llm, recorded, stabletoolbench (answers that `seal cache import` read) or "
-    "module:attribute; several joined by + are asked in turn: stabletoolbench+template.",
+    "What answers calls of simulated tools: template, llm, recorded, stabletoolbench "
+    "(what `seal cache import` read) or module:attribute. Several are asked in turn: "
+    "stabletoolbench+template.",
 )
 CUTOFFS = option(
-    "1,5,10", "K of recall@K and its like.", "--cutoffs", "-k", words=str, read=numbers, setting="k"
+    "1,5,10",
+    "Values of K for recall@K and similar metrics.",
+    "--cutoffs",
+    "-k",
+    words=str,
+    read=numbers,
+    setting="k",
 )
 SELECT = repeated(
-    "Only tasks with this tag, or by id=ID; * fits any text. May be repeated.",
+    "Take only tasks with this tag, or with id=ID; * matches any text. Repeatable.",
     metavar="TAG=VALUE",
     read=pairs,
 )
-SEED = option(0, "Of everything drawn.")
-POOL = argument("Shipped or imported benchmark.", metavar="NAME|DIR")
-NEW_FOLDER = option(..., "Folder to make; one begun by the same command is gone on with.")
-POOL_NAME = option("", "Of the pool.  [default: its folder's]")
-WRITER = option(None, "PROVIDER/MODEL that writes.  [default: a grammar]")
+SEED = option(0, "Seed of everything that is drawn at random.")
+POOL = argument("Name of a shipped benchmark, or folder of an imported one.", metavar="NAME|DIR")
+NEW_FOLDER = option(..., "Folder to write; the command that began it continues there.")
+POOL_NAME = option("", "Name of the new pool.  [default: that of its folder]")
+WRITER = option(None, "Model that writes, as PROVIDER/MODEL.  [default: a grammar]")
 JSON = flag("Print one JSON object and nothing else.")
 
 
@@ -215,10 +225,10 @@ class ServersElsewhere:
     """MCP servers: those whose tools are imported, or called in mcp."""
 
     url: tuple[str, ...] = repeated(
-        "Address of one; repeatable.", metavar="[NAME=]URL", setting="servers"
+        "Address of an MCP server; repeatable.", metavar="[NAME=]URL", setting="servers"
     )
     config: Path | None = option(
-        None, "File of servers, such as mcp.json.", metavar="FILE", setting="servers"
+        None, "File that lists MCP servers, such as mcp.json.", metavar="FILE", setting="servers"
     )
 
     def named(self, commands: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -235,7 +245,9 @@ class Servers(ServersElsewhere):
     """MCP servers: those whose tools are imported, or called in mcp."""
 
     stdio: tuple[str, ...] = repeated(
-        "Command that starts one; repeatable.", metavar="[NAME=]COMMAND", setting="servers"
+        "Command that starts an MCP server; repeatable.",
+        metavar="[NAME=]COMMAND",
+        setting="servers",
     )
 
     def named(self, commands: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -247,19 +259,19 @@ class Servers(ServersElsewhere):
 class Drawing:
     """Pools and sweeps: which pools are drawn, and what they are asked."""
 
-    samples: int = option(10, "Pools drawn of each size.")
+    samples: int = option(10, "Number of pools to draw of each size.")
     distractors: str = option(
         "uniform",
-        "What fills a drawn pool up.",
+        "Which further tools fill a drawn pool.",
         words=Literal["uniform", "same-tool", "nearest"],
         read=_underscored,
     )
     queries_in: Literal["closure", "seeds", "fixed"] = option(
         "closure",
-        "Asked of a drawn pool: all it can answer, what it was drawn for, or the same at "
-        "every size.",
+        "What a drawn pool is asked: all queries that it can answer (closure), those that it "
+        "was drawn for (seeds), or the same at every size (fixed).",
     )
-    nested: bool = option(True, "Of one sample, smaller pools lie inside larger ones.")
+    nested: bool = option(True, "Let the larger pools of a sample contain its smaller ones.")
     queries: int | None = option(
-        None, "Draw so many queries of each pool, so that pools count alike."
+        None, "Number of queries to draw from each pool, so that all pools count alike."
     )

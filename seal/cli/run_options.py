@@ -48,7 +48,7 @@ PLAYED = like(
     POOL,
     str(DEFAULT.pool),
     metavar="[NAME|DIR]",
-    help="A shipped benchmark, an imported folder, or one of yours as module:name.",
+    help="Name of a shipped benchmark, folder of an imported one, or your own as module:name.",
 )
 
 
@@ -68,48 +68,50 @@ def whole(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """Model: who plays, how it is asked, and whether its answers are kept."""
+    """Model: who plays, how it is asked, and whether its answers are cached."""
 
     model: str | None = option(
         None,
-        "PROVIDER/MODEL, or an offline one; `seal models`.  "
-        f"[default: {DEFAULT.model}, or what the agent asks]",
+        "Model as PROVIDER/MODEL, or an offline one; `seal models` lists both.  "
+        f"[default: {DEFAULT.model}, or the agent's own]",
         metavar="MODEL[,KEY=VALUE...]",
     )
     agent: str | None = option(
         None,
-        "An agent of your own: a function of (request, tools), a role or a team; bridge: one that "
-        "runs elsewhere.",
+        "Your own agent: a function of (request, tools), a role or a team; or bridge, for an "
+        "agent that runs elsewhere.",
         metavar="MODULE:NAME",
     )
     agent_command: str | None = option(
-        None, "With --agent bridge: starts the agent, once for each chat.", metavar="COMMAND"
+        None, "With --agent bridge: command that starts the agent for each chat.", metavar="COMMAND"
     )
     agent_url: str | None = option(
-        None, "With --agent bridge: a service that is told of each chat.", metavar="URL"
+        None, "With --agent bridge: address of a service that is told of each chat.", metavar="URL"
     )
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
-    temperature: float = option(DEFAULT.temperature, "Of every model.")
+    temperature: float = option(DEFAULT.temperature, "Temperature of every model.")
     format: Literal["native", "action", "json", "bracket"] | None = option(
         None,
-        "How models call tools: by their server, or in their text.  [default: the pool's, else "
-        "native]",
+        "How models call tools: through their server (native), or in their text.  [default: "
+        "the pool's, else native]",
     )
     tool_messages: Literal["auto", "native", "text"] = option(
         DEFAULT.tool_messages,
-        "How results reach models: as the server's tool messages, or as text.",
+        "How models get results: as tool messages of their server, or as text.",
     )
     style: Literal["plain", "react"] = option(
-        DEFAULT.style, "react: up to three thoughts before each act."
+        DEFAULT.style, "react lets the model think up to three times before each act."
     )
     one_shot: bool = option(
         DEFAULT.one_shot,
-        "Show how another task of the environment was done.",
+        "Show the model how another task of the same environment was done.",
         "--one-shot/--zero-shot",
     )
     cache: CacheMode = option(
-        DEFAULT.cache, "Answers of simulator and models: keep, only reuse, or neither."
+        DEFAULT.cache,
+        "Cached answers of simulators and models: keep and reuse them (record), only reuse "
+        "them (replay), or neither (off).",
     )
     cache_dir: Path | None = CACHE_DIR
     cache_url: str | None = CACHE_URL
@@ -137,17 +139,18 @@ class Roles:
 
     team: str | None = option(
         None,
-        "full, direct, single, tool_life or module:attribute.  [default: the pool's, else full]",
+        "Team that plays: full, direct, single, tool_life or module:attribute.  [default: "
+        "the pool's, else full]",
     )
     role_model: dict[str, Any] = repeated(
-        "Own model of a role, simulator or judge, for which neither --base-url nor -M "
-        "holds; several judges vote together.",
+        "Model for a role, simulator or judge; --base-url and -M do not apply to it. Several "
+        "judges vote together.",
         metavar="ROLE=MODEL[,KEY=VALUE...]",
         read=role_models,
         setting="role_models",
     )
     role: dict[str, str] = repeated(
-        "Agent that plays a role of the team: name or module:attribute; none: nobody does.",
+        "Agent for a role of the team, as a name or module:attribute; none leaves the role empty.",
         metavar="ROLE=AGENT",
         read=pairs,
         setting="roles",
@@ -158,25 +161,28 @@ class Roles:
     user: str | None = like(
         AGENT,
         None,
-        help="Agent: scripted, user_simulator or module:attribute.  [default: scripted where "
-        "the model is offline, else user_simulator]",
+        help="Who plays the user: scripted, user_simulator or module:attribute.  [default: "
+        "scripted if the model is offline, else user_simulator]",
     )
     speaker_selection: Literal["team", "auto"] = option(
         DEFAULT.speaker_selection,
-        "Who says who speaks after a text that names nobody: the team, or AutoGen by a model.",
+        "Who chooses the next speaker after a text that names nobody: the team, or a model "
+        "through AutoGen (auto).",
     )
     user_brief: Literal["goal", "goal+boundary", "goal+boundary+demonstration"] = option(
-        DEFAULT.user_brief, "What the user is told of a task's persona."
+        DEFAULT.user_brief, "How much of a task's persona the simulated user is told."
     )
     history: Literal["own", "gold"] | None = option(
-        None, "What later goals follow on.  [default: the pool's, else own]"
+        None,
+        "What a later goal sees of earlier ones: what was said (own), or their gold.  "
+        "[default: the pool's, else own]",
     )
     history_policy: Literal["stop", "drop", "summarise"] = option(
         DEFAULT.history_policy,
-        "Where the model's window is too small: stop the goal, or drop or summarise the oldest "
-        "results of tools.",
+        "What to do if the model's context window is full: stop the goal, or drop or "
+        "summarise the oldest results of tools.",
     )
-    on_policy: bool = flag("Play recorded dialogues with a user who has a brief.")
+    on_policy: bool = flag("Play recorded dialogues with a simulated user who has a brief.")
 
     def seated(self) -> dict[str, str | None]:
         """Return the agents that are named, by role.
@@ -207,11 +213,13 @@ class Retriever:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: str | None = option(
-        None, "Name or module:attribute.  [default: given tools, else hybrid]"
+        None,
+        "Retriever, as a name or module:attribute.  [default: the tools that a task gives, "
+        "else hybrid]",
     )
     top_k: tuple[int, ...] = option(
         str(DEFAULT.top_k),
-        "Tools that a chat is offered; several are played one by one: 1,5,10.",
+        "Number of tools that a chat is offered; several numbers, such as 1,5,10, are a run each.",
         metavar="K[,K...]",
         words=str,
         callback=whole,
@@ -224,11 +232,11 @@ class Retrieval:
 
     retriever_option: dict[str, Any] = RETRIEVER_OPTIONS
     retrieve: Literal["once", "per-step", "on-demand"] = option(
-        DEFAULT.retrieve, "When to retrieve."
+        DEFAULT.retrieve, "When tools are retrieved."
     )
     cutoffs: tuple[int, ...] = option(
         ",".join(map(str, DEFAULT.cutoffs)),
-        "K of recall@K and its like.",
+        "Values of K for recall@K and similar metrics.",
         words=str,
         read=numbers,
     )
@@ -241,17 +249,18 @@ class Environment:
     simulator: str = like(SIMULATOR, str(DEFAULT.simulator))
     unrecorded: Literal["error", "simulate", "empty"] = option(
         DEFAULT.unrecorded,
-        "What answers a question that a recording (the phone's web, replay, a mobile, kept MCP "
-        "answers) does not hold; empty: nothing is known.",
+        "What answers a call that a recording (the phone's web, replay, a mobile, kept MCP "
+        "answers) does not hold: an error, the simulator, or an empty answer.",
     )
     environment: str | None = option(
         None,
-        "Where all tasks are played: mcp (live servers), another world, or simulator.  "
-        "[default: as each task says]",
+        "Where all tasks are played: mcp (live servers), the name of another world, or "
+        "simulator.  [default: as each task says]",
         metavar="NAME",
     )
     world_option: dict[str, Any] = repeated(
-        "Of the world that tasks name, or of the team (tool_life: tasks, decisions, apps, roles).",
+        "Option of the tasks' world, or of the team (tool_life: tasks, decisions, apps, "
+        "roles); repeatable.",
         "--world-option",
         "-T",
         metavar="KEY=VALUE",
@@ -260,18 +269,19 @@ class Environment:
     )
     tools: Literal["recorded", "created"] = option(
         DEFAULT.mobile_tools,
-        "What answers in a virtual mobile: the corpus, or created functions.",
+        "What answers calls in a virtual mobile: the recorded corpus, or functions that a "
+        "model wrote.",
         setting="mobile_tools",
     )
     sandbox: str = option(
         DEFAULT.sandbox, f"Where functions that a model wrote run: {', '.join(SANDBOXES)}."
     )
-    force_simulator: bool = flag("Simulate also the gold calls whose results were recorded.")
-    gold_results: bool = flag("Let calls of gold tools bring what the gold calls bring.")
+    force_simulator: bool = flag("Simulate gold calls even if their results were recorded.")
+    gold_results: bool = flag("Run every call of a gold tool with the gold arguments.")
     feedback: Literal["auto", "on", "off"] = option(
         DEFAULT.feedback,
-        "What an invalid call brings: on, an explanation; off, it is run as it is; auto, "
-        "a sentence of simulated APIs, of a world what it says.",
+        "How an invalid call is answered: with all its faults (on), by running it as it is "
+        "(off), or as the simulator or world does by itself (auto).",
     )
     allow_code: tuple[str, ...] = ALLOW_CODE
 
@@ -285,11 +295,10 @@ class Judging:
     metric: tuple[str, ...] = METRICS
     baselines: bool = option(
         DEFAULT.baselines,
-        "Play the floor and the ceiling beside the model; of several pools or K only "
-        "where asked for.",
+        "Play the floor and the ceiling too; with several pools or K only if you ask for them.",
     )
     baselines_alike: bool = flag(
-        "Judge and simulate floor and ceiling as the run is, not by rule and template."
+        "Judge and simulate floor and ceiling like the run, not by rule and template."
     )
     without_spoilt: bool = WITHOUT_SPOILT
 
@@ -299,32 +308,42 @@ class Limits:
     """Limits and budgets: which tasks are played, how often, how far and at what cost."""
 
     limit: int | None = option(
-        None, "Play N tasks that stand for all by their tags; a larger N adds to a smaller."
+        None, "Play N tasks whose tags represent all tasks; a larger N contains a smaller one."
     )
     first: int | None = option(None, "Play the first N tasks of the file.")
     select: dict[str, str] = SELECT
-    trials: int = option(DEFAULT.trials, "Times to play each task.")
-    workers: int = option(DEFAULT.workers, "Chats at once.")
-    processes: int = option(DEFAULT.processes, "Processes, each with its workers.")
+    trials: int = option(DEFAULT.trials, "Number of times that each task is played.")
+    workers: int = option(DEFAULT.workers, "Number of chats that are played at once.")
+    processes: int = option(DEFAULT.processes, "Number of processes, each with its own workers.")
     on: Literal["ray"] | None = ON
     max_turns: int | None = option(
-        DEFAULT.max_turns, "Model turns for each goal. Default: 10, or what the task needs."
+        DEFAULT.max_turns,
+        "Most turns of the model for a goal.  [default: 10, or what the task needs]",
     )
-    max_calls: int = option(DEFAULT.max_calls, "Calls for each goal.")
-    max_messages: int | None = option(None, "Messages to or from user or executor, for each goal.")
-    max_tokens: int | None = option(None, "Tokens of a chat.")
-    max_seconds: float | None = option(None, "Seconds of a chat.")
+    max_calls: int = option(DEFAULT.max_calls, "Most calls for a goal.")
+    max_messages: int | None = option(
+        None, "Most messages to or from the user or the executor for a goal."
+    )
+    max_tokens: int | None = option(None, "Most tokens of a chat.")
+    max_seconds: float | None = option(None, "Most seconds of a chat.")
     max_total_tokens: int | None = option(
         None,
-        "Tokens that models are asked in the run, judges and simulators too: stops with "
-        "exit code 3, resumable.",
+        "Most tokens of the whole run, with judges and simulators. The run then stops with "
+        "exit code 3, and can be resumed.",
     )
     max_total_seconds: float | None = option(
-        None, "Seconds of the run: likewise; a chat that is cut off is unfinished."
+        None,
+        "Most seconds of the whole run, which then stops likewise; a chat that is cut off "
+        "stays unfinished.",
     )
-    max_dollars: float | None = option(None, "Likewise in US dollars; every model needs a price.")
+    max_dollars: float | None = option(
+        None,
+        "Most US dollars of the whole run, which then stops likewise; every model needs a price.",
+    )
     prices: Path | None = option(
-        None, "JSON of prices a million tokens, before those that ship.", metavar="FILE"
+        None,
+        "JSON file of prices for a million tokens; they come before those that ship.",
+        metavar="FILE",
     )
     seed: int = like(SEED, DEFAULT.seed)
 
@@ -335,11 +354,11 @@ class Pools(Drawing):
 
     pool_sizes: tuple[Any, ...] | None = option(
         None,
-        "Play drawn pools of so many tools, and all: 10,50,100,200,500,all.",
+        "Play drawn pools of these numbers of tools, and the whole pool: 10,50,100,200,500,all.",
         words=str | None,
         read=sizes,
     )
-    samples: int = option(3, "Pools drawn of each size.")
+    samples: int = option(3, "Number of pools to draw of each size.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +366,7 @@ class RunOutput:
     """Output: where the run is written, and what is printed."""
 
     out: Path | None = option(None, "Run folder.  [default: a new one under runs/]")
-    resume: bool = flag("Go on with the run in --out.")
+    resume: bool = flag("Continue the run in --out.")
     json: bool = JSON
 
 
@@ -356,14 +375,17 @@ class DryRunOutput(RunOutput):
     """Output: where the run is written, and what is printed."""
 
     shard: str | None = option(
-        None, "Play the I-th of N parts; `seal merge` puts them together.", metavar="I/N"
+        None, "Play part I of N; `seal merge` puts the parts together.", metavar="I/N"
     )
     hooks: tuple[str, ...] = repeated(
-        "Tells a tracker or tracer of run, chats, requests, calls and scores: opentelemetry, "
-        "or yours as module:name; may be repeated.",
+        "Tracker or tracer that is told of the run, its chats, requests, calls and scores: "
+        "opentelemetry, or your own as module:name; repeatable.",
         metavar="NAME",
     )
-    dry_run: bool = flag("Print chats, model calls, tokens and dollars; ask and write nothing.")
+    dry_run: bool = flag(
+        "Print how many chats, model calls, tokens and dollars a run takes; ask no model, "
+        "write nothing."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,11 +32,11 @@ class Retrievers:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: tuple[str, ...] = repeated(
-        "Of retriever: one of those to compare; repeat it.  [default: hybrid, tfidf, "
-        "bm25, oracle] Of any other: the one retriever.",
+        "Retriever of every run; the ablation `retriever` compares several, so repeat it "
+        "there.  [default there: hybrid, tfidf, bm25, oracle]",
         metavar="NAME[,KEY=VALUE...]",
     )
-    top_k: int = option(DEFAULT.top_k, "Tools that a chat is offered.")
+    top_k: int = option(DEFAULT.top_k, "Number of tools that a chat is offered.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,8 @@ class AblatedRoles(Roles):
 
     roles: str | None = option(
         None,
-        "Of roles: those to seat and to take away.  [default: planner,verifier,checker]",
+        "For the ablation `roles`: roles to seat and to take away.  [default: "
+        "planner,verifier,checker]",
         metavar="ROLE[,ROLE...]",
     )
 
@@ -54,15 +55,15 @@ class AblatedRoles(Roles):
 class AblatedJudging(Judging):
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
-    baselines: bool = option(False, "Play the floor and the ceiling beside each run.")
+    baselines: bool = option(False, "Play the floor and the ceiling of each run too.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AblatedOutput(RunOutput):
     """Output: where the runs are written, and what is printed."""
 
-    out: Path | None = option(None, "Folder of the runs.  [default: a new one under runs/]")
-    resume: bool = flag("Go on with what is in --out.")
+    out: Path | None = option(None, "Folder for the runs.  [default: a new one under runs/]")
+    resume: bool = flag("Continue the ablation in --out.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,7 @@ def command(
     context: typer.Context,
     *,
     what: str = argument(
-        f"{', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
+        f"Ablation: {', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
     ),
     play: AblatedPlay,
     retrievers: Retrievers,
@@ -88,11 +89,11 @@ def command(
     """Play the same tasks under conditions that differ in one thing, and compare the runs.
 
     WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
-    (those of --retriever), irrelevance (tasks that no tool serves, and those they were made of),
-    similarity (errors of one run by the likeness of tool names), injection (gold in the place of a
-    stage) or roles (none, each alone, all). A benchmark may offer further ones: dialogtool has
-    tools (created, recorded) and apps (hierarchical, flat). All other options are those of
-    `seal run`. DIR gets a run for each condition, comparison.json and comparison.md.
+    (those of --retriever), irrelevance (tasks that no tool serves, and the tasks that they were
+    made from), similarity (errors of one run by the similarity of tool names), injection (gold
+    instead of a stage) or roles (none, each alone, all). A benchmark may offer others: dialogtool
+    has tools (created, recorded) and apps (hierarchical, flat). All other options are those of
+    `seal run`. The folder gets a run for each condition, comparison.json and comparison.md.
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the ablation: give --out DIR")

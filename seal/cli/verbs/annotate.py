@@ -1,4 +1,4 @@
-"""Let people judge what an assistant said or did: out to a file, and in from several."""
+"""Let people judge what an assistant said or did: write a file for them, read theirs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,14 +28,17 @@ def export(
     out: Path = option(..., "New CSV file to write.", metavar="FILE", read=new_file),
     what: Literal["auto", "turns", "verdicts"] = option(
         "auto",
-        "turns to rate, goals to label as solved or not (verdicts), or what the run has: "
-        "turns where its benchmark names some, as dialogtool does, else verdicts.",
+        "What people judge: turns, to rate; goals (verdicts), to label as solved or not; or "
+        "auto: turns if the benchmark names some, as dialogtool does, else goals.",
     ),
-    n: int = option(50, "Turns or goals."),
-    seed: int = option(0, "Of the sample and its order."),
+    n: int = option(50, "Number of turns or goals."),
+    seed: int = option(0, "Seed of the sample and its order."),
     json: bool = JSON,
 ) -> int:
-    """Write a sample of a run's turns or goals, without system's name and judge's verdict."""
+    """Write a sample of a run's turns or goals to a file for people.
+
+    The file says neither which system was tested nor what a judge decided.
+    """
     from seal.api.results import export_sheet
 
     with output(json) as result:
@@ -51,7 +54,10 @@ def import_(
     files: list[Path] = argument("Files with ratings or labels, one a rater.", metavar="FILE..."),
     json: bool = JSON,
 ) -> int:
-    """Take ratings or labels in; exits with 1 where some rows could not be taken."""
+    """Read ratings or labels that people gave.
+
+    The exit code is 1 if some rows could not be used.
+    """
     from seal.api.results import import_sheets
     from seal.experiments.annotation import Imported
 

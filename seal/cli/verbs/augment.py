@@ -1,4 +1,4 @@
-"""Write a benchmark again with distraction tools or scrambled ones."""
+"""Write a copy of a benchmark with distraction tools, or with scrambled ones."""
 
 from pathlib import Path
 
@@ -14,15 +14,15 @@ def command(
     pool: str = POOL,
     augment: list[str] = option(
         ...,
-        "distraction=N, distraction=all, names, descriptions, argument-descriptions, "
-        "argument-types, or several joined by commas; repeated, each gives every task once "
-        "more. toolsandbox: the eight of its paper.",
+        "How to change the tools: distraction=N, distraction=all, names, descriptions, "
+        "argument-descriptions, argument-types, or several joined by commas. Repeated, it "
+        "gives every task once for each. toolsandbox: the eight of its paper.",
         metavar="WHAT[,WHAT...]",
     ),
     out: Path = option(..., "Folder to write; `seal run` takes it."),
     json: bool = JSON,
 ) -> int:
-    """Write a benchmark again, each task with distraction tools or with scrambled ones."""
+    """Write a copy of a benchmark whose tasks have distraction tools, or scrambled ones."""
     from seal.pools.augmentation import augment_stored, parse_augmentations
     from seal.pools.lookup import open_pool
 

@@ -22,16 +22,20 @@ app = new_app()
 @verb(app)
 def command(
     name: str | None = argument(
-        "One benchmark, or a pool folder, in full.", None, metavar="[NAME|POOL]"
+        "Name of a benchmark, or folder of a pool, to show in full.", None, metavar="[NAME|POOL]"
     ),
-    count: bool = flag("Count those whose files are here; imports them once."),
+    count: bool = flag(
+        "Count what the benchmarks hold whose files are here; they are imported once."
+    ),
     run: Path | None = option(
-        None, "Run whose calls and turns are counted; with a NAME.", metavar="RUN"
+        None, "Run whose calls and turns are counted; needs a NAME.", metavar="RUN"
     ),
-    environments: bool = flag("Each category's tools, queries and API similarity; with a NAME."),
+    environments: bool = flag(
+        "Show each category's tools, queries and API similarity; needs a NAME."
+    ),
     json: bool = JSON,
 ) -> int:
-    """List the benchmarks that ship and those that can be imported, with what they hold."""
+    """List what the benchmarks hold that ship, and those that can be imported."""
     if run is not None and name is None:
         raise UsageError(
             "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"

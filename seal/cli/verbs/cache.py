@@ -32,14 +32,14 @@ class Simulated:
 
     simulator: str = SIMULATOR
     role_model: dict[str, str] = repeated(
-        "Model of the simulator; of fidelity of the judge too.",
+        "Model of the simulator; for `fidelity` also of the judge.",
         metavar="ROLE=MODEL",
         read=pairs,
         setting="role_models",
     )
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
-    seed: int = like(SEED, 0, help="Of the run that is to come.")
+    seed: int = like(SEED, 0, help="Seed of the run that will use the answers.")
     cache_dir: Path | None = CACHE_DIR
     cache_url: str | None = CACHE_URL
     json: bool = JSON
@@ -62,12 +62,19 @@ def stats(
 @verb(app)
 def fill(
     *,
-    pool: str = argument("Tools to simulate.", metavar="NAME|DIR"),
-    calls: str = option("gold", "Which calls.", metavar="gold|RUN"),
+    pool: str = argument("Pool whose tools are simulated.", metavar="NAME|DIR"),
+    calls: str = option(
+        "gold",
+        "Which calls to simulate: the pool's gold calls, or those of a run.",
+        metavar="gold|RUN",
+    ),
     on: Literal["ray"] | None = ON,
     simulated: Simulated,
 ) -> int:
-    """Simulate a pool's gold calls, or those of a run, ahead; exits with 1 where some fail."""
+    """Simulate a pool's gold calls, or a run's calls, in advance.
+
+    The exit code is 1 if some calls fail.
+    """
     from dataclasses import replace
 
     from seal.runs.cache_fill import fill_cache
@@ -83,12 +90,13 @@ def fill(
 def fidelity(
     *,
     records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
-    first: int | None = option(None, "The first N chats of each record."),
+    first: int | None = option(None, "Take the first N chats of each run or pool."),
     simulated: Simulated,
 ) -> int:
-    """Hold a simulator against recorded answers, and tell what it changes in the runs' scores.
+    """Compare a simulator with recorded answers.
 
-    `--role-model judge=MODEL` judges the runs; without it rules do.
+    Also told is what the simulator changes in the scores of the runs. Rules judge the runs, or a
+    model with `--role-model judge=MODEL`.
     """
     from dataclasses import replace
 
@@ -127,12 +135,14 @@ def import_(
         "What wrote it: seal (`seal cache export`), or an upstream project: stabletoolbench, "
         "toolbench.",
     ),
-    pool: str | None = option(None, "Tools that an upstream format speaks of.", metavar="NAME|DIR"),
+    pool: str | None = option(
+        None, "Pool whose tools an upstream format is about.", metavar="NAME|DIR"
+    ),
     cache_dir: Path | None = CACHE_DIR,
     cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
-    """Read answers into the store; what is stored already stays as it is."""
+    """Read answers into the store; stored answers stay as they are."""
     from seal.pools.lookup import open_pool
     from seal.runs.cache_fill import import_answers
 
@@ -153,7 +163,7 @@ def merge(
     cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
-    """Copy all answers of other stores; what is stored already stays as it is."""
+    """Copy the answers of other stores; stored answers stay as they are."""
     from seal.core.store import open_store
     from seal.simulator_cache.exchange import merge as merge_stores
 
@@ -164,13 +174,16 @@ def merge(
 
 @verb(app)
 def verify(
-    pool: str = argument("Tools that answers must fit.", metavar="NAME|DIR"),
+    pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),
     repair: bool = flag("Remove damaged entries."),
     cache_dir: Path | None = CACHE_DIR,
     cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
-    """Find damaged entries and answers that break their tool's response shape; then exit with 1."""
+    """Find damaged entries, and answers of a wrong shape.
+
+    The exit code is 1 if there are any.
+    """
     from seal.pools.lookup import open_pool
     from seal.simulator_cache.exchange import verify as check
 

@@ -27,22 +27,24 @@ class Compared:
     """Comparison: which pairs, by which metrics, and how surely."""
 
     pairs: Literal["first", "all"] = option(
-        "first", "Each run with the first, or every two; the later less the earlier."
+        "first",
+        "Compare each run with the first, or every two runs; a difference is the later run "
+        "less the earlier.",
     )
     metric: tuple[str, ...] = repeated(
-        "A metric to compare, and to correct p over; may be repeated.",
+        "Metric to compare, and to correct p over; repeatable.",
         metavar="NAME",
         setting="metrics",
     )
     success: str | None = option(
         None,
-        "Which 1 is a solved task.  [default: the first of pass_rate, success, "
+        "Metric of which 1 means a solved task.  [default: the first of pass_rate, success, "
         "mission_accuracy, similarity that both runs have]",
         metavar="METRIC",
     )
-    force: bool = flag("Compare runs that do not measure the same.")
-    seed: int = option(0, "Of intervals and tests.")
-    resamples: int = option(10_000, "Of each interval and test.", least=1)
+    force: bool = flag("Compare runs even if they do not measure the same.")
+    seed: int = option(0, "Seed of intervals and tests.")
+    resamples: int = option(10_000, "Number of resamples for each interval and test.", least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,19 +52,19 @@ class Preferred:
     """Win rate: who says which of two runs served a goal better."""
 
     win_rate: bool = flag(
-        "Ask a judge, in both orders, which of two runs served each goal better; without "
-        "--judge-model by the labels of their pass rates."
+        "Ask a judge, in both orders, which of two runs served each goal better. Without "
+        "--judge-model the labels of their pass rates decide."
     )
     judge_model: tuple[str, ...] | None = repeated(
-        "With --win-rate: PROVIDER/MODEL of that judge; repeated, they vote together.",
+        "With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together.",
         metavar="MODEL",
         read=judges,
     )
     votes: int | None = VOTES
     preferences: Path | None = option(
         None,
-        "Win rate by recorded preferences instead of a judge: preference_results, JSON or "
-        "CSV, or CSV of task_id,first,second,better (first, second or tie).",
+        "Recorded preferences, which replace the judge: preference_results as JSON or CSV, "
+        "or a CSV of task_id,first,second,better (first, second or tie).",
         metavar="FILE",
     )
     model_option: dict[str, Any] = MODEL_OPTIONS
@@ -91,10 +93,10 @@ def command(
 ) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
-    Of every metric the mean difference with its 95 % bootstrap interval over tasks, a randomisation
-    test, what difference could have been found, and how many tasks or trials would find this one;
-    the tasks won and lost; pass^k and pass@k. Runs that do not measure the same are refused. The
-    exit code is 1 where the server of a judge failed.
+    For every metric the table has the mean difference, its 95 % bootstrap interval over tasks, and
+    a randomisation test. It tells which difference could have been found, and how many tasks or
+    trials would find this one. Then come the tasks won and lost, pass^k and pass@k. Runs that do
+    not measure the same are refused. The exit code is 1 if the server of a judge failed.
     """
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

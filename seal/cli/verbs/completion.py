@@ -1,4 +1,4 @@
-"""Print what makes bash, zsh or fish complete the words after `seal`."""
+"""Print the script by which bash, zsh or fish completes the words after `seal`."""
 
 from typing import Literal
 
@@ -10,7 +10,9 @@ app = new_app()
 
 
 @verb(app)
-def command(shell: Literal["bash", "zsh", "fish"] = argument("Yours.", metavar="SHELL")) -> int:
+def command(
+    shell: Literal["bash", "zsh", "fish"] = argument("Your shell.", metavar="SHELL"),
+) -> int:
     """Print a script: eval "$(seal completion bash)" in ~/.bashrc, or in ~/.zshrc with zsh.
 
     For fish: seal completion fish > ~/.config/fish/completions/seal.fish

@@ -21,7 +21,7 @@ _NEEDED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?[^;]*; extra == ['\"](?P<e
 
 @verb(app)
 def command(json: bool = JSON) -> int:
-    """Tell what is installed and set here. It asks no server; `seal models check` does."""
+    """Tell what is installed and set here. No server is asked; `seal models check` asks them."""
     from seal.core.folders import cache_folder
     from seal.report.grids import Grid
 

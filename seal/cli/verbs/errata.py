@@ -13,11 +13,11 @@ app = new_app("Correct a pool's gold in a pool beside it, and draft corrections.
 def apply(
     pool: str = POOL,
     file: str = argument(
-        "Of corrections, or the name of a benchmark that ships some.",
+        "File of corrections, or name of a benchmark that ships some.",
         metavar="FILE|NAME",
     ),
     out: Path = option(..., "Folder to write; `seal run` takes it."),
-    partial: bool = flag("Pass over corrections of tasks that the pool has not."),
+    partial: bool = flag("Skip corrections of tasks that the pool does not have."),
     json: bool = JSON,
 ) -> int:
     """Write a pool with corrected gold; the pool itself stays as it is."""
@@ -34,11 +34,11 @@ def apply(
 @verb(app)
 def draft(
     pool: str = POOL,
-    tasks: list[str] = argument("Ids of tasks.", metavar="TASK..."),
+    tasks: list[str] = argument("Ids of the tasks.", metavar="TASK..."),
     out: Path = option(..., "New file to write.", metavar="FILE", read=new_file),
     json: bool = JSON,
 ) -> int:
-    """Write a file of corrections to fill in: the gold of some tasks as it is."""
+    """Write a file of corrections to fill in, with the gold as it is."""
     from seal.core.plain import INDENTED, json_bytes
     from seal.core.records import AtomicFile
     from seal.pools.errata import draft as drafted

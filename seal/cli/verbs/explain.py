@@ -1,4 +1,4 @@
-"""Say why the failed goals of a run failed: a waterfall over stages, with examples."""
+"""Tell why the failed goals of a run failed: a waterfall over stages, with examples."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ def command(
     run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
     metric: str | None = option(
         None,
-        "Whose verdict counts.  [default: mission_accuracy of missions, awareness, "
-        "selection and execution of dialogue turns, else goal_state or pass_rate]",
+        "Metric that decides what failed.  [default: mission_accuracy for missions, "
+        "awareness, selection and execution for dialogue turns, else goal_state or pass_rate]",
         metavar="NAME",
     ),
-    examples: int = option(3, "Examples of each stage.", least=0),
+    examples: int = option(3, "Number of examples for each stage.", least=0),
     out: Path | None = option(
         None, "Folder for explanation.json, .md and the figure of the waterfall.", metavar="DIR"
     ),
@@ -28,7 +28,7 @@ def command(
 
     Stages: infrastructure, gold tool not retrieved, user simulator broke its brief, not called,
     wrong tool, wrong argument, tool error not recovered, gave up, answer contradicts or omits
-    results, checker unsure. What none explains is unexplained. No model is asked.
+    results, checker unsure. A goal that no stage explains is unexplained. No model is asked.
     """
     with output(json) as result:
         from seal.report.explanation_results import explain, explanation_tables

@@ -1,4 +1,4 @@
-"""Write a pool or a run as OpenAI, BEIR, mteb, TREC, Hugging Face, BFCL or inspect_ai has it."""
+"""Write a pool or a run for OpenAI, BEIR, mteb, TREC, Hugging Face, BFCL or inspect_ai."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -13,15 +13,19 @@ app = new_app()
 
 @verb(app)
 def command(
-    what: str = argument("A shipped or imported benchmark, or a run's folder.", metavar="NAME|DIR"),
-    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"] = option(
-        ..., "Form that is written."
+    what: str = argument(
+        "Name of a shipped benchmark, or folder of an imported one or of a run.", metavar="NAME|DIR"
     ),
-    out: Path = option(..., "Folder to make."),
-    licence: str = option("", "Of the data, for the card.  [default: as the catalogue knows it]"),
+    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"] = option(
+        ..., "Format to write."
+    ),
+    out: Path = option(..., "Folder to write."),
+    licence: str = option(
+        "", "Licence of the data, for the card.  [default: that of the catalogue]"
+    ),
     json: bool = JSON,
 ) -> int:
-    """Write a pool or a run in the form that others read, with a card of its source and licence."""
+    """Write a pool or a run in another format, with a card of its source and licence."""
     from seal.api.pools import export
 
     with output(json) as result:

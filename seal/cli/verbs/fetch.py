@@ -13,12 +13,12 @@ app = new_app()
 
 @verb(app)
 def command(
-    name: str = argument("Benchmark; `seal benchmarks`.", metavar="NAME"),
+    name: str = argument("Name of a benchmark; `seal benchmarks` lists them.", metavar="NAME"),
     out: Path | None = option(
-        None, "Folder for the files.  [default: NAME's in SEAL_DATA, else in data/]"
+        None, "Folder for the files.  [default: the benchmark's own in SEAL_DATA, else in data/]"
     ),
     mirror: str | None = option(
-        None, "Address to take them from, in place of the repository.", metavar="URL"
+        None, "Address to download from, instead of the repository.", metavar="URL"
     ),
     json: bool = JSON,
 ) -> int:

@@ -1,4 +1,4 @@
-"""Write tools, make missions and queries, and draft milestones from what was done."""
+"""Write tools, make missions and queries, and draft milestones from gold solutions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from seal.cli.options import (
 )
 from seal.cli.output import Output, field_lines, output
 
-app = new_app("Write tools, make missions and queries, and draft milestones from what was done.")
+app = new_app("Write tools, make missions and queries, and draft milestones from gold solutions.")
 
 
 @app.callback()
 def generate() -> None:
-    """Write tools, make missions and queries, and draft milestones from what was done."""
+    """Write tools, make missions and queries, and draft milestones from gold solutions."""
 
 
 _LISTED = 3
@@ -53,35 +53,38 @@ class Missions:
     """Missions: what dialogues are made of."""
 
     missions: int = option(
-        4, "Missions of a dialogue; beyond some 20 the grammar runs out of things to say."
+        4, "Number of missions of a dialogue; beyond about 20 the grammar has nothing new to say."
     )
     types: tuple[str, ...] = option(
         "all",
-        "single, multi, chat, clarify. Up to four missions give every sequence of them.",
+        "Types of missions: single, multi, chat, clarify. Up to four missions give every "
+        "sequence of types.",
         metavar="all|TYPE[,TYPE...]",
         words=str,
         read=_listed,
     )
     relations: tuple[str, ...] = option(
         "all",
-        "How later missions lean on earlier ones: implicit, ellipsis, memory.",
+        "How later missions refer to earlier ones: implicit, ellipsis, memory.",
         metavar="all|RELATION[,RELATION...]",
         words=str,
         read=_listed,
     )
-    cover: int = option(2, "Of more than four missions: cover all runs of so many types.")
-    language: str = option("en", "en or zh.")
-    limit: int | None = option(None, "Dialogues at most; may grow.")
-    seed: int = option(0, "Another seed gives other dialogues.")
+    cover: int = option(2, "With more than four missions: cover all sequences of so many types.")
+    language: str = option("en", "Language: en or zh.")
+    limit: int | None = option(None, "Most dialogues; the same command may ask for more later.")
+    seed: int = option(0, "Seed; another one gives other dialogues.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Speakers:
     """Models: who plays user, planner and agent, and what answers calls."""
 
-    model: str = option("grammar", "PROVIDER/MODEL that plays user, planner and agent; or grammar.")
+    model: str = option(
+        "grammar", "Model that plays user, planner and agent, as PROVIDER/MODEL; or grammar."
+    )
     role_model: dict[str, str] = repeated(
-        "Own model of user_simulator, planner, agent or simulator.",
+        "Model for user_simulator, planner, agent or simulator.",
         metavar="ROLE=MODEL",
         read=pairs,
         setting="role_models",
@@ -89,8 +92,12 @@ class Speakers:
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
     simulator: str = SIMULATOR
-    workers: int = option(1, "Dialogues at once.")
-    cache: CacheMode = option("record", "Answers of models and simulators.")
+    workers: int = option(1, "Number of dialogues that are made at once.")
+    cache: CacheMode = option(
+        "record",
+        "Cached answers of models and simulators: keep and reuse them (record), only reuse "
+        "them (replay), or neither (off).",
+    )
     cache_dir: Path | None = CACHE_DIR
     cache_url: str | None = CACHE_URL
 
@@ -103,7 +110,7 @@ class MadePool:
     name: str = POOL_NAME
     review: Path | None = option(
         None,
-        "Write every mission's candidates there; choices edited in it are taken.",
+        "File for the candidates of every mission; choices that you edit in it are used.",
         metavar="FILE",
     )
     json: bool = JSON
@@ -117,11 +124,14 @@ def missions(
     into: MadePool,
     tools: str = option(
         "sample",
-        "Pool whose tools are called; without --model the pool sample alone.",
+        "Pool whose tools are called; without --model only the pool sample.",
         metavar="NAME|DIR",
     ),
 ) -> int:
-    """Make dialogues of related missions: user, planner, checker, agent and simulator talk."""
+    """Make dialogues of related missions.
+
+    User, planner, checker, agent and simulator talk to each other.
+    """
     with output(into.json) as result:
         made = _made("missions", "dialogues", tools, missions, speakers, into)
         report = made.to_json()
@@ -139,15 +149,15 @@ class Queries:
 
     kinds: tuple[str, ...] = option(
         "all",
-        "constraint: three or four on arguments; paraphrase: other words; irrelevance: "
-        "what no tool serves.",
+        "Kinds of queries: constraint (three or four on arguments), paraphrase (other "
+        "words), irrelevance (what no tool serves).",
         metavar="all|KIND[,KIND...]",
         words=str,
         read=_listed,
     )
-    per_seed: int = option(1, "Of each kind and seed at most.")
-    limit: int | None = option(None, "Seeds at most; may grow.")
-    seed: int = option(0, "Another seed gives other queries.")
+    per_seed: int = option(1, "Most queries of each kind for a seed.")
+    limit: int | None = option(None, "Most seeds; the same command may ask for more later.")
+    seed: int = option(0, "Seed of chance; another one gives other queries.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +175,7 @@ class QueryPool(MadePool):
 
     review: Path | None = option(
         None,
-        "Write what passes there; refusals and wordings edited in it are taken.",
+        "File for the queries that pass; refusals and wordings that you edit in it are used.",
         metavar="FILE.csv",
     )
     allow_code: tuple[str, ...] = ALLOW_CODE
@@ -176,14 +186,14 @@ def queries(
     *,
     tools: str = option(
         ...,
-        "Pool whose tasks with gold calls are the seeds; its tools, where it has no gold.",
+        "Pool whose tasks with gold calls are the seeds; without gold its tools are.",
         metavar="NAME|DIR",
     ),
     queries: Queries,
     writer: QueryWriter,
     into: QueryPool,
 ) -> int:
-    """Make harder queries of a pool's tasks, each checked by filters."""
+    """Make harder queries from a pool's tasks; filters check each."""
     with output(into.json) as result:
         made = _made("queries", "drafts", tools, queries, writer, into)
         report = made.to_json()
@@ -229,19 +239,21 @@ def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
 @verb(app)
 def tools(
     descriptions: Path = argument(
-        "Text, a tool a line (`name: sentence` or a sentence; `# category`), or JSON "
-        "objects of name, description and category.",
+        "Text file with a tool on each line (`name: sentence`, or a sentence; `# category`), "
+        "or JSON objects of name, description and category.",
         metavar="DESCRIPTIONS",
     ),
     out: Path = NEW_FOLDER,
     model: str | None = WRITER,
     model_option: dict[str, Any] = MODEL_OPTIONS,
     base_url: str | None = BASE_URL,
-    form: str = option("seal", "seal: a pool; mmtb: tool lists, as `seal import mmtb` reads them."),
-    seed: int = option(0, "Another seed gives other tools."),
+    form: str = option(
+        "seal", "What to write: seal, a pool; or mmtb, tool lists as `seal import mmtb` reads them."
+    ),
+    seed: int = option(0, "Seed; another one gives other tools."),
     json: bool = JSON,
 ) -> int:
-    """Write tools from one-sentence descriptions, checked by rule."""
+    """Write tools from one-sentence descriptions; rules check each."""
     from seal.api.pools import generate as make
     from seal.cli.output import progress
 
@@ -265,25 +277,28 @@ def tools(
 @verb(app)
 def milestones(
     source: str = argument(
-        "Run folder, whose chats count; or a benchmark's references.", metavar="RUN|POOL"
+        "Run folder, whose chats are used; or a benchmark, whose references are used.",
+        metavar="RUN|POOL",
     ),
-    task: list[str] | None = argument("Ids; none: all tasks.", None, metavar="TASK..."),
-    form: str = option("authored", "authored: as scenario files have them; plan: as tasks do."),
+    task: list[str] | None = argument("Ids of tasks.  [default: all]", None, metavar="TASK..."),
+    form: str = option(
+        "authored", "Form of the drafts: authored, as in scenario files; or plan, as in tasks."
+    ),
     out: Path | None = option(
         None, "New file for the drafts.  [default: print them]", metavar="FILE", read=new_file
     ),
     world_option: dict[str, Any] = repeated(
-        "Of the tasks' world.",
+        "Option of the tasks' world; repeatable.",
         "--world-option",
         "-T",
         metavar="KEY=VALUE",
         read=typed_pairs,
     ),
-    seed: int = option(0, "Of the world, where references are done anew."),
+    seed: int = option(0, "Seed of the world in which references are played again."),
     allow_code: tuple[str, ...] = ALLOW_CODE,
     json: bool = JSON,
 ) -> int:
-    """Propose milestones, their order and guarded tables from gold sequences that were done."""
+    """Propose milestones, their order and guarded tables from played solutions."""
     import orjson
 
     from seal.api.pools import generate as make

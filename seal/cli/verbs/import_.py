@@ -21,14 +21,18 @@ class Importing:
     """Options: where the benchmark goes, and what of it."""
 
     out: Path = option(..., "Folder to write; `seal run` takes it.")
-    trajectories: bool = flag("SOURCE is recorded chats: write a run to score.")
+    trajectories: bool = flag("Read SOURCE as recorded chats, and write a run to score.")
     task_option: dict[str, Any] = repeated(
-        "Of this benchmark.", "--task-option", "-T", metavar="KEY=VALUE", read=typed_pairs
+        "Option of this benchmark; repeatable.",
+        "--task-option",
+        "-T",
+        metavar="KEY=VALUE",
+        read=typed_pairs,
     )
     language: str | None = option(
-        None, "Same as -T language=..., where a benchmark comes in several."
+        None, "Same as -T language=..., for a benchmark in several languages."
     )
-    split: str | None = option(None, "Same as -T split=..., where a benchmark has several.")
+    split: str | None = option(None, "Same as -T split=..., for a benchmark of several splits.")
     allow_code: tuple[str, ...] = ALLOW_CODE
     json: bool = JSON
 
@@ -37,9 +41,13 @@ class Importing:
 def command(
     *,
     name: str = argument(
-        "Benchmark; `seal benchmarks`. inspect: a log of inspect_ai, as a run.", metavar="NAME"
+        "Name of a benchmark; `seal benchmarks` lists them. inspect: a log of inspect_ai, as "
+        "a run.",
+        metavar="NAME",
     ),
-    source: Path | None = argument("Its upstream files; of mcp none.", None, metavar="[SOURCE]"),
+    source: Path | None = argument(
+        "The benchmark's upstream files; mcp has none.", None, metavar="[SOURCE]"
+    ),
     asked: Importing,
     servers: Servers,
 ) -> int:

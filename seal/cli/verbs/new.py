@@ -27,24 +27,26 @@ class Making:
     """Options: what the benchmark is made of."""
 
     tools: str = option(
-        "", "Python module of functions, or JSON, YAML or CSV of schemas.", metavar="FILE"
+        "", "Python module of functions, or schemas as JSON, YAML or CSV.", metavar="FILE"
     )
     tasks: str = option(
-        "", "CSV, JSON Lines, JSON, Parquet, a folder, or hf:NAME[:SPLIT].", metavar="FILE"
+        "",
+        "Table of tasks: CSV, JSON Lines, JSON, Parquet, a folder of these, or hf:NAME[:SPLIT].",
+        metavar="FILE",
     )
     map: dict[str, str] = repeated(
-        "query, calls, tools, answer or id, and its column.",
+        "Column that holds the query, calls, tools, answer or id: query=question.",
         metavar="KEY=COLUMN,...",
         read=lambda flag, words: pairs(flag, [p for w in words or () for p in w.split(",")]),
     )
     out: Path = option(..., "Folder to write; `seal run` takes it.")
-    template: bool = flag("Write example files to begin with instead.")
+    template: bool = flag("Write example files to begin with, and nothing else.")
     json: bool = JSON
 
 
 @verb(app)
 def command(
-    *, name: str = argument("Of the benchmark, such as shop.", metavar="NAME"), asked: Making
+    *, name: str = argument("Name of the benchmark, such as shop.", metavar="NAME"), asked: Making
 ) -> int:
     """Make a benchmark of your own tools and questions: a folder that `seal run` takes."""
     with output(asked.json) as result:

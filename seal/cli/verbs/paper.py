@@ -20,32 +20,32 @@ _PICTURES = ("svg", "png")
 
 @verb(app)
 def command(
-    name: str = argument("Benchmark whose paper it is, or the paper's own name.", metavar="NAME"),
+    name: str = argument("Name of a benchmark, or of its paper.", metavar="NAME"),
     folders: list[Path] | None = argument(
         "Runs, pools, sweeps and experiments in retrieval.", None, metavar="[RUN]..."
     ),
     table: str | None = option(
-        None, "The only table, such as table-3, with what it lacks.", metavar="TABLE"
+        None, "Show this table only, such as table-3, with what it lacks.", metavar="TABLE"
     ),
     beside: str | None = option(
         None,
-        "Published row that runs are compared with.  [default: that of the same model, else the "
-        "first]",
+        "Published row that runs are compared with.  [default: the row of the same model, "
+        "else the first]",
         metavar="ROW",
     ),
     format: str | None = option(
         None,
-        "text, latex or html; of --table alone svg or png.  [default: by the ending of --out, else "
-        "text]",
+        "text, latex or html; with --table also svg or png.  [default: by the ending of "
+        "--out, else text]",
         metavar="FORMAT",
     ),
     out: Path | None = option(None, "File to write instead of printing.", metavar="FILE"),
     json: bool = JSON,
 ) -> int:
-    """Print each table and figure of a paper that the folders have something for.
+    """Print each table and figure of a paper to which the folders add something.
 
-    Published rows stand first, then each run with what it differs by. Without a folder: the list of
-    the tables, and what each is made of.
+    Published rows stand first, then each run with its difference. Without a folder the tables are
+    listed, with what each is made of.
     """
     chosen = _format(format, out)
     with output(json) as result:

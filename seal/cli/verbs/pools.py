@@ -13,12 +13,12 @@ app = new_app("Search a pool by words, show its tasks and tools, and count it.")
 @verb(app)
 def search(
     pool: str = POOL,
-    words: str = argument("Looked for.", metavar="WORDS"),
-    k: int = option(5, "Most that are shown.", "-k"),
-    of: Literal["tools", "tasks"] = option("tools", "What is searched."),
+    words: str = argument("Words to look for.", metavar="WORDS"),
+    k: int = option(5, "Number of hits to show.", "-k"),
+    of: Literal["tools", "tasks"] = option("tools", "What to search."),
     json: bool = JSON,
 ) -> int:
-    """Rank a pool's tools, or its tasks, for some words by BM25."""
+    """Rank a pool's tools or tasks for some words, by BM25."""
     from dataclasses import asdict
 
     from seal.pools.lookup import open_pool
@@ -36,10 +36,10 @@ def search(
 @verb(app)
 def show(
     pool: str = POOL,
-    id: str = argument("Of a task or tool, or how the one begins or ends.", metavar="ID"),
+    id: str = argument("Id of a task or tool, or its beginning or end.", metavar="ID"),
     json: bool = JSON,
 ) -> int:
-    """Show a task with the tools that are gold of it, or a tool."""
+    """Show a task with its gold tools, or a tool."""
     from seal.core.records import to_plain
     from seal.pools.lookup import open_pool
     from seal.pools.own_preview import gold_of
@@ -69,7 +69,7 @@ def show(
 
 @verb(app)
 def stats(pool: str = POOL, json: bool = JSON) -> int:
-    """Count a pool's tasks, tools and kinds of gold, and its missions by type."""
+    """Count a pool's tasks, tools, kinds of gold and types of missions."""
     from dataclasses import asdict
 
     from seal.pools.counts import count_missions, count_stored

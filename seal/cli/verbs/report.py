@@ -15,11 +15,13 @@ app = new_app()
 def command(
     runs: list[Path] = argument("Run folders.", metavar="RUN..."),
     out: Path | None = option(
-        None, "HTML file.  [default: report.html of the run; of several, in the working folder]"
+        None,
+        "HTML file to write.  [default: report.html in the run; for several runs in the "
+        "working folder]",
     ),
     json: bool = JSON,
 ) -> int:
-    """Write one HTML file, readable without a network, of one or several runs."""
+    """Write one HTML file of one or several runs, readable without a network."""
     from seal.api.results import report
     from seal.report.lanes import lanes_of
     from seal.report.run_results import breakdowns, missing_notes

@@ -1,4 +1,4 @@
-"""Rank tools for every task, of whole or drawn pools, and compare retrievers, without a chat."""
+"""Rank tools for every task, and compare retrievers, without a chat."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ class Retrievers:
     """Retrieval: which retrievers rank, and to which ranks they are measured."""
 
     retriever: tuple[str, ...] = repeated(
-        "Name or module:attribute; may be repeated.  [default: hybrid]",
+        "Retriever, as a name or module:attribute; repeatable.  [default: hybrid]",
         metavar="NAME[,KEY=VALUE...]",
     )
     retriever_option: dict[str, Any] = like(RETRIEVER_OPTIONS, None, setting="options")
@@ -39,16 +39,18 @@ class Tasks:
     """Tasks: which are asked."""
 
     select: dict[str, str] = SELECT
-    limit: int | None = option(None, "N tasks of each pool that stand for all by their tags.")
-    first: int | None = option(None, "The first N tasks of each pool.")
+    limit: int | None = option(
+        None, "Take N tasks of each pool whose tags represent all of its tasks."
+    )
+    first: int | None = option(None, "Take the first N tasks of each pool.")
     held_out: Path | None = option(
         None,
-        "Of this model's training pool, ask only what was held out of its training.",
+        "Folder of a trained model: of its training pool, ask only what was held out.",
         metavar="MODEL_DIR",
     )
     perturb: tuple[str, ...] = repeated(
-        "Measure each pool in other words too: typos, paraphrase, german, spanish, renamed, "
-        "undescribed.",
+        "Measure each pool with changed words too: typos, paraphrase, german, spanish, "
+        "renamed, undescribed; repeatable.",
         metavar="RULE",
     )
     seed: int = SEED
@@ -60,7 +62,7 @@ class Pools(Drawing):
 
     pool_sizes: tuple[Any, ...] = option(
         "all",
-        "Tools of drawn pools, and all: 50,100,200,500,1000,all.",
+        "Draw pools of these numbers of tools, and take the whole pool: 50,100,200,500,1000,all.",
         words=str,
         read=sizes,
     )
@@ -71,12 +73,18 @@ class Results:
     """Output: what is written and kept, and what is printed."""
 
     out: Path | None = option(None, "Folder for results, rankings, TREC files and figures.")
-    resume: bool = flag("Go on with the experiment in --out.")
-    cache: CacheMode = option("record", "Embeddings: keep them, use kept ones only, or neither.")
-    cache_dir: Path | None = option(None, "Folder of kept embeddings and indexes.")
+    resume: bool = flag("Continue the experiment in --out.")
+    cache: CacheMode = option(
+        "record",
+        "Cached embeddings: keep and reuse them (record), only reuse them (replay), or "
+        "neither (off).",
+    )
+    cache_dir: Path | None = option(None, "Folder for cached embeddings and indexes.")
     cache_url: str | None = CACHE_URL
     prices: Path | None = option(
-        None, "JSON of prices a million tokens, before those that ship.", metavar="FILE"
+        None,
+        "JSON file of prices for a million tokens; they replace those that ship.",
+        metavar="FILE",
     )
     json: bool = JSON
 
@@ -84,15 +92,17 @@ class Results:
 @verb(app)
 def command(
     *,
-    pools: list[str] = argument("Shipped or imported benchmarks.", metavar="NAME|DIR..."),
+    pools: list[str] = argument(
+        "Names of shipped benchmarks, or folders of imported ones.", metavar="NAME|DIR..."
+    ),
     retrievers: Retrievers,
     tasks: Tasks,
     drawn: Pools,
     into: Results,
 ) -> int:
-    """Rank tools for every task of one or several pools and score the rankings.
+    """Rank tools for every task of one or several pools, and score the rankings.
 
-    Exit code 1: a retriever could not be asked; the others' figures stand.
+    The exit code is 1 if a retriever could not be asked; the figures of the others stand.
     """
     from seal.api.retrieval import retrieve
     from seal.cli.failure import tell

@@ -47,7 +47,7 @@ def command(
 ) -> int:
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline.
 
-    With --pool-sizes or several --top-k, pools are drawn and each is a run of its own.
+    With --pool-sizes or several --top-k, there is a run for each drawn pool and each K.
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")

@@ -11,9 +11,10 @@ app = new_app()
 
 @verb(app)
 def command(
-    folder: Path = argument("Where runs lie.", "runs", metavar="[FOLDER]"), json: bool = JSON
+    folder: Path = argument("Folder that holds runs.", "runs", metavar="[FOLDER]"),
+    json: bool = JSON,
 ) -> int:
-    """List the runs below a folder, the latest last; floors and ceilings are left out."""
+    """List the runs below a folder, the latest last, without floors and ceilings."""
     from seal.core import UsageError
     from seal.report.grids import Grid, number
     from seal.report.run_facts import facts_of, runs_below

@@ -34,33 +34,33 @@ class Judging:
 
     judge: str = JUDGE
     judge_model: tuple[str, ...] | None = repeated(
-        "PROVIDER/MODEL of the judge; repeated, they vote together.",
+        "Model of the judge, as PROVIDER/MODEL; several vote together.",
         metavar="MODEL",
         read=judges,
     )
     votes: int | None = VOTES
     verdicts: Path | None = option(
         None,
-        "Recorded verdicts of this run, as its benchmark's authors left them: a file, or a folder "
-        "with one for each judge.",
+        "Recorded verdicts on this run, as the benchmark's authors published them: a file, "
+        "or a folder with a file for each judge.",
         metavar="PATH",
     )
     audit: str | None = option(
         None,
-        "Hold the judge against rules, and against people's labels: the CSV file of "
-        "`seal annotate`, one of task_id,trial,label with solved, unsolved or unsure, or what the "
-        "benchmark's authors recorded. planted: the judge of roles against planted replies.",
+        "Compare the judge with rules, and with people's labels: the CSV file of `seal "
+        "annotate`, a CSV of task_id,trial,label (solved, unsolved or unsure), or what the "
+        "benchmark's authors recorded. planted: test the judge of roles with planted replies.",
         metavar="rules|planted|FILE",
     )
     match: str | None = option(
         None,
-        "Rules of scores: clean, toolsandbox, mmtb, lenient, exact, or those of the run's "
-        "benchmark, such as bfcl; else each task's own.",
+        "Rules of scoring: clean, toolsandbox, mmtb, lenient, exact, or those of the run's "
+        "benchmark, such as bfcl.  [default: each task's own]",
     )
     errata: str | None = option(
         None,
-        "Score by corrected gold too, beside the published one: a file of `seal errata`, or the "
-        "name of a benchmark that ships one.",
+        "Score by corrected gold too: a file of `seal errata`, or the name of a benchmark "
+        "that ships one.",
         metavar="FILE|NAME",
     )
     metric: tuple[str, ...] = METRICS
@@ -74,7 +74,7 @@ class Model:
 
     model_option: dict[str, Any] = MODEL_OPTIONS
     base_url: str | None = BASE_URL
-    workers: int = option(4, "Answers judged at once.")
+    workers: int = option(4, "Number of answers that are judged at once.")
     cache_dir: Path | None = CACHE_DIR
     cache_url: str | None = CACHE_URL
 
@@ -87,7 +87,7 @@ def command(
     model: Model,
     json: bool = JSON,
 ) -> int:
-    """Score the trajectories of a run again; its scores and its summary are replaced."""
+    """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judge_audit import audit_run
     from seal.report.errata import errata_grid
     from seal.report.run_results import result_tables

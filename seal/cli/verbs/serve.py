@@ -11,13 +11,15 @@ app = new_app()
 
 @verb(app)
 def command(
-    folders: list[Path] = argument("Where runs lie.  [default: runs]", None, metavar="[RUNS]..."),
-    port: int = option(7325, "Port; 0: one that is free."),
+    folders: list[Path] = argument(
+        "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
+    ),
+    port: int = option(7325, "Port; 0 takes a free one."),
     host: str = option(
-        "127.0.0.1", "Address to listen at; whoever reaches another one can read the runs."
+        "127.0.0.1", "Address to listen at; at another one, whoever reaches it can read the runs."
     ),
 ) -> int:
-    """Show runs, chats, comparisons and retrieval in a browser, until Ctrl-C ends it."""
+    """Show runs, chats, comparisons and retrieval in a browser; Ctrl-C ends it."""
     from seal.viewer.server import serve
     from seal.viewer.shelf import Shelf
 

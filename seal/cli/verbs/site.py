@@ -11,9 +11,11 @@ app = new_app()
 
 @verb(app)
 def command(
-    folders: list[Path] = argument("Where runs lie.  [default: runs]", None, metavar="[RUNS]..."),
-    out: Path = option("site", "Folder of the site.", words=Path),
-    title: str = option("Leaderboard", "Title of its first page."),
+    folders: list[Path] = argument(
+        "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
+    ),
+    out: Path = option("site", "Folder to write.", words=Path),
+    title: str = option("Leaderboard", "Title of the first page."),
     json: bool = JSON,
 ) -> int:
     """Write a leaderboard and a page for each run as files that any web server can publish."""

@@ -18,22 +18,37 @@ _DEFAULT = TrainSettings()
 class Training:
     """Training: what is trained, how long and where."""
 
-    base: str = option(_DEFAULT.base, "A sentence-transformers model: name or folder; map: any.")
+    base: str = option(
+        _DEFAULT.base,
+        "Model to train: a sentence-transformers model, as a name or folder; a map takes any "
+        "embedder.",
+    )
     trains: Literal["encoder", "map"] = option(
-        _DEFAULT.trains, "The whole model, or a linear map of its vectors: seconds, no torch."
+        _DEFAULT.trains,
+        "What to train: the whole model, or a linear map of its vectors (seconds, without torch).",
     )
-    template: str = option(_DEFAULT.template, "Of a tool's document.")
-    steps: int | None = option(None, "Batches.  [default: what the epochs need]")
-    epochs: float | None = option(None, "Times that each pair is used.  [default: 1; map: 10]")
-    batch_size: int = option(_DEFAULT.batch_size, "Pairs.")
-    learning_rate: float | None = option(None, "At its highest.  [default: 5e-5; map: 1e-4]")
-    negatives: int = option(_DEFAULT.negatives, "Hard negatives of a pair, beside its batch.")
+    template: str = option(_DEFAULT.template, "Template of a tool's document.")
+    steps: int | None = option(None, "Number of batches.  [default: as many as the epochs need]")
+    epochs: float | None = option(
+        None, "Number of times that each pair is used.  [default: 1; map: 10]"
+    )
+    batch_size: int = option(_DEFAULT.batch_size, "Number of pairs in a batch.")
+    learning_rate: float | None = option(None, "Highest learning rate.  [default: 5e-5; map: 1e-4]")
+    negatives: int = option(
+        _DEFAULT.negatives, "Number of hard negatives for each pair, besides its batch."
+    )
     negatives_by: str = option(
-        _DEFAULT.negatives_by, "The retriever that finds them.", metavar="NAME[,KEY=VALUE...]"
+        _DEFAULT.negatives_by, "Retriever that finds hard negatives.", metavar="NAME[,KEY=VALUE...]"
     )
-    max_length: int | None = option(None, "Tokens of a text in training.  [default: the model's]")
-    checkpoint_every: int | None = option(None, "Steps.  [default: a tenth of all]")
-    device: Literal["cpu", "cuda"] | None = option(None, "[default: a GPU where there is one]")
+    max_length: int | None = option(
+        None, "Most tokens of a text in training.  [default: the model's]"
+    )
+    checkpoint_every: int | None = option(
+        None, "Number of steps between checkpoints.  [default: a tenth of all]"
+    )
+    device: Literal["cpu", "cuda"] | None = option(
+        None, "Where to train.  [default: a GPU if there is one]"
+    )
     seed: int = like(SEED, _DEFAULT.seed)
 
 
@@ -43,26 +58,26 @@ class Split:
 
     split: Literal["query", "tool", "given", "benchmark"] = option(
         _DEFAULT.split,
-        "What is held out: tasks, tools with all tasks that need them, what the benchmark says, "
-        "or the pools of --test-on alone.",
+        "What to hold out: tasks, tools with all tasks that need them, what the benchmark "
+        "says (given), or nothing but the pools of --test-on (benchmark).",
     )
-    held_out: float = option(_DEFAULT.held_out, "Share of it.")
-    drop_near_duplicates: bool = flag("Do not train on queries that are much like a test one.")
+    held_out: float = option(_DEFAULT.held_out, "Share that is held out.")
+    drop_near_duplicates: bool = flag("Do not train on queries that are similar to a test query.")
     threshold: float = option(
-        _DEFAULT.threshold, "From what likeness on queries are near-duplicates, to 100."
+        _DEFAULT.threshold, "Least similarity of near-duplicate queries, at most 100."
     )
     select: dict[str, str] = SELECT
-    limit: int | None = option(None, "N tasks of each pool that stand for all by their tags.")
+    limit: int | None = option(
+        None, "Take N tasks of each pool whose tags represent all of its tasks."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tests:
     """Tests: what the model is measured on."""
 
-    test_on: tuple[str, ...] = repeated(
-        "A foreign pool to test on too; may be repeated.", metavar="NAME|DIR"
-    )
-    test_queries: int | None = option(None, "Draw so many tasks of each foreign pool.")
+    test_on: tuple[str, ...] = repeated("Another pool to test on; repeatable.", metavar="NAME|DIR")
+    test_queries: int | None = option(None, "Number of tasks to draw from each other pool.")
     cutoffs: tuple[int, ...] = like(CUTOFFS, ",".join(map(str, _DEFAULT.k)))
 
 
@@ -71,11 +86,13 @@ class Model:
     """Output: where the model and embeddings are kept, and what is printed."""
 
     out: Path = option(..., "New folder for the model.")
-    resume: bool = flag("Go on with the training in --out.")
+    resume: bool = flag("Continue the training in --out.")
     cache: CacheMode = option(
-        _DEFAULT.cache, "Embeddings of the base model: keep them, use kept ones only, or none."
+        _DEFAULT.cache,
+        "Cached embeddings of the base model: keep and reuse them (record), only reuse them "
+        "(replay), or neither (off).",
     )
-    cache_dir: Path | None = option(None, "Folder of kept embeddings.")
+    cache_dir: Path | None = option(None, "Folder for cached embeddings.")
     cache_url: str | None = CACHE_URL
     json: bool = JSON
 
@@ -83,7 +100,9 @@ class Model:
 @verb(app)
 def command(
     *,
-    pools: list[str] = argument("Shipped or imported benchmarks.", metavar="NAME|DIR..."),
+    pools: list[str] = argument(
+        "Names of shipped benchmarks, or folders of imported ones.", metavar="NAME|DIR..."
+    ),
     training: Training,
     split: Split,
     tests: Tests,

@@ -1,4 +1,4 @@
-"""Tell what a pool or run from elsewhere would ask for."""
+"""Tell which code, servers and files a pool or run from elsewhere asks for."""
 
 from dataclasses import asdict
 
@@ -11,9 +11,9 @@ app = new_app()
 
 @verb(app)
 def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON) -> int:
-    """Tell what a pool or run from elsewhere would ask for; none of its code is imported.
+    """Tell which code, servers and files a pool or run asks for; none of its code is imported.
 
-    Ends with 1 where it names code that is refused.
+    The exit code is 1 if it names code that is refused.
     """
     from seal.pools.lookup import open_pool
     from seal.pools.trust import asked_by

@@ -1,4 +1,4 @@
-"""Hold our figures against those of code and records that others made."""
+"""Compare our figures with those of code and records that others made."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,15 +14,15 @@ app = new_app()
 @verb(app)
 def command(
     names: list[str] | None = argument(
-        "Peers.  [default: all that are here]", None, metavar="[PEER]..."
+        "Peers to compare with.  [default: all that are here]", None, metavar="[PEER]..."
     ),
-    out: Path | None = option(None, "Markdown page to write too.", metavar="FILE"),
+    out: Path | None = option(None, "Markdown page to write as well.", metavar="FILE"),
     json: bool = JSON,
 ) -> int:
     """Compute what peers compute, and tell where the two differ and who is right.
 
-    A peer is other people's code, such as trec_eval, or scores that it recorded. Ends with 1 where
-    a difference is not explained.
+    A peer is other people's code, such as trec_eval, or scores that it recorded. The exit code is 1
+    if a difference is not explained.
     """
     from seal.experiments.verification import peers, tables, verify, write_page
     from seal.report.grids import Grid

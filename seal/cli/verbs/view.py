@@ -11,12 +11,14 @@ app = new_app()
 
 @verb(app)
 def command(
-    run: Path = argument("Run folder; it may be running.", metavar="RUN"),
-    task: str | None = argument("Task id, its start or its last part.", None, metavar="[TASK]"),
-    trial: int = option(0, "Which trial of the task."),
+    run: Path = argument("Run folder; the run may still go on.", metavar="RUN"),
+    task: str | None = argument(
+        "Id of a task, or its beginning or last part.", None, metavar="[TASK]"
+    ),
+    trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
     full: bool = flag("Do not shorten long texts."),
-    patterns: bool = flag("Table of error patterns alone, on any benchmark."),
+    patterns: bool = flag("Show only the table of error patterns, on any benchmark."),
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
     from seal.report.chat_views import view
