@@ -111,7 +111,6 @@ def like(other: Option, default: Any, **changes: Any) -> Any:
 
 
 def _several(name: str, words: Iterable[str] | None) -> tuple[str, ...]:
-    del name
     return tuple(words or ())
 
 
@@ -144,15 +143,14 @@ def verb(
 
     def add(function: _Command) -> _Command:
         names: dict[str, str] = {}
-        call = typed(function, (_HELP_ALL,) if common else (), names)
-        hints = get_type_hints(function).values()
+        groups = (group for *_, group in _options(function) if group is not None)
 
         class Command(_Grouped):
-            lines: ClassVar = dict(each for kind in hints for each in _lines(kind))
+            lines: ClassVar = dict(map(_line, groups))
             shown: ClassVar = common
             typed: ClassVar = names
 
-        app.command(name, cls=Command)(call)
+        app.command(name, cls=Command)(typed(function, (_HELP_ALL,) if common else (), names))
         return function
 
     return add
@@ -170,20 +168,8 @@ def typed(
         further: Parameters that the function does not get.
         names: Option to how it was typed, for messages.
     """
-    readers = dict(_readers(function))
-    hints = get_type_hints(function)
-    given = inspect.signature(function).parameters
-    parts = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    own = {name: one.default for name, one in given.items() if isinstance(one.default, Option)}
-    parameters: list[inspect.Parameter] = []
-    for name, one in given.items():
-        if name in parts:
-            parameters += _options(hints[name])
-        elif name in own:
-            parameters.append(own[name].parameter(name, hints[name]))
-        else:
-            parameters.append(one.replace(kind=_BY_NAME, annotation=hints[name]))
-    parameters += further
+    parameters = [_parameter(*each) for each in _options(function)] + list(further)
+    readers = {name: one.read for name, _, one, _ in _options(function) if one and one.read}
 
     @wraps(function)
     def call(**values: Any) -> int:
@@ -191,12 +177,39 @@ def typed(
             del values[one.name]
         for name, read in readers.items():
             values[name] = read((names or {})[name], values[name])
-        filled = {name: _filled(kind, values) for name, kind in parts.items()}
-        return function(**values, **filled)
+        return int(_filled(function, values))
 
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     return call
+
+
+def _options(kind: Any, group: Any = None) -> Iterator[tuple[str, Any, Option | None, Any]]:
+    """Yield name, type, option and group of each parameter of a command, those of groups too."""
+    given = inspect.signature(kind).parameters
+    for name, hint in get_type_hints(kind).items():
+        if is_dataclass(hint):
+            yield from _options(hint, hint)
+        elif name in given:
+            default = given[name].default
+            yield name, hint, default if isinstance(default, Option) else None, group
+
+
+def _parameter(name: str, hint: Any, one: Option | None, group: Any) -> inspect.Parameter:
+    if one is None:
+        return inspect.Parameter(name, _BY_NAME, annotation=hint)
+    return one.parameter(name, hint, None if group is None else _line(group)[0])
+
+
+def _filled(kind: Any, values: dict[str, Any]) -> Any:
+    """Call a command, or make a group, with its values, which are taken out of `values`."""
+    hints = get_type_hints(kind)
+    return kind(
+        **{
+            name: _filled(hints[name], values) if is_dataclass(hints[name]) else values.pop(name)
+            for name in inspect.signature(kind).parameters
+        }
+    )
 
 
 class _Grouped(TyperCommand):
@@ -269,50 +282,6 @@ def _valued(args: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield word[:2], word[2:]
         else:
             yield name, value if equals else following
-
-
-def _options(kind: Any) -> Iterator[inspect.Parameter]:
-    """Yield the options of a group, or of each group of several."""
-    title, _ = _line(kind)
-    hints = get_type_hints(kind)
-    for field in fields(kind):
-        hint: Any = hints[field.name]
-        if is_dataclass(hint):
-            yield from _options(hint)
-        else:
-            yield field.default.parameter(field.name, hint, title)  # type: ignore[union-attr]
-
-
-def _readers(kind: Any) -> Iterator[tuple[str, Reader]]:
-    """Yield the readers of the options of a command or group by their names."""
-    given = inspect.signature(kind).parameters
-    for name, hint in get_type_hints(kind).items():
-        default = given[name].default if name in given else None
-        if is_dataclass(hint):
-            yield from _readers(hint)
-        elif isinstance(default, Option) and default.read is not None:
-            yield name, default.read
-
-
-def _filled(kind: Any, values: dict[str, Any]) -> Any:
-    """Return a group with its values, which are taken out of those of the command."""
-    return kind(
-        **{
-            name: _filled(hint, values) if is_dataclass(hint) else values.pop(name)
-            for name, hint in get_type_hints(kind).items()
-        }
-    )
-
-
-def _lines(kind: Any) -> Iterator[tuple[str, str]]:
-    if not is_dataclass(kind):
-        return
-    hints = get_type_hints(kind)
-    inner = [hints[field.name] for field in fields(kind) if is_dataclass(hints[field.name])]
-    if not inner:
-        yield _line(kind)
-    for group in inner:
-        yield from _lines(group)
 
 
 def _line(kind: Any) -> tuple[str, str]:

@@ -79,7 +79,6 @@ def _value(text: str) -> Any:
 
 def judges(flag: str, words: Iterable[str] | None) -> tuple[str, ...] | None:
     """Return the judges of a repeated flag; None where nobody is named."""
-    del flag
     return tuple(words or ()) or None
 
 
@@ -118,14 +117,11 @@ def new_file(flag: str, path: Path | None) -> Path | None:
         UsageError: A file or folder is there already.
     """
     if path is not None and (path.is_file() or path.is_dir()):
-        raise UsageError(
-            f"{flag} {path}: it is there already, and is not replaced; give a new file"
-        )
+        raise UsageError(f"{path} is there already, and is not replaced; give {flag} a new file")
     return path
 
 
 def _underscored(flag: str, name: str) -> str:
-    del flag
     return name.replace("-", "_")
 
 

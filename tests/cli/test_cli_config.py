@@ -124,7 +124,7 @@ def test_a_refusal_does_not_repeat_the_value(
 def test_a_nested_key_on_the_command_line_is_refused_by_its_flag(seal) -> None:
     failed = seal("run", "-M", 'extra_headers={"Authorization": "hunter2hunter2"}')
     assert failed.returncode == 2
-    assert "--model-option: extra_headers.Authorization looks like a key" in failed.stderr
+    assert "seal: -M: extra_headers.Authorization looks like a key" in failed.stderr
     assert "hunter2" not in failed.stderr
 
 

@@ -10,7 +10,17 @@ from typer.main import get_command
 from seal.cli.dispatch import main
 from seal.cli.groups import argument, option, repeated, verb
 from seal.cli.options import new_app
-from seal.cli.verbs import ablate, compare, generate, load, retrieve, run, score, train_retriever
+from seal.cli.verbs import (
+    ablate,
+    compare,
+    generate,
+    load,
+    retrieve,
+    run,
+    score,
+    train_retriever,
+    verbs,
+)
 
 GROUPS = [
     "Model",
@@ -130,3 +140,13 @@ def test_help_is_no_setting(seal, tmp_path) -> None:
     assert "SEAL_HELP_ALL is ignored" in told
     (tmp_path / "seal.toml").write_text("help-all = true\n")
     assert "no flag --help-all" in seal("run").stderr
+
+
+@pytest.mark.parametrize("verb", sorted(verbs()))
+def test_every_help_says_first_what_an_option_is(verb: str) -> None:
+    command = get_command(load(verb))
+    for each in (command, *getattr(command, "commands", {}).values()):
+        for parameter in each.params:
+            told = str(getattr(parameter, "help", "")).split()
+            assert len(told) > 1, f"{verb}: {parameter.name} has no help"
+            assert told[0] not in ("Of", "Likewise"), f"{verb}: {parameter.name}: {told}"
