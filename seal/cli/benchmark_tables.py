@@ -9,7 +9,7 @@ from typing import Any
 from seal.cli.output import field_lines
 from seal.experiments.benchmark_counts import Figures, Measured, is_here
 from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
-from seal.pools.counts import Environment, PoolCounts
+from seal.pools.counts import Environment, PoolCounts, count_stored
 from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
@@ -95,20 +95,12 @@ def _files(entry: Entry) -> str:
     return f"by hand: seal benchmarks {entry.name}"
 
 
-def plain_pool(pool: StoredPool, counts: PoolCounts, figures: Figures) -> dict[str, Any]:
-    """Return what is known of a pool folder, for `--json`."""
-    return {
-        "pool": str(pool.folder),
-        "benchmark": pool.name,
-        "counts": asdict(counts),
-        "figures": figures.values,
-    }
-
-
-def pool_details(pool: StoredPool, counts: PoolCounts) -> list[str]:
-    """Return a pool folder in lines."""
-    known = {"pool": str(pool.folder), "benchmark": pool.name, **asdict(counts)}
-    return field_lines({key: value for key, value in known.items() if value})
+def of_pool(pool: StoredPool) -> tuple[dict[str, Any], list[str]]:
+    """Return what a pool folder holds: for `--json`, and in lines."""
+    place = {"pool": str(pool.folder), "benchmark": pool.name}
+    counts = asdict(count_stored(pool))
+    known = {key: value for key, value in (place | counts).items() if value}
+    return {**place, "counts": counts}, field_lines(known)
 
 
 def figure_tables(figures: Figures) -> Iterator[Grid | str]:
@@ -147,10 +139,10 @@ def _cells(counts: PoolCounts | PaperCounts) -> list[str]:
     return [_figure(getattr(counts, field)) for field in COUNTS.values()]
 
 
-def _figure(value: float | None) -> str:
+def _figure(value: float | None, absent: str = "n/a", digits: int = 2) -> str:
     if value is None:
-        return "n/a"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+        return absent
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
 
 
 def notes(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Iterator[str]:
@@ -205,8 +197,8 @@ def environment_table(environments: Sequence[Environment]) -> Grid:
     rows = [
         (
             one.name,
-            *(_count(getattr(one, field)) for field in _OF_ENVIRONMENT),
-            *(_similarity(getattr(one, field)) for field in _SIMILARITIES),
+            *(_figure(getattr(one, field), "-", 1) for field in _OF_ENVIRONMENT),
+            *(_figure(getattr(one, field), digits=3) for field in _SIMILARITIES),
         )
         for one in sorted(environments, key=lambda one: (one.similarity_strict or 0, one.name))
     ]
@@ -215,13 +207,3 @@ def environment_table(environments: Sequence[Environment]) -> Grid:
         ("environment", *_OF_ENVIRONMENT.values(), *_SIMILARITIES.values()),
         rows,
     )
-
-
-def _count(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.1f}"
-
-
-def _similarity(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.3f}"

@@ -1,6 +1,6 @@
 """List the benchmarks that ship and those that can be imported."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,8 @@ from seal.cli.output import Output, output, progress
 from seal.core import UsageError
 
 if TYPE_CHECKING:
-    from seal.experiments.benchmark_counts import Figures, Measured
-    from seal.pools import StoredPool
+    from seal.experiments.benchmark_counts import Measured
     from seal.pools.catalogue import Entry
-    from seal.pools.counts import Environment
 
 app = new_app()
 
@@ -42,19 +40,11 @@ def command(
         )
     if environments and name is None:
         raise UsageError("--environments needs a benchmark: seal benchmarks NAME --environments")
-    from seal.experiments.benchmark_counts import named_pool
-    from seal.pools.catalogue import catalogue, find_entry
-
-    pool = None if name is None else named_pool(name)
     with output(json) as result:
-        if pool is not None:
-            _show_pool(pool, run, environments, result)
-        elif name is not None:
-            entry = find_entry(name)
-            _show_entry(entry, _measured([entry] if count else []), run, environments, result)
+        if name is None:
+            _show_all(count, result)
         else:
-            entries = list(catalogue().values())
-            _show_all(entries, _measured(entries if count else []), result)
+            _show_one(name, count, run, environments, result)
     return 0
 
 
@@ -70,54 +60,40 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
     return measured
 
 
-def _show_pool(pool: "StoredPool", run: Path | None, environments: bool, result: Output) -> None:
+def _show_one(name: str, count: bool, run: Path | None, environments: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.experiments.benchmark_counts import figures_of_pool
-    from seal.pools.counts import count_stored, environments_of
-
-    counts, figures = count_stored(pool), figures_of_pool(pool, run)
-    told = environments_of(pool) if environments else []
-    plain = tables.plain_pool(pool, counts, figures)
-    result.result({**plain, "environments": list(map(asdict, told))})
-    result.show(*tables.pool_details(pool, counts))
-    _show_figures(figures, told, result)
-
-
-def _show_entry(
-    entry: "Entry",
-    measured: "Mapping[str, Measured]",
-    run: Path | None,
-    environments: bool,
-    result: Output,
-) -> None:
-    from seal.cli import benchmark_tables as tables
-    from seal.experiments.benchmark_counts import figures_of, is_here
+    from seal.experiments.benchmark_counts import figures_of, figures_of_pool, is_here, named_pool
+    from seal.pools.catalogue import find_entry
     from seal.pools.counts import environments_of
     from seal.pools.lookup import open_pool
 
-    found, figures = measured.get(entry.name), figures_of(entry, run)
-    asked = environments or (entry.has_environments and is_here(entry))
-    told = environments_of(open_pool(entry.name)) if asked else []
-    plain = {**tables.plain(entry, found), "figures": figures.values}
-    result.result({**plain, "environments": list(map(asdict, told))})
-    result.show(*tables.details(entry, found))
-    _show_figures(figures, told, result)
+    pool = named_pool(name)
+    if pool is not None:
+        plain, lines = tables.of_pool(pool)
+        figures = figures_of_pool(pool, run)
+    else:
+        entry = find_entry(name)
+        measured = _measured([entry] if count else []).get(entry.name)
+        plain, lines = tables.plain(entry, measured), tables.details(entry, measured)
+        figures = figures_of(entry, run)
+        environments = environments or (entry.has_environments and is_here(entry))
+        name = entry.name
+    told = environments_of(pool or open_pool(name)) if environments else []
+    found = {**plain, "figures": figures.values, "environments": list(map(asdict, told))}
+    result.result(found)
+    further = [tables.environment_table(told)] if told else []
+    result.show(*lines, *tables.figure_tables(figures), *further)
 
 
-def _show_figures(figures: "Figures", told: "Sequence[Environment]", result: Output) -> None:
-    from seal.cli.benchmark_tables import environment_table, figure_tables
-
-    result.show(*figure_tables(figures), *([environment_table(told)] if told else []))
-
-
-def _show_all(
-    entries: "Sequence[Entry]", measured: "Mapping[str, Measured]", result: Output
-) -> None:
+def _show_all(count: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.pools import REGISTRY
+    from seal.pools.catalogue import catalogue
     from seal.pools.imports import importer_of
     from seal.pools.lookup import is_shipped
 
+    entries = list(catalogue().values())
+    measured = _measured(entries if count else [])
     names = REGISTRY.names()
     shipped = [name for name in names if is_shipped(name)]
     importers = [name for name in names if importer_of(name) is not None]
