@@ -1,16 +1,15 @@
 """Let people judge what an assistant said or did: write a file for them, read theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON, new_app, new_file
-from seal.cli.output import Output, output
+from seal.cli.output import output
 
 if TYPE_CHECKING:
     from seal.experiments.annotation import Imported
-    from seal.experiments.goal_sheets import ImportedLabels
 
 _ASKED = {
     "turns": "turns to rate from 1 to 5 in the column rating",
@@ -63,56 +62,48 @@ def import_(
 
     with output(json) as result:
         found = import_sheets(run, files)
-        if isinstance(found, Imported):
-            _show_ratings(result, found)
-        else:
-            _show_labels(result, found, run)
+        told = _told_of(found) if isinstance(found, Imported) else found.record()
+        kind = "ratings" if isinstance(found, Imported) else "labels"
+        result.result(told)
+        result.show(*found.problems[:SHOWN])
+        more = len(found.problems) - SHOWN
+        if more > 0:
+            result.show(f"... and {more} more rows that were not taken (--json lists all)")
+        result.show(
+            f"{found.taken} {kind} taken, {found.empty} rows without one, "
+            f"{len(found.problems)} not taken",
+            _summary(told),
+        )
+        if told.get("goals"):
+            audit = f"seal score {run} --judge-model MODEL --audit {told['file']}"
+            result.show(f"compare a judge with them: {audit}")
     return int(bool(found.problems))
 
 
-def _show_ratings(result: "Output", found: "Imported") -> None:
+def _told_of(found: "Imported") -> dict[str, Any]:
     human = found.human
-    result.result(
-        {
-            "taken": found.taken,
-            "empty": found.empty,
-            "problems": list(found.problems),
-            "mean": human.mean,
-            "alpha": human.alpha,
-            "items": human.items,
-            "raters": human.raters,
-        }
-    )
-    _show_problems(result, found.problems)
-    mean = "n/a" if human.mean is None else f"{human.mean:.2f}"
-    result.show(
-        f"{found.taken} ratings taken, {found.empty} rows without one, "
-        f"{len(found.problems)} not taken",
-        f"{human.items} items by {human.raters} raters: mean {mean}, {_alpha(human.alpha)}",
-    )
+    return {
+        "taken": found.taken,
+        "empty": found.empty,
+        "problems": list(found.problems),
+        "mean": human.mean,
+        "alpha": human.alpha,
+        "items": human.items,
+        "raters": human.raters,
+    }
 
 
-def _show_labels(result: "Output", found: "ImportedLabels", run: Path) -> None:
-    told = found.record()
-    result.result(told)
-    _show_problems(result, found.problems)
-    result.show(
-        f"{found.taken} labels taken, {found.empty} rows without one, "
-        f"{len(found.problems)} not taken",
+def _summary(told: Mapping[str, Any]) -> str:
+    """Return what people said, and how far they agree."""
+    alpha = f"Krippendorff's alpha {_figure(told['alpha'], 3)}"
+    if "items" in told:
+        mean = _figure(told["mean"], 2)
+        return f"{told['items']} items by {told['raters']} raters: mean {mean}, {alpha}"
+    return (
         f"{told['goals']} goals by {told['raters']} raters: {told['solved']} solved, "
-        f"{told['unsolved']} unsolved, {told['undecided']} undecided, {_alpha(found.alpha)}",
+        f"{told['unsolved']} unsolved, {told['undecided']} undecided, {alpha}"
     )
-    if told["goals"]:
-        audit = f"seal score {run} --judge-model MODEL --audit {found.kept}"
-        result.show(f"hold a judge against them: {audit}")
 
 
-def _show_problems(result: "Output", problems: Sequence[str]) -> None:
-    result.show(*problems[:SHOWN])
-    more = len(problems) - SHOWN
-    if more > 0:
-        result.show(f"... and {more} more rows that were not taken (--json lists all)")
-
-
-def _alpha(value: float | None) -> str:
-    return f"Krippendorff's alpha {'n/a' if value is None else f'{value:.3f}'}"
+def _figure(value: float | None, digits: int) -> str:
+    return "n/a" if value is None else f"{value:.{digits}f}"
