@@ -8,36 +8,9 @@ from typing import Any, Literal
 
 import typer
 
+from seal.cli import options as shared
 from seal.cli.config import origins_of
 from seal.cli.groups import flag, like, option, options_of, repeated, settings_of
-from seal.cli.options import (
-    AGENT,
-    ALLOW_CODE,
-    BASE_URL,
-    CACHE_DIR,
-    CACHE_URL,
-    JSON,
-    JUDGE,
-    METRICS,
-    MODEL_OPTIONS,
-    ON,
-    POOL,
-    RETRIEVER_OPTIONS,
-    SEED,
-    SELECT,
-    SIMULATOR,
-    VOTES,
-    WITHOUT_SPOILT,
-    CacheMode,
-    Drawing,
-    Servers,
-    ServersElsewhere,
-    numbers,
-    pairs,
-    role_models,
-    sizes,
-    typed_pairs,
-)
 from seal.core import UsageError
 from seal.runs.settings import RunSettings
 from seal.sandbox import NAMES as SANDBOXES
@@ -45,7 +18,7 @@ from seal.sandbox import NAMES as SANDBOXES
 DEFAULT = RunSettings()
 _SETTINGS = {field.name for field in fields(RunSettings)}
 PLAYED = like(
-    POOL,
+    shared.POOL,
     str(DEFAULT.pool),
     metavar="[NAME|DIR]",
     help="Name of a shipped benchmark, folder of an imported one, or your own as module:name.",
@@ -88,8 +61,8 @@ class Model:
     agent_url: str | None = option(
         None, "With --agent bridge: address of a service that is told of each chat.", metavar="URL"
     )
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
     temperature: float = option(DEFAULT.temperature, "Temperature of every model.")
     format: Literal["native", "action", "json", "bracket"] | None = option(
         None,
@@ -108,13 +81,13 @@ class Model:
         "Show the model how another task of the same environment was done.",
         "--one-shot/--zero-shot",
     )
-    cache: CacheMode = option(
+    cache: shared.CacheMode = option(
         DEFAULT.cache,
         "Cached answers of simulators and models: keep and reuse them (record), only reuse "
         "them (replay), or neither (off).",
     )
-    cache_dir: Path | None = CACHE_DIR
-    cache_url: str | None = CACHE_URL
+    cache_dir: Path | None = shared.CACHE_DIR
+    cache_url: str | None = shared.CACHE_URL
 
     def tried(self) -> Any:
         """Return the agent that is named; None where there is none.
@@ -146,20 +119,20 @@ class Roles:
         "Model for a role, simulator or judge; --base-url and -M do not apply to it. Several "
         "judges vote together.",
         metavar="ROLE=MODEL[,KEY=VALUE...]",
-        read=role_models,
+        read=shared.role_models,
         setting="role_models",
     )
     role: dict[str, str] = repeated(
         "Agent for a role of the team, as a name or module:attribute; none leaves the role empty.",
         metavar="ROLE=AGENT",
-        read=pairs,
+        read=shared.pairs,
         setting="roles",
     )
-    planner: str | None = AGENT
-    verifier: str | None = AGENT
-    checker: str | None = AGENT
+    planner: str | None = shared.AGENT
+    verifier: str | None = shared.AGENT
+    checker: str | None = shared.AGENT
     user: str | None = like(
-        AGENT,
+        shared.AGENT,
         None,
         help="Who plays the user: scripted, user_simulator or module:attribute.  [default: "
         "scripted if the model is offline, else user_simulator]",
@@ -230,7 +203,7 @@ class Retriever:
 class Retrieval:
     """Retrieval: who offers the chat its tools, how many and when."""
 
-    retriever_option: dict[str, Any] = RETRIEVER_OPTIONS
+    retriever_option: dict[str, Any] = shared.RETRIEVER_OPTIONS
     retrieve: Literal["once", "per-step", "on-demand"] = option(
         DEFAULT.retrieve, "When tools are retrieved."
     )
@@ -238,7 +211,7 @@ class Retrieval:
         ",".join(map(str, DEFAULT.cutoffs)),
         "Values of K for recall@K and similar metrics.",
         words=str,
-        read=numbers,
+        read=shared.numbers,
     )
 
 
@@ -246,7 +219,7 @@ class Retrieval:
 class Environment:
     """Environment: what answers calls, and where code runs."""
 
-    simulator: str = like(SIMULATOR, str(DEFAULT.simulator))
+    simulator: str = like(shared.SIMULATOR, str(DEFAULT.simulator))
     unrecorded: Literal["error", "simulate", "empty"] = option(
         DEFAULT.unrecorded,
         "What answers a call that a recording (the phone's web, replay, a mobile, kept MCP "
@@ -264,7 +237,7 @@ class Environment:
         "--world-option",
         "-T",
         metavar="KEY=VALUE",
-        read=typed_pairs,
+        read=shared.typed_pairs,
         setting="world_options",
     )
     tools: Literal["recorded", "created"] = option(
@@ -283,16 +256,16 @@ class Environment:
         "How an invalid call is answered: with all its faults (on), by running it as it is "
         "(off), or as the simulator or world does by itself (auto).",
     )
-    allow_code: tuple[str, ...] = ALLOW_CODE
+    allow_code: tuple[str, ...] = shared.ALLOW_CODE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
-    judge: str = like(JUDGE, DEFAULT.judge)
-    votes: int | None = VOTES
-    metric: tuple[str, ...] = METRICS
+    judge: str = like(shared.JUDGE, DEFAULT.judge)
+    votes: int | None = shared.VOTES
+    metric: tuple[str, ...] = shared.METRICS
     baselines: bool = option(
         DEFAULT.baselines,
         "Play the floor and the ceiling too; with several pools or K only if you ask for them.",
@@ -300,7 +273,7 @@ class Judging:
     baselines_alike: bool = flag(
         "Judge and simulate floor and ceiling like the run, not by rule and template."
     )
-    without_spoilt: bool = WITHOUT_SPOILT
+    without_spoilt: bool = shared.WITHOUT_SPOILT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,11 +284,11 @@ class Limits:
         None, "Play N tasks whose tags represent all tasks; a larger N contains a smaller one."
     )
     first: int | None = option(None, "Play the first N tasks of the file.")
-    select: dict[str, str] = SELECT
+    select: dict[str, str] = shared.SELECT
     trials: int = option(DEFAULT.trials, "Number of times that each task is played.")
     workers: int = option(DEFAULT.workers, "Number of chats that are played at once.")
     processes: int = option(DEFAULT.processes, "Number of processes, each with its own workers.")
-    on: Literal["ray"] | None = ON
+    on: Literal["ray"] | None = shared.ON
     max_turns: int | None = option(
         DEFAULT.max_turns,
         "Most turns of the model for a goal.  [default: 10, or what the task needs]",
@@ -345,34 +318,34 @@ class Limits:
         "JSON file of prices for a million tokens; they come before those that ship.",
         metavar="FILE",
     )
-    seed: int = like(SEED, DEFAULT.seed)
+    seed: int = like(shared.SEED, DEFAULT.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pools(Drawing):
+class Pools(shared.Drawing):
     """Pools and sweeps: runs over drawn pools of several sizes."""
 
     pool_sizes: tuple[Any, ...] | None = option(
         None,
         "Play drawn pools of these numbers of tools, and the whole pool: 10,50,100,200,500,all.",
         words=str | None,
-        read=sizes,
+        read=shared.sizes,
     )
     samples: int = option(3, "Number of pools to draw of each size.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutput:
-    """Output: where the run is written, and what is printed."""
+    """Output: where all is written, and what is printed."""
 
-    out: Path | None = option(None, "Run folder.  [default: a new one under runs/]")
-    resume: bool = flag("Continue the run in --out.")
-    json: bool = JSON
+    out: Path | None = option(None, "Folder to write.  [default: a new one under runs/]")
+    resume: bool = flag("Continue what --out holds.")
+    json: bool = shared.JSON
 
 
 @dataclass(frozen=True, kw_only=True)
 class DryRunOutput(RunOutput):
-    """Output: where the run is written, and what is printed."""
+    """Output: where all is written, and what is printed."""
 
     shard: str | None = option(
         None, "Play part I of N; `seal merge` puts the parts together.", metavar="I/N"
@@ -396,7 +369,7 @@ class AnyPlay:
     roles: Roles
     retrieval: Retrieval
     environment: Environment
-    servers: ServersElsewhere
+    servers: shared.ServersElsewhere
     judging: Judging
     limits: Limits
 
@@ -424,4 +397,4 @@ class AnyPlay:
 class Play(AnyPlay):
     """What `seal run` and `seal ablate` are told alike."""
 
-    servers: Servers
+    servers: shared.Servers

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.groups import argument, flag, like, option, repeated, verb
+from seal.cli.groups import argument, like, option, repeated, verb
 from seal.cli.interruption import resumable
 from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
@@ -59,14 +59,6 @@ class AblatedJudging(Judging):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblatedOutput(RunOutput):
-    """Output: where the runs are written, and what is printed."""
-
-    out: Path | None = option(None, "Folder for the runs.  [default: a new one under runs/]")
-    resume: bool = flag("Continue the ablation in --out.")
-
-
-@dataclass(frozen=True, kw_only=True)
 class AblatedPlay(Play):
     """What every condition is told."""
 
@@ -83,7 +75,7 @@ def command(
     ),
     play: AblatedPlay,
     retrievers: Retrievers,
-    into: AblatedOutput,
+    into: RunOutput,
     pool: str = like(PLAYED, "toolscan-sample"),
 ) -> int:
     """Play the same tasks under conditions that differ in one thing, and compare the runs.

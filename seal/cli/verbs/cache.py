@@ -1,60 +1,61 @@
 """Look at, fill, carry and check the store of simulated answers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
-from seal.cli.options import (
-    BASE_URL,
-    CACHE_DIR,
-    CACHE_URL,
-    JSON,
-    MODEL_OPTIONS,
-    ON,
-    SEED,
-    SIMULATOR,
-    new_app,
-    new_file,
-    pairs,
-)
-from seal.cli.output import output
+from seal.cli.output import Output, output
 
 if TYPE_CHECKING:
+    from seal.core.store import Store
     from seal.runs.settings import RunSettings
 
-app = new_app("Look at, fill, carry and check the store of simulated answers.")
+app = shared.new_app("Look at, fill, carry and check the store of simulated answers.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulated:
+class Kept:
+    """Options: where answers are kept, and what is printed."""
+
+    cache_dir: Path | None = shared.CACHE_DIR
+    cache_url: str | None = shared.CACHE_URL
+    json: bool = shared.JSON
+
+    @contextmanager
+    def opened(self) -> "Iterator[tuple[Output, Store]]":
+        """Give the output of a verb, and the store while it is open."""
+        from seal.core.store import open_store
+
+        with output(self.json) as result, open_store(self.cache_dir, self.cache_url) as store:
+            yield result, store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Kept):
     """Options: what simulates, and where answers are kept."""
 
-    simulator: str = SIMULATOR
+    simulator: str = shared.SIMULATOR
     role_model: dict[str, str] = repeated(
         "Model of the simulator; for `fidelity` also of the judge.",
         metavar="ROLE=MODEL",
-        read=pairs,
+        read=shared.pairs,
         setting="role_models",
     )
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
-    seed: int = like(SEED, 0, help="Seed of the run that will use the answers.")
-    cache_dir: Path | None = CACHE_DIR
-    cache_url: str | None = CACHE_URL
-    json: bool = JSON
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
+    seed: int = like(shared.SEED, 0, help="Seed of the run that will use the answers.")
 
 
 @verb(app)
 def stats(
-    cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
-    json: bool = JSON,
+    answers: Kept,
 ) -> int:
     """Print how many answers are stored, by kind, and their size."""
-    from seal.core.store import open_store
-
-    with output(json) as result, open_store(cache_dir, cache_url) as store:
+    with answers.opened() as (result, store):
         result.fields({"place": store.location, **asdict(store.stats())})
     return 0
 
@@ -68,7 +69,7 @@ def fill(
         "Which calls to simulate: the pool's gold calls, or those of a run.",
         metavar="gold|RUN",
     ),
-    on: Literal["ray"] | None = ON,
+    on: Literal["ray"] | None = shared.ON,
     simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or a run's calls, in advance.
@@ -113,22 +114,21 @@ def fidelity(
 
 @verb(app, name="export")
 def export_(
-    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
-    cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
-    json: bool = JSON,
+    *,
+    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=shared.new_file),
+    answers: Kept,
 ) -> int:
     """Write all simulated answers as JSON Lines, sorted by key."""
-    from seal.core.store import open_store
     from seal.simulator_cache.exchange import export_entries
 
-    with output(json) as result, open_store(cache_dir, cache_url) as store:
+    with answers.opened() as (result, store):
         result.fields(asdict(export_entries(store, out)))
     return 0
 
 
 @verb(app, name="import")
 def import_(
+    *,
     source: Path = argument("File or folder to read.", metavar="SOURCE"),
     format: str = option(
         "seal",
@@ -138,18 +138,14 @@ def import_(
     pool: str | None = option(
         None, "Pool whose tools an upstream format is about.", metavar="NAME|DIR"
     ),
-    cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
-    json: bool = JSON,
+    answers: Kept,
 ) -> int:
     """Read answers into the store; stored answers stay as they are."""
     from seal.pools.lookup import open_pool
     from seal.runs.cache_fill import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
-    from seal.core.store import open_store
-
-    with output(json) as result, open_store(cache_dir, cache_url) as store:
+    with answers.opened() as (result, store):
         report = import_answers(store, source, format, tools)
         report.require_some(source)
         result.fields(report.to_plain())
@@ -158,27 +154,24 @@ def import_(
 
 @verb(app)
 def merge(
+    *,
     others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
-    cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
-    json: bool = JSON,
+    answers: Kept,
 ) -> int:
     """Copy the answers of other stores; stored answers stay as they are."""
-    from seal.core.store import open_store
     from seal.simulator_cache.exchange import merge as merge_stores
 
-    with output(json) as result, open_store(cache_dir, cache_url) as store:
+    with answers.opened() as (result, store):
         result.fields(merge_stores(store, others).to_plain())
     return 0
 
 
 @verb(app)
 def verify(
+    *,
     pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),
     repair: bool = flag("Remove damaged entries."),
-    cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
-    json: bool = JSON,
+    answers: Kept,
 ) -> int:
     """Find damaged entries, and answers of a wrong shape.
 
@@ -188,9 +181,7 @@ def verify(
     from seal.simulator_cache.exchange import verify as check
 
     tools = {tool.id: tool for tool in open_pool(pool).tools()}
-    from seal.core.store import open_store
-
-    with output(json) as result, open_store(cache_dir, cache_url) as store:
+    with answers.opened() as (result, store):
         report = check(store, tools, repair)
         result.fields(asdict(report), sound=report.sound)
     return 0 if report.sound else 1

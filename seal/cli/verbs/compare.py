@@ -5,21 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
-from seal.cli.options import (
-    BASE_URL,
-    CACHE_DIR,
-    CACHE_URL,
-    JSON,
-    MODEL_OPTIONS,
-    VOTES,
-    judges,
-    new_app,
-)
 from seal.cli.output import output
 
-app = new_app()
+app = shared.new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,19 +49,19 @@ class Preferred:
     judge_model: tuple[str, ...] | None = repeated(
         "With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together.",
         metavar="MODEL",
-        read=judges,
+        read=shared.judges,
     )
-    votes: int | None = VOTES
+    votes: int | None = shared.VOTES
     preferences: Path | None = option(
         None,
         "Recorded preferences, which replace the judge: preference_results as JSON or CSV, "
         "or a CSV of task_id,first,second,better (first, second or tie).",
         metavar="FILE",
     )
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
-    cache_dir: Path | None = CACHE_DIR
-    cache_url: str | None = CACHE_URL
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
+    cache_dir: Path | None = shared.CACHE_DIR
+    cache_url: str | None = shared.CACHE_URL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +71,7 @@ class Written:
     out: Path | None = option(
         None, "Folder for comparison.json, .md, .tex and .html.", metavar="DIR"
     )
-    json: bool = JSON
+    json: bool = shared.JSON
 
 
 @verb(app)

@@ -1,4 +1,4 @@
-"""Write tools, make missions and queries, and draft milestones from gold solutions."""
+"""Write tools, missions and harder queries, and draft milestones."""
 
 from __future__ import annotations
 
@@ -8,33 +8,12 @@ from typing import Any
 
 import typer
 
+from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, repeated, settings_of, verb
-from seal.cli.options import (
-    ALLOW_CODE,
-    BASE_URL,
-    CACHE_DIR,
-    CACHE_URL,
-    JSON,
-    MODEL_OPTIONS,
-    NEW_FOLDER,
-    POOL_NAME,
-    SIMULATOR,
-    WRITER,
-    CacheMode,
-    new_app,
-    new_file,
-    pairs,
-    typed_pairs,
-)
 from seal.cli.output import Output, field_lines, output
 
-app = new_app("Write tools, make missions and queries, and draft milestones from gold solutions.")
-
-
-@app.callback()
-def generate() -> None:
-    """Write tools, make missions and queries, and draft milestones from gold solutions."""
+app = shared.new_app("Write tools, missions and harder queries, and draft milestones.")
 
 
 _LISTED = 3
@@ -44,7 +23,6 @@ _ALL = ("all",)
 
 def _listed(flag: str, text: str) -> tuple[str, ...]:
     """Return the names of a comma-separated list, each once."""
-    del flag
     return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
@@ -86,34 +64,34 @@ class Speakers:
     role_model: dict[str, str] = repeated(
         "Model for user_simulator, planner, agent or simulator.",
         metavar="ROLE=MODEL",
-        read=pairs,
+        read=shared.pairs,
         setting="role_models",
     )
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
-    simulator: str = SIMULATOR
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
+    simulator: str = shared.SIMULATOR
     workers: int = option(1, "Number of dialogues that are made at once.")
-    cache: CacheMode = option(
+    cache: shared.CacheMode = option(
         "record",
         "Cached answers of models and simulators: keep and reuse them (record), only reuse "
         "them (replay), or neither (off).",
     )
-    cache_dir: Path | None = CACHE_DIR
-    cache_url: str | None = CACHE_URL
+    cache_dir: Path | None = shared.CACHE_DIR
+    cache_url: str | None = shared.CACHE_URL
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadePool:
     """Output: where the pool is written, and what is printed."""
 
-    out: Path = NEW_FOLDER
-    name: str = POOL_NAME
+    out: Path = shared.NEW_FOLDER
+    name: str = shared.POOL_NAME
     review: Path | None = option(
         None,
         "File for the candidates of every mission; choices that you edit in it are used.",
         metavar="FILE",
     )
-    json: bool = JSON
+    json: bool = shared.JSON
 
 
 @verb(app)
@@ -164,9 +142,9 @@ class Queries:
 class QueryWriter:
     """Model: who writes."""
 
-    model: str | None = WRITER
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
+    model: str | None = shared.WRITER
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +156,7 @@ class QueryPool(MadePool):
         "File for the queries that pass; refusals and wordings that you edit in it are used.",
         metavar="FILE.csv",
     )
-    allow_code: tuple[str, ...] = ALLOW_CODE
+    allow_code: tuple[str, ...] = shared.ALLOW_CODE
 
 
 @verb(app)
@@ -243,15 +221,15 @@ def tools(
         "or JSON objects of name, description and category.",
         metavar="DESCRIPTIONS",
     ),
-    out: Path = NEW_FOLDER,
-    model: str | None = WRITER,
-    model_option: dict[str, Any] = MODEL_OPTIONS,
-    base_url: str | None = BASE_URL,
+    out: Path = shared.NEW_FOLDER,
+    model: str | None = shared.WRITER,
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS,
+    base_url: str | None = shared.BASE_URL,
     form: str = option(
         "seal", "What to write: seal, a pool; or mmtb, tool lists as `seal import mmtb` reads them."
     ),
     seed: int = option(0, "Seed; another one gives other tools."),
-    json: bool = JSON,
+    json: bool = shared.JSON,
 ) -> int:
     """Write tools from one-sentence descriptions; rules check each."""
     from seal.api.pools import generate as make
@@ -285,18 +263,21 @@ def milestones(
         "authored", "Form of the drafts: authored, as in scenario files; or plan, as in tasks."
     ),
     out: Path | None = option(
-        None, "New file for the drafts.  [default: print them]", metavar="FILE", read=new_file
+        None,
+        "New file for drafts.  [default: print them]",
+        metavar="FILE",
+        read=shared.new_file,
     ),
     world_option: dict[str, Any] = repeated(
         "Option of the tasks' world; repeatable.",
         "--world-option",
         "-T",
         metavar="KEY=VALUE",
-        read=typed_pairs,
+        read=shared.typed_pairs,
     ),
     seed: int = option(0, "Seed of the world in which references are played again."),
-    allow_code: tuple[str, ...] = ALLOW_CODE,
-    json: bool = JSON,
+    allow_code: tuple[str, ...] = shared.ALLOW_CODE,
+    json: bool = shared.JSON,
 ) -> int:
     """Propose milestones, their order and guarded tables from played solutions."""
     import orjson

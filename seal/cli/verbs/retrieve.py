@@ -4,22 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
-from seal.cli.options import (
-    CACHE_URL,
-    CUTOFFS,
-    JSON,
-    RETRIEVER_OPTIONS,
-    SEED,
-    SELECT,
-    CacheMode,
-    Drawing,
-    new_app,
-    sizes,
-)
 from seal.cli.output import output
 
-app = new_app()
+app = shared.new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +19,15 @@ class Retrievers:
         "Retriever, as a name or module:attribute; repeatable.  [default: hybrid]",
         metavar="NAME[,KEY=VALUE...]",
     )
-    retriever_option: dict[str, Any] = like(RETRIEVER_OPTIONS, None, setting="options")
-    cutoffs: tuple[int, ...] = CUTOFFS
+    retriever_option: dict[str, Any] = like(shared.RETRIEVER_OPTIONS, None, setting="options")
+    cutoffs: tuple[int, ...] = shared.CUTOFFS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
     """Tasks: which are asked."""
 
-    select: dict[str, str] = SELECT
+    select: dict[str, str] = shared.SELECT
     limit: int | None = option(
         None, "Take N tasks of each pool whose tags represent all of its tasks."
     )
@@ -53,18 +42,18 @@ class Tasks:
         "renamed, undescribed; repeatable.",
         metavar="RULE",
     )
-    seed: int = SEED
+    seed: int = shared.SEED
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pools(Drawing):
+class Pools(shared.Drawing):
     """Pools: which are drawn of larger ones, and what they are asked."""
 
     pool_sizes: tuple[Any, ...] = option(
         "all",
         "Draw pools of these numbers of tools, and take the whole pool: 50,100,200,500,1000,all.",
         words=str,
-        read=sizes,
+        read=shared.sizes,
     )
 
 
@@ -74,19 +63,19 @@ class Results:
 
     out: Path | None = option(None, "Folder for results, rankings, TREC files and figures.")
     resume: bool = flag("Continue the experiment in --out.")
-    cache: CacheMode = option(
+    cache: shared.CacheMode = option(
         "record",
         "Cached embeddings: keep and reuse them (record), only reuse them (replay), or "
         "neither (off).",
     )
     cache_dir: Path | None = option(None, "Folder for cached embeddings and indexes.")
-    cache_url: str | None = CACHE_URL
+    cache_url: str | None = shared.CACHE_URL
     prices: Path | None = option(
         None,
-        "JSON file of prices for a million tokens; they replace those that ship.",
+        "JSON file of prices for a million tokens; they come before those that ship.",
         metavar="FILE",
     )
-    json: bool = JSON
+    json: bool = shared.JSON
 
 
 @verb(app)

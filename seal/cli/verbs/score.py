@@ -4,41 +4,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from seal.cli import options as shared
 from seal.cli.groups import argument, option, repeated, settings_of, verb
-from seal.cli.options import (
-    ALLOW_CODE,
-    BASE_URL,
-    CACHE_DIR,
-    CACHE_URL,
-    JSON,
-    JUDGE,
-    METRICS,
-    MODEL_OPTIONS,
-    VOTES,
-    WITHOUT_SPOILT,
-    judges,
-    new_app,
-)
 from seal.cli.output import output, progress
 from seal.core import UsageError
 
 if TYPE_CHECKING:
     from seal.runs.run_folder import RunFolder
 
-app = new_app()
+app = shared.new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
     """Judging: who says what is solved, and by which rules and metrics."""
 
-    judge: str = JUDGE
+    judge: str = shared.JUDGE
     judge_model: tuple[str, ...] | None = repeated(
         "Model of the judge, as PROVIDER/MODEL; several vote together.",
         metavar="MODEL",
-        read=judges,
+        read=shared.judges,
     )
-    votes: int | None = VOTES
+    votes: int | None = shared.VOTES
     verdicts: Path | None = option(
         None,
         "Recorded verdicts on this run, as the benchmark's authors published them: a file, "
@@ -63,20 +50,20 @@ class Judging:
         "that ships one.",
         metavar="FILE|NAME",
     )
-    metric: tuple[str, ...] = METRICS
-    without_spoilt: bool = WITHOUT_SPOILT
-    allow_code: tuple[str, ...] = ALLOW_CODE
+    metric: tuple[str, ...] = shared.METRICS
+    without_spoilt: bool = shared.WITHOUT_SPOILT
+    allow_code: tuple[str, ...] = shared.ALLOW_CODE
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """Model: how judges are asked."""
 
-    model_option: dict[str, Any] = MODEL_OPTIONS
-    base_url: str | None = BASE_URL
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
     workers: int = option(4, "Number of answers that are judged at once.")
-    cache_dir: Path | None = CACHE_DIR
-    cache_url: str | None = CACHE_URL
+    cache_dir: Path | None = shared.CACHE_DIR
+    cache_url: str | None = shared.CACHE_URL
 
 
 @verb(app)
@@ -85,7 +72,7 @@ def command(
     run: Path = argument("Run folder.", metavar="RUN"),
     judging: Judging,
     model: Model,
-    json: bool = JSON,
+    json: bool = shared.JSON,
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judge_audit import audit_run
