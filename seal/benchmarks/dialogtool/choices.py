@@ -83,7 +83,7 @@ def view(settings: RunSettings, pool: StoredPool) -> View | None:
     """Return what chooses and changes the tasks that are played; None: all are, as they are.
 
     Raises:
-        OptionError: Tasks are asked for that there are not.
+        OptionError: Unknown tasks are asked for.
     """
     asked = None
     if settings.play.team in (NAME, TOOL_LIFE):
@@ -141,7 +141,7 @@ APPS = Variation("apps", "world_options", ("hierarchical", "flat"), _TOLD, optio
 
 
 def rated(task: Task, trajectory: Trajectory) -> Iterator[tuple[int, str, str]]:
-    """Yield (goal, character, words) of each turn in which one of both said something.
+    """Yield (goal, character, words) of each turn in which the actor or the responder spoke.
 
     The character is described where the actor played one; else it is empty.
     """

@@ -282,7 +282,7 @@ class _Dialogue:
     ) -> dict[str, Argument]:
         """Return the arguments that the user has given, and `?` for each that is missing.
 
-        Of a given one its canonical form comes first, then as it was said.
+        Each given one has its canonical form first, then the ways in which it was said.
         """
         found = {}
         for original, slot in api.arguments.items():

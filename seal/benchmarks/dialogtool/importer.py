@@ -9,14 +9,14 @@ A tool is an intent of a service, for instance Restaurants_1 FindRestaurants. Th
 all schemas that the source has, whatever the split: services of other splits are what a retriever
 may confuse.
 
-Of a first turn with several frames the first one counts: SGD puts the service that the turn is
-about first, and each first turn of the released dialogues has but one frame. A sample of dialogues
-has a fixed share of those that use one app.
+If a first turn has several frames, the first one counts: SGD puts the service that the turn is
+about first. Each first turn of the released dialogues has but one frame. A sample of dialogues has
+a fixed share of those that use one app.
 
 A dialogue with a fault is left out whole and counted by the kind of fault: `unknown_service`,
 `unknown_intent`, `undeclared_argument`, `missing_argument` (a call lacks a required one),
-`undeclared_result`, else `malformed_record`. Of what upstream does not publish in whole the missing
-files are named, and the others imported.
+`undeclared_result`, else `malformed_record`. If files that upstream publishes are missing, they are
+named, and the others are imported.
 
 Source: Rastogi et al., "Towards Scalable Multi-domain Conversational Agents" (AAAI 2020), and the
 files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022). The
@@ -151,8 +151,8 @@ class Dialogues:
     ) -> tuple[str, ...]:
         """Return the APIs of every app of the split.
 
-        Of an app that the dialogue uses those of the services that it names, of any other app those
-        of its first service.
+        An app that the dialogue uses offers the APIs of the services that the dialogue names. Any
+        other app offers those of its first service.
         """
         known = self._offered.get((split, own))
         if known is None:
@@ -411,7 +411,7 @@ def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool |
 
 
 def _missing(split: str, paths: list[Path]) -> list[int]:
-    """Return the numbers of the dialogue files that upstream has and the source has not."""
+    """Return the numbers of the dialogue files that the source lacks."""
     found = {int(match[1]) for path in paths if (match := _NUMBER.fullmatch(path.name))}
     return [number for number in range(1, FILES.get(split, 0) + 1) if number not in found]
 

@@ -63,7 +63,7 @@ class Node:
     """One gold step."""
 
     name: str
-    """Of a tool as upstream writes it, or of a pseudo tool."""
+    """Name of a tool as upstream writes it, or of a pseudo tool."""
     arguments: dict[str, JSON]
     after: tuple[int, ...]
     """Positions of the nodes that come before."""
@@ -106,7 +106,7 @@ def check_language(language: str) -> None:
     """Make sure that MMTB has a language.
 
     Raises:
-        UnknownNameError: It has not.
+        UnknownNameError: MMTB has not.
     """
     check_name(f"language of {BENCHMARK}", language, LANGUAGES)
 
@@ -170,7 +170,7 @@ class _Reader:
         """Return a list that there is in both languages.
 
         Raises:
-            DataError: It is none, or stands there in the other language alone.
+            DataError: It is no list, or the record has it in the other language alone.
         """
         own = self.prefix + name
         language, other = ("zh", name) if self.prefix else ("en", f"english_{name}")

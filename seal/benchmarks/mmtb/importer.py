@@ -80,7 +80,7 @@ def _read(
 ) -> tuple[Dialogue, dict[str, Tool], Task]:
     """Return a record as a dialogue, its tools by upstream's names, and its task.
 
-    Of several tools of a name the first counts.
+    If several tools have one name, the first counts.
     """
     dialogue = read_dialogue(record, language)
     tools: dict[str, Tool] = {}

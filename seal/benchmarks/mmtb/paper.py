@@ -1,7 +1,7 @@
 """The tables of Multi-Mission Tool Bench, of a run or of a pool.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), Tables 1 to 4 and the heat map of type
-sequences. Of its figures only the size of the data set is at hand.
+sequences. Only the size of the data set is at hand.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
         language: en or zh.
 
     Raises:
-        CountedFault: The gold calls a tool that the dialogue has not: `unknown_tool`.
+        CountedFault: The gold calls a tool that the dialogue lacks: `unknown_tool`.
     """
     missions = dialogue.missions
     dates = [_DATE[language].format(mission.date) if mission.date else "" for mission in missions]

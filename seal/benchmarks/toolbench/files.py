@@ -1,4 +1,4 @@
-"""Which files a ToolBench source holds, told by their shape and not by their names.
+"""The files of a ToolBench source and their kinds, told by their shape and not by their names.
 
 | kind | shape |
 |---|---|

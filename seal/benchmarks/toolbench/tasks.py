@@ -119,7 +119,7 @@ def make_task(
 
 
 def _tags(relevant: tuple[str, ...] | None, gold: Gold | None) -> dict[str, JSON]:
-    """Return what is known of a task's shape; what is not annotated has no tag."""
+    """Return what is known of a task's shape; a shape that is not annotated has no tag."""
     calls = gold.plan.calls() if gold else []
     tags: dict[str, JSON] = {}
     if relevant is not None or calls:

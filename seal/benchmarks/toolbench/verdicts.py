@@ -52,7 +52,7 @@ def read_preferences(path: Path) -> PreferenceFile:
     """Return the preferences of a file, JSON or CSV.
 
     Raises:
-        DataError: The file cannot be read, or is none of two models throughout.
+        DataError: The file cannot be read, or does not compare the same two models throughout.
     """
     found = _preference_table(path) if path.suffix == ".csv" else _preference_points(path)
     if not found.points:

@@ -84,7 +84,7 @@ def checkout_scenarios(
 
     Args:
         path: The file in it that builds them (`SCENARIOS`).
-        torn: Told a scenario that is none, which is passed over; None: it ends the reading.
+        torn: Told a malformed scenario, which is passed over; None: it ends the reading.
         start: What the clock shows while they are built, which some depend on; with its zone, UTC.
 
     Raises:

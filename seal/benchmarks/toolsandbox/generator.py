@@ -118,7 +118,7 @@ def draft_tasks(
         setup: Of the worlds; None: without options.
 
     Raises:
-        UnknownNameError: A wanted task is none of the tasks.
+        UnknownNameError: A wanted task is not among the tasks.
         DataError: There is no draft at all; the text says why.
     """
     known = {task.id: task for task in tasks}

@@ -107,8 +107,8 @@ def _after(edges: Iterable[Any], count: int, name: str) -> list[tuple[int, ...]]
     """Return for each node those right before it.
 
     Raises:
-        DataError: An edge is none, or of several nodes one is in no edge: upstream never assigns
-            it, and its plan can say no such.
+        DataError: An edge is malformed, or there are several nodes and one is in no edge. Upstream
+            never assigns such a node, and a plan cannot say that.
     """
     before: list[list[int]] = [[] for _ in range(count)]
     joined = set()

@@ -25,7 +25,7 @@ from seal.pools.reading.records import utf8_text
 _LONGEST = 100_000
 """Characters of a text, values of a container, or of containers within one another."""
 _CHARACTERS = 100
-"""Of a text that weigh as much as a value."""
+"""Characters of a text that weigh as much as a value."""
 SCALARS = (str, int, float, type(None))
 _NUMBERS = (int, float)
 _SUMS: Mapping[type[ast.operator], tuple[Callable[[Any, Any], Any], tuple[type, ...]]] = {

@@ -45,7 +45,7 @@ class ScenarioStatistics:
     """Turns of a recorded trajectory (`milestones.plans.turn_count`), mean; None: no trajectory was
     given."""
     milestones: dict[str, int]
-    """Number of milestones to how many bases have so many."""
+    """Number of milestones to the number of bases that have as many."""
     minefields: dict[str, int]
     measures: dict[str, int]
     """`table measure` to the conditions of that kind in the milestones and minefields of bases;

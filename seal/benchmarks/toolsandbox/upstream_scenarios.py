@@ -3,8 +3,8 @@
 What depends on the clock when a scenario is built is built again. A record tells each such value in
 one of two ways: how far it is from the clock's start (`now_offset_s`), or what it is at that start
 and at other ones (`value`, `alt`). The latter are the year, a time of day tomorrow, or a time of
-day on the next Friday. On a Friday the next Friday is that day. Which one a value is follows from
-what it is at each start; where both days fit, tomorrow is it.
+day on the next Friday. On a Friday the next Friday is that day. What a value is at each start tells
+which one it is; where both days fit, tomorrow is it.
 
 Source: apple/ToolSandbox, whose scenario definitions compute these when they are imported.
 """
@@ -60,7 +60,8 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
 
     Args:
         path: The file.
-        torn: Told a line that is no JSON, or has a number that is none, which is passed over.
+        torn: Told a line that is no JSON, or has a number that is infinite or none. Such a line is
+            passed over.
 
     Raises:
         DataError: The file is no whole gzip file, is too large when unpacked, or is empty.
@@ -75,8 +76,8 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
 def _parse(line: bytes, place: str) -> Any:
     """Return the value of a line, as long as each number in it is one.
 
-    Infinity and NaN, which JSON has not and Python writes, would become null, and be measured as
-    values that are absent.
+    Python writes Infinity and NaN, which JSON does not have. They would become null, and be
+    measured as absent values.
     """
     try:
         return orjson.loads(line)

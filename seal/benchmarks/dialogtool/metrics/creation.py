@@ -1,9 +1,9 @@
 """Whether a function that a model wrote for an API does what the API did.
 
 A test case is a recorded call and the rows that it brought; the worked example that the model was
-shown is none. The function runs in a sandbox over the table of all rows that the API ever brought
-(`seal.sandbox` says how it is called). The rows that it returns are compared as a multiset. For
-every goal whose label `task` is `creation`:
+shown does not count. The function runs in a sandbox over the table of all rows that the API ever
+brought (`seal.sandbox` says how it is called). The rows that it returns are compared as a multiset.
+For every goal whose label `task` is `creation`:
 
 - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
 - creation_exact: passed cases / those that the sandbox could run.

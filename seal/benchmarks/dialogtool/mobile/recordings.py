@@ -63,7 +63,7 @@ class Call(NamedTuple):
 def calls_of(task: Task, tools: Mapping[str, Tool]) -> Iterator[Call]:
     """Yield the recorded calls of a dialogue in their order, from the references of its goals.
 
-    Calls of what is no tool here are passed over.
+    Calls of unknown tools are passed over.
 
     Raises:
         DataError: A recorded result is no list of rows; names the task.

@@ -344,7 +344,7 @@ class Mobile:
 
     Args:
         run: The rules of the run's mobiles.
-        task: Whose goals say what the user confirmed in the dialogue.
+        task: Its goals say what the user confirmed in the dialogue.
         answers: Finds what a call brings.
         offered: Names of the offered tools, for messages; a list may grow during the chat.
     """

@@ -21,13 +21,13 @@ _USERS = ("user_simulator", "user", "executor")
 
 
 def by_words(request: Request, task: Task) -> Completion | None:
-    """Return what a role of the team says by rule; None where the role is none of its."""
+    """Return what a role of the team says by rule; None for a role of another team."""
     play = _BY_WORDS.get(request.role)
     return None if play is None else play(request)
 
 
 def by_gold(request: Request, task: Task) -> Completion | None:
-    """Return what gold says where a role of the team is asked; None where it is none of its."""
+    """Return what gold lets a role of the team say; None for a role of another team."""
     goal = task.goals[request.goal]
     match request.role:
         case "awareness":
@@ -44,7 +44,7 @@ def by_gold(request: Request, task: Task) -> Completion | None:
 
 
 def by_chance(request: Request, task: Task) -> Completion | None:
-    """Return what a role says by chance; None where it is none of the team's, or is to call.
+    """Return what a role says by chance; None for a role of another team, or where it is to call.
 
     The requester names an app, or says in half of the turns that it needs no API.
     """

@@ -75,7 +75,7 @@ class _Dialogue:
     def _shown(self, name: str, named: frozenset[str]) -> JSON:
         """Return what an earlier result or request has under this name, or one that ends so.
 
-        Of such values the dialogue must name it; the latest words come first.
+        The dialogue must name the value; the latest words come first.
         """
         rows = (value for row in self._known for value in _under(name, named, row))
         texts = [v for v in rows if isinstance(v, str) and len(v) > 2]

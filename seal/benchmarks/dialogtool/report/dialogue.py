@@ -1,8 +1,8 @@
 """A tool's life in dialogue: the report's part about it, and its tables for the terminal.
 
 These are Tables 3, 4, 5 and 8 of DialogTool, and figures by turns and by API. One pass over a run's
-scores counts what they need. Shares are of what had a value; what the infrastructure failed on
-stays out.
+scores counts what they need. Shares leave out what has no value, as where the infrastructure
+failed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The tables of DialogTool, of a run or of a pool.
 
 Source: DialogTool, Tables 1, 2 and 6 (counts), 3 (the six tasks), 4 (errors of awareness), 5 (of
-selection), 7 (actions), 8 (of arguments), and the figures by turns and by API. Of its models only
-the best figures and those of GPT-4o by turns are at hand.
+selection), 7 (actions), 8 (of arguments), and the figures by turns and by API. Only the best
+figures of its models and those of GPT-4o by turns are at hand.
 """
 
 from __future__ import annotations

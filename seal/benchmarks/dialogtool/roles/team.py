@@ -123,7 +123,7 @@ def asked_tasks(given: Any) -> tuple[life.LifeTask, ...]:
     """Return the tasks that an option names: a list, or names with commas; None: all.
 
     Raises:
-        OptionError: A name that is none, with those that there are, or one that stands twice.
+        OptionError: A name is unknown or stands twice; the text has the known ones.
     """
     if given is None:
         return TASKS
@@ -265,7 +265,7 @@ def drawn_role(roles: Sequence[Role], task: Task, seed: int) -> Role:
     """Return the role of a dialogue: the one that its metadata names, else one by (seed, task id).
 
     Raises:
-        DataError: The task names a role that there is not.
+        DataError: The task names an unknown role.
     """
     named = task.metadata.get("role")
     if named is not None:

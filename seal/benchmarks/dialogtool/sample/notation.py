@@ -91,7 +91,8 @@ def dialogues(text: str, where: str) -> Iterator[Written]:
         where: For messages.
 
     Raises:
-        DataError: A line is none of the notation, or stands where it cannot; names its number.
+        DataError: A line is not in the notation, or stands where it cannot. The text names its
+            number.
     """
     dialogue: Written | None = None
     user: UserTurn | None = None

@@ -205,7 +205,7 @@ def task_of(made: Made, tools: Mapping[str, Tool], language: str) -> Task:
 
 
 def _drop(played: Played, chat: Conversation, fault: str) -> Drop | None:
-    """Return why the mission is none; None: it was made."""
+    """Return why the mission could not be made; None: it was."""
     drop = partial(Drop, played.scene.assignment.number)
     if fault:
         return drop("unusable_words", fault)

@@ -1,6 +1,6 @@
-"""What the texts of missions say, and what of a mission's gold can come from nowhere else.
+"""What the texts of missions say, and which values of a mission's gold can come from nowhere else.
 
-Which call of a finished mission comes after which is inferred from where its values come from:
+The order of a finished mission's calls is inferred from where their values come from:
 
 - A call comes after an earlier one whose result holds one of its argument values, if the value can
   come from nowhere else. So nobody said it before, no result of an earlier mission holds it, and
@@ -10,8 +10,8 @@ Which call of a finished mission comes after which is inferred from where its va
   after earlier ones about the same tool.
 
 A mission leans on earlier ones by values of its gold that only they say. A value is said where a
-text states it (`seal.core.stated`), of a day also as `18 May` or by its weekday. Of what the
-agent replies, its names and numbers are evidence, and in a chat without calls its rarer words.
+text states it (`seal.core.stated`), of a day also as `18 May` or by its weekday. Of an agent's
+reply, names and numbers are evidence. In a chat without calls its rarer words are too.
 
 Truth values, texts of one letter and whole numbers up to 31 are never evidence: they recur by
 chance, and people say them in words.

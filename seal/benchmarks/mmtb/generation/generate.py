@@ -116,7 +116,7 @@ class _Run:
     journal: Journal[Made]
 
     def play(self, progress: Progress) -> list[str]:
-        """Make what is not made, or was made of other choices. Returns the failures."""
+        """Make dialogues that are missing, or were made of other choices; return the failures."""
         waiting: dict[str, Sequence[Take]] = {}
         for own, missions in self.wanted.items():
             made = self.journal.made.get(own)
@@ -153,8 +153,8 @@ class _Run:
             errors: What the infrastructure failed at.
 
         Raises:
-            DataError: There is no dialogue.
-            InfrastructureError: There is none yet, for the infrastructure failed.
+            DataError: No dialogue was made.
+            InfrastructureError: No dialogue was made yet, for the infrastructure failed.
         """
         tally, dropped, rejected = Tally(), Counter[str](), Counter[str]()
         tasks = []
@@ -273,7 +273,7 @@ class Review:
         return next((text.strip() for text in candidates if text.strip()), "")
 
     def unchanged(self, made: Made, assignments: Sequence[Assignment]) -> int:
-        """Return how many of a dialogue's first missions were made of what is chosen now."""
+        """Return how many of a dialogue's first missions were made of the present choices."""
         for number, (take, assignment) in enumerate(zip(made.takes, assignments, strict=False)):
             if self.choice(assignment, take.candidates) != take.choice:
                 return number

@@ -28,7 +28,7 @@ TRIES = 3
 FEW, MANY = 3, 5
 """Candidates: for missions of several calls and those that lean on others, and for the rest."""
 _VAGUE = 4
-"""One of so many first answers is vague."""
+"""One first answer in so many is vague."""
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 
 

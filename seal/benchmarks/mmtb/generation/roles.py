@@ -177,7 +177,7 @@ TEAM = Team(
 def seats(
     played: Played, speakers: Speakers, choose: Choose, validator: CallValidator
 ) -> dict[str, Agent]:
-    """Return who sits where while one mission is made, of what is said of a seat."""
+    """Return who sits where while one mission is made; `_Seat` says what the arguments are."""
     return {role: seat(played, speakers, choose, validator) for role, seat in _SEATS.items()}
 
 

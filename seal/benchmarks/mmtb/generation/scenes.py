@@ -34,7 +34,7 @@ _FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNOR
 PLANNER = "planner"
 AGENT = "agent"
 ACCEPTED = "correct"
-"""What the checker says of what breaks no rule."""
+"""What the checker says if no rule is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ class Scene:
 class Speakers(Protocol):
     """Those who think: the user, the planner and the agent. Models, or a grammar.
 
-    Each method says what one role says now. `chat` gives a model's calls (`chat.complete`); who
-    needs none ignores it. Equal scenes give equal words.
+    Each method says what one role says now. `chat` gives a model's calls (`chat.complete`);
+    speakers that ask no model ignore it. Equal scenes give equal words.
     """
 
     def candidates(self, scene: Scene, chat: Chat) -> Sequence[str]:

@@ -46,8 +46,8 @@ class MissionSettings:
     """Settings of one generation.
 
     Raises:
-        UnknownNameError: A type, relation, role, cache mode or language that there is not.
-        UsageError: A number that cannot be.
+        UnknownNameError: A type, relation, role, cache mode or language is unknown.
+        UsageError: A number is out of range.
     """
 
     missions: Count = 4
@@ -101,7 +101,7 @@ class MissionSettings:
             )
 
     def shape(self) -> dict[str, JSON]:
-        """Return what of the settings shapes the dialogues, models and simulator apart."""
+        """Return the settings that shape the dialogues, without models and simulator."""
         return {
             "missions": self.missions,
             "types": list(self.types),

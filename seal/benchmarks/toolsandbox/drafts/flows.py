@@ -53,7 +53,7 @@ class Flow:
     steps: Sequence[Step]
     made: Sequence[Made]
     sources: Sequence[Mapping[str, int]]
-    """Of each call the arguments that come from earlier ones, with their positions."""
+    """For each call: the arguments that come from earlier calls, with the positions of these."""
     told: Mapping[int, Mapping[str, int]]
     """Place of each message to the user, in order, to what it tells (`told`)."""
 
@@ -268,6 +268,6 @@ def _needs(flow: Flow, later: Made, earlier: Made, fails: Fails | None) -> bool:
 
 
 def _names(text: str, earlier: Made) -> bool:
-    """Tell whether a text has a word of what an earlier call added."""
+    """Tell whether a text states something that an earlier call added."""
     came = [row for change in earlier.changes.values() for row in change.added]
     return any(isinstance(leaf, str) and states(text, leaf) for leaf in leaves(came))

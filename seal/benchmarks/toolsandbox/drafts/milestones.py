@@ -157,7 +157,7 @@ def draft_task(
 
     Raises:
         DataError: There is no sequence, or nothing in one of which a milestone could ask.
-        UnknownNameError: The task names a world that there is not.
+        UnknownNameError: The task names an unknown world.
         CodeRefusedError: It names code that the setup does not allow.
     """
     world = None

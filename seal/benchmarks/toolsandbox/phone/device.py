@@ -147,7 +147,7 @@ def check_beginning(tables: Tables) -> None:
     """Make sure that a phone can be as its tables say.
 
     Args:
-        tables: Of which the first column names the rows.
+        tables: The first column of each names its rows.
 
     Raises:
         ValueError: Two rows have one name (but for messages, of which ToolSandbox has two of one

@@ -1,6 +1,6 @@
 """Timers: a phone that also has timers, which ring by themselves.
 
-They are none of ToolSandbox's tools, so they are a world of their own, `phone_with_timers`: what is
+ToolSandbox has no such tools, so they are in a world of their own, `phone_with_timers`. What is
 played on a `phone` neither sees them nor is ranked beside them.
 """
 

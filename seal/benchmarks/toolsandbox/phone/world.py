@@ -36,7 +36,7 @@ def phone(setup: WorldSetup) -> Phones:
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
         DataError: The file is not what it must be.
-        UsageError: The simulator is to answer and there is none.
+        UsageError: The simulator is to answer, and the run has none.
     """
     check_options("phone", setup, ("race", "web", DESCRIPTIONS))
     check_descriptions(setup.options.get(DESCRIPTIONS), setup.tools)

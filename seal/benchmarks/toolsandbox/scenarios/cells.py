@@ -202,7 +202,7 @@ def clock_fields(scenario: Scenario, base: BaseWorld) -> dict[str, JSON]:
     """Return the clock of a scenario, for `metadata.clock`.
 
     Raises:
-        DataError: The zone is unknown, or a time is none.
+        DataError: The zone is unknown, or a time is malformed.
     """
     given = {**base.clock, **scenario.clock}
     zone = given.get("zone", UTC)

@@ -179,7 +179,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 
 def _refuse_unheld(path: Path) -> None:
-    """Refuse what is written and not kept: all but the last of equal keys, numbers that are none.
+    """Refuse what would be lost: a key that stands twice, and numbers that are infinite or none.
 
     Raises:
         DataError: Names the file, the way to the object and the key, or to the number.

@@ -74,7 +74,7 @@ def import_scenarios(
     Args:
         source: A file, or a folder of files, as `seal.benchmarks.toolsandbox.scenarios` says.
         notes: Gets the counts.
-        benchmark: Name of what the tasks are of.
+        benchmark: Name of the benchmark that the tasks belong to.
         web: File of what the web answers, which comes along and is what a run is given too; None:
             what is shipped.
         allow_code: Modules whose worlds a scenario may name by a dotted path.
@@ -240,7 +240,7 @@ class _Compiler:
                     )
 
     def _check_gold(self) -> None:
-        """Make sure that the gold calls name no argument that there is not.
+        """Make sure that the gold calls name only arguments that their tools have.
 
         A wrong sequence may: so may a model.
         """

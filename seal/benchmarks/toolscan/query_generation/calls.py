@@ -1,4 +1,4 @@
-"""Gold calls made as a run makes them, and what of their results a request can ask for."""
+"""Gold calls made as a run makes them, and which of their results a request can ask for."""
 
 from __future__ import annotations
 

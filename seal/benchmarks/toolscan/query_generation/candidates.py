@@ -23,8 +23,8 @@ class QuerySettings:
     """Settings of one generation.
 
     Raises:
-        UnknownNameError: A kind that there is not.
-        UsageError: No kind, or a number that cannot be.
+        UnknownNameError: A kind is unknown.
+        UsageError: There is no kind, or a number is out of range.
     """
 
     kinds: Sequence[Kind] = KINDS
@@ -45,7 +45,7 @@ class QuerySettings:
             raise UsageError(f"kinds: expected at least one of {', '.join(KINDS)}")
 
     def shape(self) -> dict[str, JSON]:
-        """Return what of the settings shapes the queries."""
+        """Return the settings that shape the queries."""
         return {"kinds": list(self.kinds), "per_seed": self.per_seed, "seed": self.seed}
 
 
@@ -111,7 +111,7 @@ class Writer(Protocol):
     """What stands in the provenance: name, version, settings; nothing secret."""
 
     def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
-        """Return candidates, best first, and among them answers that are none.
+        """Return candidates, best first, and among them unusable answers.
 
         Args:
             kind: Of query.

@@ -266,7 +266,7 @@ class Selection:
             self._alike.add(f"seed:{seed.id}", seed.text)
 
     def take(self, draft: Draft, seed: Seed) -> None:
-        """Keep what of a draft passes, and note why the rest does not."""
+        """Keep the candidates of a draft that pass, and note why the others do not."""
         kept = 0
         for number, candidate in enumerate(draft.candidates):
             query = Query(f"{draft.id}/{number}", draft.kind, seed, candidate)

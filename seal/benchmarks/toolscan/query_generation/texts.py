@@ -96,7 +96,7 @@ class Likenesses:
         """Return the id of the kept text most like this one, at least as like as the threshold.
 
         Args:
-            text: Of equal ones the first that was kept is told.
+            text: If several are equally like it, the first that was kept counts.
             apart: Ids that do not count.
         """
         asked = shingles(text)

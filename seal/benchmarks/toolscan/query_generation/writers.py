@@ -61,7 +61,7 @@ class ModelWriter:
         self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
 
     def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
-        """Return what the model proposes, and what of its answers is no candidate.
+        """Return what the model proposes, and those of its answers that are no candidates.
 
         Raises:
             ModelError: The server failed.

@@ -9,8 +9,8 @@ lies the pool that they compile to:
 
 The import makes every gold call and refuses a query one of whose plans brings nothing, or does not
 bring the answer (`seal.benchmarks.toolscan.sample.importer`). The tags `environment`,
-`alternative_plans` and `irrelevance` say what a task is. Of a task that no tool serves
-`irrelevance` names the reason, and its metadata `seed` the task that it was made of.
+`alternative_plans` and `irrelevance` say what a task is. If no tool serves a task, `irrelevance`
+names the reason, and its metadata `seed` names the task that it was made of.
 
 Works, persons, places, sailings and companies are invented.
 """

@@ -110,7 +110,7 @@ class Lookup:
         content: Of answers.json.
 
     Raises:
-        DataError: A tool asks what is not there.
+        DataError: A tool asks for a table, column or comparison that does not exist.
     """
 
     def __init__(self, content: JSON) -> None:
@@ -127,7 +127,7 @@ class Lookup:
         """Return the lookup of a file.
 
         Raises:
-            DataError: It is no JSON, or a tool asks what is not there.
+            DataError: It is no JSON, or a tool asks for what does not exist.
         """
         with located(path):
             return cls(json_file(path))

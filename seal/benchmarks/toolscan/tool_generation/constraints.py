@@ -74,7 +74,7 @@ _COMPARED = (
     *("multipleOf", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
 )
 _NOTHING = frozenset({"", "empty", "blank", "none", "null", "no", "nothing", "all", "unlimited"})
-"""Words that stand for a default that is none."""
+"""Words that say that there is no default."""
 _MEASURE = {"string": "string", "array": "array", "integer": "number", "number": "number"}
 
 
@@ -146,7 +146,7 @@ def disagreements(
     """Yield how a description and the schema of a value contradict each other, or one says more.
 
     Args:
-        description: Of the value, and of what it is a part of where it has none of its own.
+        description: Description of the value; of what it is a part of if it has none of its own.
         schema: Of the value, in itself right.
         aside: Keywords that are not compared.
     """

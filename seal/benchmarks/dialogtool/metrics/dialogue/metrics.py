@@ -44,7 +44,7 @@ from seal.evaluation.scoring import DialogueMatch, Scoring
 TWINS = ("awareness", "selection", "selection_recall", "execution")
 """Names that have a twin `_exact`."""
 MISSED = "tool_missed"
-"""A tool was due, and the action is none of a tool (T. in DialogTool's table 4)."""
+"""A tool was due, and the action has nothing to do with tools (T. in DialogTool's table 4)."""
 NO_TOOL = "no_tool_due"
 """No tool was due, and a tool's or another action was named (No T.)."""
 SelectionError = Literal["api_error", "parse_error", "unnecessary_call", "missing_call"]

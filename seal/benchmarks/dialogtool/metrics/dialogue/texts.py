@@ -309,11 +309,11 @@ def _left(played: Mapping[str, JSON], said: str, meant: str, heard: str) -> floa
 
 
 def kept(meant: str, said: str, known: str = "") -> float:
-    """Return the share of what was meant that an utterance keeps and does not add to, in [0, 1].
+    """Return how faithful an utterance is to what was meant, in [0, 1].
 
     Facts are numbers but 1, days, times (of either half of the day) and names, words that are
-    capital within a sentence. It is the share of its facts that are said, times the share of what
-    is said that is meant or known. Without facts the first is 1 where a word of it, or the
+    capital within a sentence. It is the share of the meant facts that are said, times the share of
+    the said facts that are meant or known. Without facts the first is 1 where a word of it, or the
     beginning of one, is said, else 0. 1 of nothing meant.
 
     Args:

@@ -1,8 +1,8 @@
 """How a request for acts is put in words, and whether other words still ask for the same.
 
-The grammar does not read. Of words that a person put in place of its own it can tell three things.
-They name the same things and no others of their sorts. They hold a key word of each act. They hold
-none of an act that is not asked for.
+The grammar does not read. It can tell three things of words that a person put in place of its own.
+They must name the same things and no others of their sorts. They must hold a key word of each act.
+They must hold no key word of another act.
 """
 
 from __future__ import annotations

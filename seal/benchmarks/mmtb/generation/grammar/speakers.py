@@ -92,7 +92,7 @@ class GrammarSpeakers:
         """Return the planner's decision.
 
         Raises:
-            DataError: The request is none that the grammar can read.
+            DataError: The grammar cannot read the request.
         """
         script = self._script(scene)
         open_slots = _unanswered(scene, script)

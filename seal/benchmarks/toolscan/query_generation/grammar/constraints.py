@@ -74,7 +74,7 @@ class Constraints:
                     held.setdefault(canonical_json(value), value)
 
     def propose(self, seed: Seed, count: int) -> list[Candidate]:
-        """Return candidates, three times as many as are wanted where there are so many."""
+        """Return candidates, at most three more than three times as many as are wanted."""
         chance = random.Random(derive_seed(self._seed, "constraint", seed.id))
         made = (self._candidate(seed, calls, chance) for calls in self._choices(seed, chance))
         return list(islice(made, 3 * count + 3))
@@ -126,7 +126,7 @@ class Constraints:
         return found
 
     def _filled(self, calls: Sequence[Called], chance: random.Random | None) -> list[GoldCall]:
-        """Return the calls with so many arguments; without chance, values are the seed's own."""
+        """Return the calls with three or four arguments in all; without chance, of own values."""
         room = MOST_CONSTRAINTS - _given(calls)
         lacking = max(0, LEAST_CONSTRAINTS - _given(calls))
         made = []

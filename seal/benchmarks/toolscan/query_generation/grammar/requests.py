@@ -43,7 +43,7 @@ _PREFACE = re.compile(
     r"|helps (?:you )?(?:to )?|will\s+|can\s+)?",
     re.IGNORECASE,
 )
-"""What of a description says only that a tool is one."""
+"""The part of a description that says only that a tool is a tool."""
 _BY_ARGUMENTS = re.compile(
     r"[:;]|,? (?:where|based on|given|using|with the (?:given|specified)"
     r"|for (?:the|a) (?:given|specified)|for a specific|by specifying|according to|by providing"

@@ -41,7 +41,7 @@ _BOUNDS = {
 }
 _PLACES = {"first": 0, "second": 1, "third": 2, "last": -1}
 _FEWEST = 3
-"""Choices that are kept at least, where there are so many."""
+"""Choices that are kept at least, if there are as many."""
 
 Entry = Mapping[str, Any]
 
