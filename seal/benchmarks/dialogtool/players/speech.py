@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -19,21 +20,9 @@ from seal.core.plain import json_text
 from seal.core.text import words
 from seal.models.scene import without_author
 
-_BOTH_WAYS = (
-    "i am/I'm, i will/I'll, i have/I've, you are/you're, you will/you'll, it is/it's, "
-    "there is/there's, that is/that's, what is/what's, do not/don't, does not/doesn't, "
-    "did not/didn't, is not/isn't, are not/aren't, was not/wasn't, could not/couldn't, "
-    "cannot/can't, we are/we're, they are/they're"
-)
-_ONLY_LONG = (
-    "i would/I'd, will not/won't, where is/where's, here is/here's, let us/let's, you would/you'd, "
-    "you have/you've, would not/wouldn't, have not/haven't, they have/they've"
-)
-_SHORT = dict(pair.split("/") for pair in _BOTH_WAYS.split(", "))
-_LONG = {
-    short.lower(): long
-    for long, short in (pair.split("/") for pair in f"{_BOTH_WAYS}, {_ONLY_LONG}".split(", "))
-}
+_WORDS = orjson.loads((files(__package__) / "contractions.json").read_bytes())
+_SHORT = _WORDS["both ways"]
+_LONG = {short.lower(): long for words in _WORDS.values() for long, short in words.items()}
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _I = re.compile(r"\bi\b(?!\.)")
 

@@ -6,6 +6,7 @@ The name is that of ToolSandbox's module, by which its tools are ranked and scra
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from importlib.resources import files
 from typing import Any
 
 from seal.benchmarks.toolsandbox.phone.answers import Question
@@ -14,18 +15,7 @@ from seal.core import JSON
 from seal.environments.functions import effects
 from seal.environments.tables import Row
 
-_CODES = """
-AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN
-BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD
-FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK HTG HUF IDR ILS INR IQD IRR ISK JMD JOD
-JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT
-MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG
-QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS
-TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF XPF YER ZAR
-ZMW ZWL
-"""
-
-CURRENCIES = frozenset(_CODES.split())
+CURRENCIES = frozenset(files(__package__).joinpath("currencies.txt").read_text("utf-8").split())
 """Codes of ISO 4217 of money that is paid with: no metals, funds or test codes."""
 _PRIVATE = ("business_id", "place_id", "place_link", "verified", "photos")
 """Fields of a place that say nothing to a model."""
