@@ -256,7 +256,7 @@ def fields(record: Any, **kinds: type[Any]) -> tuple[Any, ...]:
     Raises:
         DataError: As of `field`, for the first that is wrong.
     """
-    return tuple(field(record, name, kind) for name, kind in kinds.items())
+    return tuple([field(record, name, kind) for name, kind in kinds.items()])
 
 
 def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> Kind:
