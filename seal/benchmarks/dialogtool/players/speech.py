@@ -20,7 +20,9 @@ from seal.core.plain import json_text
 from seal.core.text import words
 from seal.models.scene import without_author
 
-_WORDS = orjson.loads((files(__package__) / "contractions.json").read_bytes())
+_WORDS: Mapping[str, Mapping[str, str]] = orjson.loads(
+    (files(__package__) / "contractions.json").read_bytes()
+)
 _SHORT = _WORDS["both ways"]
 _LONG = {short.lower(): long for words in _WORDS.values() for long, short in words.items()}
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
