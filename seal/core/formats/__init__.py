@@ -25,8 +25,8 @@ ToolMessages = Literal["auto", "native", "text"]
 
 _FORMS = {
     "action": "seal.core.formats.action:ActionForm",
-    "json": "seal.core.formats.json_calls:JsonForm",
     "bracket": "seal.core.formats.bracket:BracketForm",
+    "json": "seal.core.formats.json_calls:JsonForm",
 }
 """Format to its text protocol; `native` has none."""
 
@@ -61,13 +61,9 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
         return ()
-    from seal.core.formats.action import is_action, repairs_of_action
-    from seal.core.formats.bracket_text import is_bracket, repairs_of_bracket
     from seal.core.formats.forms import parse_object, repeats
-    from seal.core.formats.json_calls import repairs_of_json
 
     if parse_object(call.raw) == call.arguments:  # of a native call
         return repeats(call.raw)
-    if is_action(call.raw):
-        return repairs_of_action(call.raw)
-    return repairs_of_bracket(call.raw) if is_bracket(call.raw) else repairs_of_json(call.raw)
+    forms = filter(None, map(form_of, _FORMS))
+    return next(filter(None, (form.repairs_in(call.raw) for form in forms)), ())

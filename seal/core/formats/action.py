@@ -12,21 +12,17 @@ are ToolScan's own. Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from seal.core.formats.forms import (
     MOST_CALLS,
     CallText,
-    Reading,
     Repair,
     TextForm,
     read_object,
     says_something,
-    settled,
 )
-from seal.core.plain import json_text, well_formed
-from seal.core.types import ToolCall
 
 _MARKER = re.compile(
     r"^[ \t]*(?P<open>[*_`#]{0,4})[ \t]*"
@@ -67,64 +63,52 @@ class ActionForm(TextForm):
     shape = 'Action: NAME\nAction Input: {"argument": "value"}'
     result_word = "Observation"
 
-    def write(self, call: ToolCall) -> str:
-        """Return the two lines of a call; an unparsable one as it was written."""
-        if call.arguments is None:
-            if _MARKER.match(call.raw):
-                return call.raw
-            return f"Action: {call.name}\nAction Input: {call.raw}"
-        return f"Action: {call.name}\nAction Input: {json_text(call.arguments)}"
+    def is_own(self, raw: str) -> bool:
+        """Tell whether a text begins with a marker."""
+        return _MARKER.match(raw) is not None
+
+    def put(self, name: str, given: str) -> str:
+        """Return the two lines of a call."""
+        return f"Action: {name}\nAction Input: {given}"
 
     def answered(self, text: str) -> str:
         """Return an answer after its marker."""
         return f"Final Answer: {text}"
 
-    def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
-        """Return the calls, or the words, of a reply; see `TextForm.read`."""
-        parts = list(_parts(well_formed(text)))
-        calls: list[ToolCall] = []
+    def calls_in(self, text: str, cut: bool) -> tuple[list[CallText], str]:
+        """Return the calls of a text, and the words or the answer; see `TextForm.calls_in`."""
+        parts = list(_parts(text))
+        calls: list[CallText] = []
         words: list[str] = []
-        answer = written = ""
+        repairs: tuple[Repair, ...]
+        answer = ""
         position = 0
         while position < len(parts) and len(calls) < MOST_CALLS:
             part = parts[position]
             position += 1
             if part.kind == "Observation" and calls:
                 invented = "".join(other.written for other in parts[position - 1 :])
-                if calls[-1].arguments is not None:
-                    calls[-1] = replace(calls[-1], raw=f"{written}\n{invented.strip()}")
+                if (last := calls[-1]).arguments is not None:
+                    written = f"{last.written}\n{invented.strip()}"
+                    repairs = (*last.repairs, "invented_observation")
+                    calls[-1] = replace(last, written=written, repairs=repairs)
                 break
             if part.kind in ("Action", "bare"):
                 following = parts[position : position + 1]
                 taken = part.kind == "Action" and _takes_input(part, following)
                 position += taken
-                made = _read(part, following[0] if taken else None, cut)
-                calls.append(made.call())
-                written = made.written
+                calls.append(_read(part, following[0] if taken else None, cut))
             elif part.kind == "Action Input":
-                calls.append(ToolCall("", "", None, part.written.strip()))
+                calls.append(CallText("", None, part.written.strip()))
             elif part.kind == "Final Answer":
                 answer = part.body.strip()
             elif says_something(part.written):
                 words.append(part.written.strip())
-        return settled("\n".join(words) if calls else answer or "\n".join(words), calls, offered)
+        return calls, "\n".join(words) if calls else answer or "\n".join(words)
 
-
-def repairs_of_action(raw: str) -> tuple[Repair, ...]:
-    """Return what was forgiven in an action as it was written."""
-    parts = list(_parts(raw))
-    if not parts or parts[0].kind not in ("Action", "bare"):
-        return ()
-    taken = parts[0].kind == "Action" and _takes_input(parts[0], parts[1:2])
-    found = list(_read(parts[0], parts[1] if taken else None, False).repairs)
-    if any(part.kind == "Observation" for part in parts):
-        found.append("invented_observation")
-    return tuple(dict.fromkeys(found))
-
-
-def is_action(raw: str) -> bool:
-    """Tell whether a text begins with a marker of this protocol."""
-    return _MARKER.match(raw) is not None
+    def repairs_in(self, raw: str) -> tuple[Repair, ...]:
+        """Return what was forgiven in an action as it was written."""
+        return super().repairs_in(raw) if self.is_own(raw) else ()
 
 
 def _parts(text: str) -> Iterator[_Part]:

@@ -20,6 +20,7 @@ import orjson
 
 from seal.core.plain import (
     json_bytes,
+    json_text,
     leaves,
     literal_value,
     nested_deeper,
@@ -96,7 +97,26 @@ class TextForm:
 
     def write(self, call: ToolCall) -> str:
         """Return a call as a model should write it; an unparsable one as it was written."""
+        if call.arguments is None:
+            return call.raw if self.is_own(call.raw) else self.put(call.name, call.raw)
+        return self.put(call.name, self.given(call.arguments))
+
+    def is_own(self, raw: str) -> bool:
+        """Tell whether a text begins like a call of this protocol."""
         raise NotImplementedError
+
+    def put(self, name: str, given: str) -> str:
+        """Return the text of a call.
+
+        Args:
+            name: Of the tool, as the model sees it.
+            given: The arguments as text.
+        """
+        raise NotImplementedError
+
+    def given(self, arguments: dict[str, JSON]) -> str:
+        """Return the text of arguments."""
+        return json_text(arguments)
 
     def observed(self, content: str, of: str = "") -> str:
         """Return a result as the model reads it: one line, after a word that says what it is.
@@ -119,7 +139,22 @@ class TextForm:
             offered: Names of the offered tools.
             cut: True: the text was cut off at a token limit, so that nothing is closed.
         """
+        found, words = self.calls_in(well_formed(text), cut)
+        return settled(words, [one.call() for one in found], offered)
+
+    def calls_in(self, text: str, cut: bool) -> tuple[list[CallText], str]:
+        """Return the calls of a text, and the words beside them or the answer.
+
+        Args:
+            text: Well-formed.
+            cut: As of `read`.
+        """
         raise NotImplementedError
+
+    def repairs_in(self, raw: str) -> tuple[Repair, ...]:
+        """Return what was forgiven in a call as it was written; empty where it is none."""
+        found, _ = self.calls_in(raw, False)
+        return tuple(dict.fromkeys(found[0].repairs)) if found else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +178,13 @@ def says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def is_finish(name: str, offered: Collection[str]) -> bool:
-    """Tell whether a call is no call but the answer: no tool of that name is offered."""
-    return name.casefold() in FINISHES and name not in offered
-
-
 def settled(content: str, calls: list[ToolCall], offered: Collection[str]) -> Reading:
     """Return a reading in which a call that only finishes is the answer.
 
-    Beside other calls it is passed over: their results are not known yet.
+    Such a call has one of the names `FINISHES`, which no offered tool has. Beside other calls it is
+    passed over: their results are not known yet.
     """
-    real = [call for call in calls if not is_finish(call.name, offered)]
+    real = [c for c in calls if c.name in offered or c.name.casefold() not in FINISHES]
     if real or not calls:
         return Reading(content, tuple(real))
     return Reading(_answer(calls[-1]) or content)
@@ -189,7 +220,9 @@ def parse_object(text: str) -> dict[str, JSON] | None:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return value if isinstance(value, dict) and not _deep(value, text) else None
+    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
+    deep = may_be_deep and nested_deeper(value, MAX_DEPTH)
+    return value if isinstance(value, dict) and not deep else None
 
 
 def objects_in(text: str) -> Iterator[dict[str, JSON]]:
@@ -289,14 +322,11 @@ def _literal(text: str) -> Written | None:
         return None
     if not isinstance(value, dict) or nested_deeper(value, MAX_DEPTH) or not _is_plain(value):
         return None
-    keys = [[literal_value(key) for key in node.keys if key] for node in _maps(tree)]
+    maps = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    keys = [[literal_value(key) for key in node.keys if key] for node in maps]
     twice = any(len(set(names)) < len(names) for names in keys)
     repairs: tuple[Repair, ...] = ("python_literal", *(("repeated_argument",) if twice else ()))
     return Written(orjson.loads(json_bytes(value)), repairs)
-
-
-def _maps(tree: ast.expr) -> Iterator[ast.Dict]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
 
 
 def _is_plain(value: Any) -> bool:
@@ -308,8 +338,3 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, (str, int))
-
-
-def _deep(value: JSON, text: str) -> bool:
-    few = text.count("[") + text.count("{") <= MAX_DEPTH
-    return not few and nested_deeper(value, MAX_DEPTH)

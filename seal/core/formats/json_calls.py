@@ -8,7 +8,7 @@ Any other object is an answer that happens to be JSON.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 from seal.core.formats.forms import (
     MOST_CALLS,
     CallText,
-    Reading,
     Repair,
     TextForm,
     Written,
@@ -24,11 +23,10 @@ from seal.core.formats.forms import (
     read_object,
     repeats,
     says_something,
-    settled,
     span_of,
 )
-from seal.core.plain import json_text, well_formed
-from seal.core.types import JSON, ToolCall
+from seal.core.plain import json_text
+from seal.core.types import JSON
 
 _START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters)[\"']\s*:")
 _NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,200})[\"']")
@@ -47,66 +45,48 @@ class JsonForm(TextForm):
     name = "json"
     shape = '{"name": "NAME", "arguments": {"argument": "value"}}'
 
-    def write(self, call: ToolCall) -> str:
-        """Return the object of a call; an unparsable one as it was written."""
-        if call.arguments is None:
-            if _START.search(call.raw):
-                return call.raw
-            return f'{{"name":{json_text(call.name)},"arguments":{call.raw}}}'
-        return json_text({"name": call.name, "arguments": call.arguments})
+    def is_own(self, raw: str) -> bool:
+        """Tell whether a text holds the beginning of a call's object."""
+        return _START.search(raw) is not None
 
-    def read(self, text: str, offered: Collection[str] = (), cut: bool = False) -> Reading:
-        """Return the calls, or the words, of a reply; see `TextForm.read`."""
-        text = well_formed(text).strip()
-        found, words = _calls(text, cut)
-        if not found:
-            return Reading(text)
-        return settled(words, [one.call() for one in found], offered)
+    def put(self, name: str, given: str) -> str:
+        """Return the object of a call."""
+        return f'{{"name":{json_text(name)},"arguments":{given}}}'
 
-
-def repairs_of_json(raw: str) -> tuple[Repair, ...]:
-    """Return what was forgiven in a JSON call as it was written."""
-    found, _ = _calls(raw, False)
-    return tuple(dict.fromkeys(found[0].repairs)) if found else ()
-
-
-def _calls(text: str, cut: bool) -> tuple[list[CallText], str]:
-    """Return the calls of a text, and the words around them."""
-    whole = parse_object(text)
-    if whole is not None:
-        if not _is_call(whole):
-            return [], ""
-        one = _of_object(whole, text)
-        return [replace(one, repairs=(*repeats(text), *one.repairs))], ""
-    found: list[CallText] = []
-    words: list[str] = []
-    end = 0
-    for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
-        if start < end or len(found) == MOST_CALLS:
-            continue
-        length, _ = span_of(text[start:])
-        stop = len(text) if length is None else start + length
-        call = _of_text(text[start:stop], cut)
-        if call is not None:
-            words.append(text[end:start])
-            found.append(call)
-            end = stop
-    words.append(text[end:])
-    said = "\n".join(_FENCE.sub("", word).strip() for word in words if says_something(word))
-    said = said if says_something(_FENCE.sub("", said)) else ""
-    if len(found) == 1 and not said and text.startswith("```"):
-        found = [replace(found[0], written=text, repairs=("code_fence", *found[0].repairs))]
-    return found, said
+    def calls_in(self, text: str, cut: bool) -> tuple[list[CallText], str]:
+        """Return the calls of a text, and the words beside them; see `TextForm.calls_in`."""
+        text = text.strip()
+        whole = parse_object(text)
+        if whole is not None:
+            if not _is_call(whole):
+                return [], text
+            return [_of_object(whole, text, repeats(text))], ""
+        found: list[CallText] = []
+        words: list[str] = []
+        end = 0
+        for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
+            if start < end or len(found) == MOST_CALLS:
+                continue
+            length, _ = span_of(text[start:])
+            stop = len(text) if length is None else start + length
+            call = _of_text(text[start:stop], cut)
+            if call is not None:
+                words.append(text[end:start])
+                found.append(call)
+                end = stop
+        words.append(text[end:])
+        said = "\n".join(_FENCE.sub("", word).strip() for word in words if says_something(word))
+        said = said if says_something(_FENCE.sub("", said)) else ""
+        if len(found) == 1 and not said and text.startswith("```"):
+            found = [replace(found[0], written=text, repairs=("code_fence", *found[0].repairs))]
+        return found, said if found else text
 
 
 def _of_text(written: str, cut: bool) -> CallText | None:
     """Return the call that a part of a text writes, maybe an unreadable one; None: it is none."""
     read = read_object(written, cut)
     if read.value is not None:
-        call = _of_object(read.value, written)
-        return (
-            replace(call, repairs=(*read.repairs, *call.repairs)) if _is_call(read.value) else None
-        )
+        return _of_object(read.value, written, read.repairs) if _is_call(read.value) else None
     named = _NAME.search(written)
     return CallText(named[1] if named else "", None, written)
 
@@ -118,14 +98,14 @@ def _is_call(value: Mapping[str, Any]) -> bool:
     return bool(value) and value.keys() <= _OF_CALLS
 
 
-def _of_object(value: Mapping[str, Any], written: str) -> CallText:
+def _of_object(value: Mapping[str, Any], written: str, repairs: tuple[Repair, ...]) -> CallText:
     name = value.get("name")
     if not isinstance(name, str) or not name.strip():
         return CallText("", None, written)
     key = "arguments" if "arguments" in value else "parameters"
     renamed: tuple[Repair, ...] = ("other_key",) if key in value and key != "arguments" else ()
     given = _given(value[key]) if key in value else Written({}, ("no_input",))
-    return CallText(name.strip(), given.value, written, (*renamed, *given.repairs))
+    return CallText(name.strip(), given.value, written, (*repairs, *renamed, *given.repairs))
 
 
 def _given(arguments: JSON) -> Written:
