@@ -1,4 +1,4 @@
-"""Values held to annotated types: whether they fit, and what is wrong where they do not."""
+"""Values held to annotated types: whether they fit, and in words what is wrong if they do not."""
 
 from __future__ import annotations
 
@@ -9,13 +9,24 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UnknownNameError, UsageError, shortened
 from seal.core.folders import check_path
+from seal.core.secrets import is_secret
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Mapping)
 """Classes of data: none of them is a plug-in, whatever methods it has."""
+_CLASSES: Mapping[Any, Any] = {None: type(None), float: (int, float)}
+"""Types to the classes that stand for them."""
+_SAID: Mapping[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    str: "a text",
+    Path: "a path",
+    type(None): "None",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +77,7 @@ def check_fields(record: Any, **flags: str) -> None:
             flag = flags.get(name, name)
             if get_origin(one) is Literal:
                 raise UnknownNameError(f"value of {flag}", str(wrong), get_args(one))
-            from seal.core.type_words import expected
-
-            named = flag.replace("_", "-")
-            raise UsageError(f"--{named} {wrong}: expected {expected(one)}")
+            raise UsageError(f"--{flag.replace('_', '-')} {wrong}: expected {_expected(one)}")
 
 
 def _beyond(value: Any, kind: Any) -> Iterator[tuple[Any, Any]]:
@@ -101,15 +109,23 @@ def check_types(
         needed: Names of those that cannot be left out.
     """
     for name, value in values.items():
-        if not fits(value, hints[name]):
-            from seal.core.type_words import misfit
-
+        if found := _misfit(value, hints[name]):
+            told = f"expected {_expected(found.kind)}, got {_got(name, found.value)}"
             repair = "give that" if name in needed else f"give that, or leave {name} out"
-            raise UsageError(f"{misfit(name, value, hints[name])}; {repair}")
+            raise UsageError(f"{name}{found.place}: {told}; {repair}")
         if _may_be_path(hints[name]):
             for each in value if isinstance(value, list | tuple) else (value,):
                 if isinstance(each, str | PathLike):
                     check_path(name, each)
+
+
+class _Misfit(NamedTuple):
+    """What is not of its type."""
+
+    place: str
+    """In the whole value, such as `['a'][0]`; empty: all of it."""
+    value: Any
+    kind: Any
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -119,29 +135,47 @@ def fits(value: Any, kind: Any) -> bool:
     literal the type counts alone: whoever takes the value names those that there are. Of a
     protocol, a class or a function every object is taken but plain data.
     """
+    return _misfit(value, kind) is None
+
+
+def _misfit(value: Any, kind: Any) -> _Misfit | None:
+    """Return the first part of a value that is not of its type; None: the value fits."""
     origin, inner = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return True
-    if origin is Annotated:
-        return fits(value, inner[0])
+    whole = _Misfit("", value, kind)
     if origin in (Union, types.UnionType):
-        return any(fits(value, one) for one in inner)
-    if origin is Literal:
-        return any(type(value) is type(one) for one in inner)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return isinstance(value, Mapping) and all(
-            fits(key, inner[0]) and fits(item, inner[1]) for key, item in value.items()
-        )
-    if isinstance(origin, type) and issubclass(origin, Sequence):
-        several = isinstance(value, Sequence) and not isinstance(value, str | bytes)
-        return several and all(fits(item, inner[0]) for item in value)
-    if origin is not None or getattr(kind, "_is_protocol", False):
-        return value is not None and not isinstance(value, _PLAIN)
-    if kind is float:
-        return fits(value, int) or isinstance(value, float)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, type(None) if kind is None else kind)
+        found = whole
+        for one in inner:
+            part = _misfit(value, one)
+            if part is None:
+                return None
+            found = part if part.place and not found.place else found
+        return found
+    if isinstance(origin, type) and issubclass(origin, (Mapping, Sequence)):
+        return _misfit_within(value, whole)
+    if origin is Annotated:
+        fitting = fits(value, inner[0])
+    elif origin is Literal:
+        fitting = any(type(value) is type(one) for one in inner)
+    elif origin is not None or getattr(kind, "_is_protocol", False):
+        fitting = value is not None and not isinstance(value, _PLAIN)
+    elif kind in (int, float) and isinstance(value, bool):
+        fitting = False
+    else:
+        fitting = kind is Any or isinstance(value, _CLASSES.get(kind, kind))
+    return None if fitting else whole
+
+
+def _misfit_within(value: Any, whole: _Misfit) -> _Misfit | None:
+    """Return what of a mapping or sequence is not of its type."""
+    origin, inner = get_origin(whole.kind), get_args(whole.kind)
+    maps = issubclass(origin, Mapping)
+    if not isinstance(value, Mapping if maps else Sequence) or isinstance(value, str | bytes):
+        return whole
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, item in items:
+        if part := _misfit(item, inner[maps]):
+            return part._replace(place=f"[{key!r}]{part.place}")
+    return whole if maps and not all(fits(key, inner[0]) for key in value) else None
 
 
 def _may_be_path(kind: Any) -> bool:
@@ -159,3 +193,39 @@ def fields_of(kind: type) -> dict[str, Any]:
 def choices(kind: Any) -> tuple[Any, ...]:
     """Return the types of a union; of any other type itself."""
     return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
+def _expected(kind: Any) -> str:
+    """Return a type in words: `a whole number or None`; of `Annotated` the words are its own."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        bounded = isinstance(inner[1], Within)
+        return f"{_expected(inner[0])} {inner[1]}" if bounded else str(inner[1])
+    if origin in (Union, types.UnionType):
+        *others, last = dict.fromkeys(map(_expected, inner))
+        return f"{', '.join(others)} or {last}" if others else last
+    if origin is Literal:
+        return "one of " + ", ".join(map(repr, inner))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a mapping of {_expected(inner[0])} to {_expected(inner[1])}"
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return f"a list, each item {_expected(inner[0])}"
+    if origin is type:
+        return f"a class of {getattr(inner[0], '__name__', inner[0])}"
+    if origin is not None:
+        return "a class or function"
+    return _SAID.get(kind, "anything" if kind is Any else _one(getattr(kind, "__name__", kind)))
+
+
+def _got(name: str, value: Any) -> str:
+    """Return a value for a message: only its type where it may hold a service's key."""
+    kind = type(value).__name__
+    shown = value is None or isinstance(value, bool | int | float)
+    if shown:
+        return repr(value)
+    harmless = isinstance(value, str) and "=" not in value and not is_secret(name, value)
+    return f"{shortened(value)} ({kind})" if harmless else _one(kind)
+
+
+def _one(noun: object) -> str:
+    return f"{'an' if str(noun)[:1] in 'AEIOaeio' else 'a'} {noun}"
