@@ -10,6 +10,7 @@ What is asked of a world is imported when it is first named: most pools have non
 
 from typing import TYPE_CHECKING
 
+from seal.core.conditions.condition import ELSEWHERE
 from seal.core.conditions.condition import FIRST as FIRST
 from seal.core.conditions.condition import LAST as LAST
 from seal.core.conditions.condition import Condition as Condition
@@ -28,21 +29,13 @@ from seal.lazy import loader
 
 if TYPE_CHECKING:
     from seal.core.conditions.cells import Column as Column
+    from seal.core.conditions.chat import Unconfirmed as Unconfirmed
+    from seal.core.conditions.chat import Untrue as Untrue
     from seal.core.conditions.state import EXTRACTORS as EXTRACTORS
     from seal.core.conditions.state import AllOf as AllOf
     from seal.core.conditions.state import DependsOn as DependsOn
     from seal.core.conditions.state import StateHas as StateHas
     from seal.core.conditions.state import StateUnchanged as StateUnchanged
-    from seal.core.conditions.unconfirmed import Unconfirmed as Unconfirmed
-    from seal.core.conditions.untrue import Untrue as Untrue
 
 
-__getattr__ = loader(
-    __name__,
-    {
-        ".cells": ["Column"],
-        ".state": ["EXTRACTORS", "AllOf", "DependsOn", "StateHas", "StateUnchanged"],
-        ".unconfirmed": ["Unconfirmed"],
-        ".untrue": ["Untrue"],
-    },
-)
+__getattr__ = loader(__name__, {".cells": ["Column"], ".state": ["EXTRACTORS"], **ELSEWHERE})

@@ -11,8 +11,9 @@ rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import inf
 from typing import Any, Literal
 
@@ -55,12 +56,13 @@ Call = Mapping[str, Any]
 def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> float | None:
     """Return how alike a cell is to what is wanted, in [0, 1]; None where it does not count."""
     clean = match == "clean"
-    same = _clean_same if clean else _same
     measure = column.measure
     if measure == "any":
         return 1.0
     if measure == "calls":
-        return float(_any_call(value, wanted, column, same))
+        candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        pairs = product(value or (), candidates)
+        return float(any(_is_call(call, other, column, clean) for call, other in pairs))
     if value is None or wanted is None:
         if clean or (measure == "exact" and wanted is None):
             return float(value is wanted)
@@ -68,7 +70,7 @@ def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> fl
     if measure == "exact":
         return float(equal(value, wanted) if clean else value == wanted)
     if measure == "close":
-        return float(same(value, wanted, _limit(column.tolerance)))
+        return float(_same(value, wanted, column.tolerance, clean))
     if measure == "contains":
         return float(str(wanted) in str(value))
     from seal.core.conditions.rouge import rouge_l
@@ -76,51 +78,25 @@ def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> fl
     return 1.0 if clean and value == wanted else rouge_l(str(wanted), str(value))
 
 
-def _clean_same(value: Any, wanted: Any, tolerance: float) -> bool:
-    if _is_number(value) and _is_number(wanted):
-        return _near(value, wanted, tolerance)
-    return equal(value, wanted)
+def _same(value: Any, wanted: Any, tolerance: Tolerance, clean: bool) -> bool:
+    """Tell whether two values are the same; of numbers, whether they differ by the tolerance."""
+    limit = inf if tolerance == "inf" else tolerance
+    booleans = (isinstance(one, bool) for one in (value, wanted))
+    numbers = all(isinstance(one, (int, float)) for one in (value, wanted))
+    if numbers and not (clean and any(booleans)):
+        try:
+            return bool(abs(value - wanted) <= limit)
+        except OverflowError:  # an integer that no float holds, and a fraction
+            return limit == inf
+    return equal(value, wanted) if clean else bool(value == wanted)
 
 
-def _same(value: Any, wanted: Any, tolerance: float) -> bool:
-    if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
-        return _near(value, wanted, tolerance)
-    return bool(value == wanted)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _near(value: float, wanted: float, tolerance: float) -> bool:
-    try:
-        return abs(value - wanted) <= tolerance
-    except OverflowError:  # an integer that no float holds, and a fraction
-        return tolerance == inf
-
-
-def _limit(tolerance: Tolerance) -> float:
-    """Return a tolerance as a number."""
-    return inf if tolerance == "inf" else tolerance
-
-
-def _any_call(
-    value: Any, wanted: Any, column: Column, same: Callable[[Any, Any, float], bool]
-) -> bool:
+def _is_call(call: Call, wanted: Call, column: Column, clean: bool) -> bool:
     """Tell whether a recorded call is a wanted one."""
-    candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-    return any(
-        _is_call(call, candidate, column, same) for call in value or () for candidate in candidates
-    )
-
-
-def _is_call(
-    call: Call, wanted: Call, column: Column, same: Callable[[Any, Any, float], bool]
-) -> bool:
     if call["tool"] != wanted["tool"]:
         return False
     given = call["arguments"]
     return all(
-        name in given and same(given[name], value, _limit(column.tolerances.get(name, 0.0)))
+        name in given and _same(given[name], value, column.tolerances.get(name, 0.0), clean)
         for name, value in wanted["arguments"].items()
     )

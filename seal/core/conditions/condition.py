@@ -25,15 +25,17 @@ LAST = -2
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-_ELSEWHERE = {
-    "all_of": "seal.core.conditions.state",
-    "depends_on": "seal.core.conditions.state",
-    "state_has": "seal.core.conditions.state",
-    "state_unchanged": "seal.core.conditions.state",
-    "unconfirmed": "seal.core.conditions.unconfirmed",
-    "untrue": "seal.core.conditions.untrue",
+def _kind_of(name: str) -> str:
+    """Return the kind of a condition's class: its name in snake_case."""
+    return _CAMEL.sub("_", name).lower()
+
+
+ELSEWHERE = {
+    "seal.core.conditions.chat": ["Unconfirmed", "Untrue"],
+    "seal.core.conditions.state": ["AllOf", "DependsOn", "StateHas", "StateUnchanged"],
 }
-"""Kind of a condition of ours to its module, which is imported when a record first names it."""
+"""Module to its conditions. It is imported when a record first names one of them."""
+_HOMES = {_kind_of(name): module for module, names in ELSEWHERE.items() for name in names}
 
 
 class Condition:
@@ -46,7 +48,7 @@ class Condition:
         super().__init_subclass__(**options)
         if abstract:
             return
-        kind = _CAMEL.sub("_", cls.__name__).lower()
+        kind = _kind_of(cls.__name__)
         if "kind" not in get_annotations(cls):
             raise TypeError(
                 f"condition {cls.__name__} has no field `kind`, without which no record names it; "
@@ -54,7 +56,7 @@ class Condition:
             )
         # A slotted dataclass is made twice; the second class takes the first one's place.
         other = Condition.known.get(kind, cls)
-        home = _ELSEWHERE.get(kind, other.__module__)
+        home = _HOMES.get(kind, other.__module__)
         if (home, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise TypeError(
                 f"condition {cls.__module__}.{cls.__qualname__} has the kind {kind!r} of "
@@ -65,7 +67,7 @@ class Condition:
     @staticmethod
     def kinds() -> dict[str, type[Condition]]:
         """Return all that records may name, by kind."""
-        for module in _ELSEWHERE.values():
+        for module in ELSEWHERE:
             import_module(module)
         return Condition.known
 
@@ -131,12 +133,12 @@ class Condition:
             if isinstance(value, Condition):
                 return value
             kind = value.get("kind") if isinstance(value, dict) else None
-            if not isinstance(kind, str) or kind not in {**Condition.known, **_ELSEWHERE}:
+            if not isinstance(kind, str) or kind not in {**Condition.known, **_HOMES}:
                 known = ", ".join(sorted(Condition.kinds()))
                 raise PydanticCustomError("kind", "no condition kind; known: {k}", {"k": known})
             if kind not in adapters:
                 if kind not in Condition.known:
-                    import_module(_ELSEWHERE[kind])
+                    import_module(_HOMES[kind])
                 adapters[kind] = TypeAdapter(Condition.known[kind])
             fields = {name: item for name, item in value.items() if name != "kind"}
             try:

@@ -64,22 +64,13 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 _IRREGULAR = {
+    **{w: w for w in ("sky", "news", "inning", "outing", "canning", "howe")},
+    **{w: w for w in ("proceed", "exceed", "succeed")},
+    **{f"{w}s": w for w in ("inning", "outing", "canning")},
     "skies": "sky",
-    "sky": "sky",
     "dying": "die",
     "lying": "lie",
     "tying": "tie",
-    "news": "news",
-    "inning": "inning",
-    "innings": "inning",
-    "outing": "outing",
-    "outings": "outing",
-    "canning": "canning",
-    "cannings": "canning",
-    "howe": "howe",
-    "proceed": "proceed",
-    "exceed": "exceed",
-    "succeed": "succeed",
 }
 _DERIVED = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"),

@@ -75,10 +75,12 @@ def table_after(step: Step, name: str) -> Table:
 class _Compared(Condition, abstract=True):
     """Base of conditions that look back at one step, and are measured by one of two sets of rules.
 
-    A subclass has the fields `since`, the position of the step or None, and `match`.
+    A subclass has the fields `since` (the position of the step, or None) and `match`. It has a
+    `table`, or says itself what it reads.
     """
 
     __slots__ = ()
+    table: str
     since: int | None
 
     def under(self, match: Match) -> Self:
@@ -88,6 +90,14 @@ class _Compared(Condition, abstract=True):
     def references(self) -> frozenset[int]:
         """Return the step that is compared with."""
         return frozenset() if self.since is None else frozenset({self.since})
+
+    def reads(self, step: Step) -> Hashable:
+        """Return the version of the table, or the step's position where it is the message."""
+        return step.index if self.table == MESSAGE else id(table_after(step, self.table))
+
+    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
+        """Return the version of the table that is compared with."""
+        return None if self.since is None else id(table_after(reached[self.since], self.table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +133,6 @@ class StateHas(_Compared):
         found = compared(self.measure, now, before, self.rows, self.match)
         return 0.0 if found is None else rows_similarity(*found, self.columns, self.match)
 
-    def reads(self, step: Step) -> Hashable:
-        """Return the version of the table, or the step's position where it is the message."""
-        return step.index if self.table == MESSAGE else id(table_after(step, self.table))
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return the version of the table that is compared with."""
-        if self.since is None or self.table == MESSAGE:
-            return None
-        return id(table_after(reached[self.since], self.table))
-
 
 @dataclass(frozen=True, slots=True)
 class StateUnchanged(_Compared):
@@ -155,14 +155,6 @@ class StateUnchanged(_Compared):
 
         before = table_after(reached[self.since], self.table)
         return float(unchanged(table_after(step, self.table), before, self.match))
-
-    def reads(self, step: Step) -> Hashable:
-        """Return the version of the table."""
-        return None if self.since is None else id(table_after(step, self.table))
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return the version of the table that is compared with."""
-        return None if self.since is None else id(table_after(reached[self.since], self.table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +221,10 @@ class DependsOn(_Compared):
             for arguments in ({**call["arguments"], **values}, {**values, **call["arguments"]})
         ]
         return {**row, "calls": filled}
+
+    def reads(self, step: Step) -> Hashable:
+        """Return the position of the message."""
+        return step.index
 
     def recalls(self, reached: Mapping[int, Step]) -> Hashable:
         """Return the position of the step of the earlier call."""

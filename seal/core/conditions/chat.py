@@ -1,4 +1,4 @@
-"""Calls that the user must have confirmed before they are made."""
+"""What must not happen in a chat: calls that nobody confirmed, messages that nothing bears out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from seal.core.canonical import canonical_json
 from seal.core.conditions.condition import AtSteps, OfTheStepAlone
+from seal.core.confirmation import confirmation, exchanges
+from seal.core.untruths import untruths
 
 if TYPE_CHECKING:
     from seal.core.types import Step
@@ -42,9 +44,6 @@ class Unconfirmed(OfTheStepAlone):
     def _unconfirmed(self, steps: Sequence[Step]) -> Iterator[int]:
         failed = {s.result.call_id for s in steps if s.result is not None and s.result.error}
         used: set[tuple[int, bytes]] = set()
-        # The rules of languages are loaded where such a condition is measured alone.
-        from seal.core.confirmation import confirmation, exchanges
-
         said = exchanges(steps)
         for place, step in enumerate(steps):
             if not self.similarity(step, {}) or step.call is None:
@@ -57,3 +56,22 @@ class Unconfirmed(OfTheStepAlone):
                 yield step.index
             elif step.call.id not in failed:
                 used.add((asked, key[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Untrue(OfTheStepAlone):
+    """A message of the agent to its user that tells an untruth: made for minefields.
+
+    It claims an action that no result shows, or states a fact that neither the user nor a result
+    gave (`seal.core.untruths`).
+    """
+
+    kind: str = field(default="untrue", init=False)
+
+    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
+        """Return 1 for a message that tells an untruth if nothing came before it, else 0."""
+        return float(any(untruths([step])))
+
+    def among(self, steps: Sequence[Step]) -> AtSteps:
+        """Return the condition for a chat: 1 for each message in it that tells an untruth."""
+        return AtSteps(frozenset(untruth.step for untruth in untruths(steps)))
