@@ -181,7 +181,8 @@ def lint(
 
     found = open_pool(bench_of(pool, tools))
     own = found.benchmark.worlds() if found.benchmark else {}
-    return Findings(found.name, check(found.folder, threshold, allow_code, own))
+    report = check(found.folder, threshold, allow_code, own)
+    return Findings(report.tasks, report.tools, report.twin_share, report.findings, found.name)
 
 
 @checked

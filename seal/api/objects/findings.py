@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from seal.api.objects.base import Shown
 from seal.core.signatures import checked_names
@@ -11,47 +12,22 @@ from seal.pools.lint import KINDS, LintReport
 from seal.report.glance import Glance
 from seal.report.grids import Grid, drawn
 
-if TYPE_CHECKING:
-    from seal.pools.lint.findings import Finding
-
 _COLUMNS = ("finding", "severity", "count", "what it is; examples")
 
 
 @checked_names
-class Findings(Shown):
-    """What is wrong or doubtful in a pool.
+@dataclass(frozen=True, repr=False)
+class Findings(LintReport, Shown):
+    """What is wrong or doubtful in a pool."""
 
-    Args:
-        pool: Its name or folder.
-        report: What lint found.
-    """
-
-    def __init__(self, pool: str, report: LintReport) -> None:
-        self._pool = pool
-        self.report = report
-        self.tasks: int = report.tasks
-        """Tasks that could be read."""
-        self.tools: int = report.tools
-        """Tools that could be read."""
-        self.twin_share: float | None = report.twin_share
-        """Share of the tasks with relevant tools of which one has a near duplicate; None: no task
-        has relevant tools."""
-        self.findings: tuple[Finding, ...] = report.findings
-        """By kind, the worst first."""
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of findings of each kind that was found."""
-        return self.report.counts()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report with every finding."""
-        return self.report.to_json()
+    pool: str = ""
+    """Its name or folder."""
 
     def _glance(self) -> Glance:
-        return Glance(_grid(self.report, _title(self._pool, self.report), 0))
+        return Glance(_grid(self, _title(self.pool, self), 0))
 
     def _tables(self) -> Iterator[Any]:
-        return lint_tables(self._pool, self.report)
+        return lint_tables(self.pool, self)
 
 
 def lint_tables(pool: str, report: LintReport, examples: int = 2) -> Iterator[Any]:
