@@ -31,7 +31,6 @@ class AnswerTable(Protocol):
 
     def select(self, keys: Sequence[str]) -> list[Row]:
         """Return the rows of at most `PAGE` keys, in any order."""
-        ...
 
     def page(self, after: bytes, kind: str | None) -> list[Row]:
         """Return the next rows behind a key in the order of keys, at most `PAGE`.
@@ -40,27 +39,21 @@ class AnswerTable(Protocol):
             after: Key that comes before them.
             kind: Only rows of this kind; None: all.
         """
-        ...
 
     def insert(self, rows: Sequence[Row]) -> int:
         """Write the rows whose keys have none, all or nothing; return how many were written."""
-        ...
 
     def delete(self, keys: Sequence[bytes]) -> None:
         """Remove rows."""
-        ...
 
     def counts(self) -> list[tuple[bytes, int]]:
         """Return each kind with its number of rows."""
-        ...
 
     def size(self) -> int:
         """Return the bytes that the table takes."""
-        ...
 
     def close(self) -> None:
         """Close all connections; closing twice is fine."""
-        ...
 
 
 def check_version(location: str, version: int) -> None:

@@ -16,7 +16,6 @@ class Environment(Protocol):
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results of all calls of one reply, in execution order."""
-        ...
 
     def states(self) -> Sequence[Tables]:
         """Return the world after each result of the last `call`, in the order of the results.
@@ -24,7 +23,6 @@ class Environment(Protocol):
         Before any call, and where time moved on since the last, the world as it is, alone. Empty
         where there is no state. No table that was returned is ever changed.
         """
-        ...
 
 
 @runtime_checkable
@@ -33,7 +31,6 @@ class Timed(Protocol):
 
     def tick(self) -> None:
         """Take note that the user, or whoever answers the user, takes a turn."""
-        ...
 
 
 @runtime_checkable
@@ -45,7 +42,6 @@ class Eventful(Protocol):
 
         The agent is told of it before it speaks, in a step of the executor that no user sees.
         """
-        ...
 
 
 @runtime_checkable
@@ -54,7 +50,6 @@ class Held(Protocol):
 
     def close(self) -> None:
         """Give it back. Closing twice is fine."""
-        ...
 
 
 class EnvironmentFactory(Protocol):
@@ -68,11 +63,9 @@ class EnvironmentFactory(Protocol):
             trial: Which time.
             offered: Names of the offered tools, for messages; a list may grow during the chat.
         """
-        ...
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers, for the run's `measure`."""
-        ...
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
         """Return the keys of the stored answers that a finished chat was given.
@@ -80,7 +73,6 @@ class EnvironmentFactory(Protocol):
         Computed from the executed calls, so it is right for chats of other processes and of earlier
         sessions of a run.
         """
-        ...
 
 
 class Stateless:

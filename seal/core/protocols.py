@@ -142,7 +142,6 @@ class ChatModel(Protocol):
         Raises:
             ModelError: The server failed or refused.
         """
-        ...
 
 
 @runtime_checkable
@@ -155,7 +154,6 @@ class OpenedPerChat(Protocol):
         Raises:
             NotRecordedError: There is nothing to play for this task: it is skipped.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +195,6 @@ class Retriever(Protocol):
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[list[tuple[str, float]]]:
         """Return for each query at most k (tool id, score), best first, equal scores by id."""
-        ...
 
 
 class Simulator(Protocol):
@@ -213,7 +210,6 @@ class Simulator(Protocol):
             SimulatorError: No usable answer.
             CacheMissError: Replay mode, nothing stored.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,42 +274,34 @@ class Chat(Protocol):
     @property
     def role(self) -> str:
         """The role that speaks."""
-        ...
 
     @property
     def task_id(self) -> str:
         """Id of the task."""
-        ...
 
     @property
     def goal(self) -> int:
         """Position of the goal that is being played."""
-        ...
 
     @property
     def request(self) -> str:
         """Text of that goal, which the user speaks first."""
-        ...
 
     @property
     def persona(self) -> Mapping[str, JSON] | None:
         """The user's brief; None for every other role."""
-        ...
 
     @property
     def steps(self) -> Sequence[Step]:
         """Everything said so far, oldest first."""
-        ...
 
     @property
     def tools(self) -> Sequence[Tool]:
         """Tools offered now."""
-        ...
 
     @property
     def roles(self) -> Sequence[str]:
         """Roles seated in this chat."""
-        ...
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -321,18 +309,15 @@ class Chat(Protocol):
 
         Besides them what the team tells its roles (`Team.measured`, `arranged`, `facts`).
         """
-        ...
 
     @property
     def seconds_left(self) -> float | None:
         """How long the chat may still last; None: there is no limit."""
-        ...
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), json_object: bool = False
     ) -> Completion:
         """Ask this role's model; tokens are counted, equal requests are cached."""
-        ...
 
     def execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Run calls and return one result for each.
@@ -353,11 +338,9 @@ class Chat(Protocol):
             UsageError: What is given are no calls.
             PluginError: The reply has ended.
         """
-        ...
 
     def find_tools(self, query: str, k: int) -> list[Tool]:
         """Retrieve tools for a text and offer them from now on; recorded as a ranking."""
-        ...
 
     def count(self, model: str, usage: Usage) -> None:
         """Count tokens of a model that the role asked by itself.
@@ -365,15 +348,12 @@ class Chat(Protocol):
         They count against the run's budgets. The record names the model, whose answers no replay of
         the run can give.
         """
-        ...
 
     def note(self, text: str) -> None:
         """Keep a text beside what the role says, for readers alone: `seal view` shows it."""
-        ...
 
     def judge(self, answer: str) -> Verdict:
         """Return a verdict on a final answer, by this role's model or by rule."""
-        ...
 
 
 class Agent(Protocol):
@@ -391,7 +371,6 @@ class Agent(Protocol):
 
     def reply(self, chat: Chat) -> Reply:
         """Return what the role says now."""
-        ...
 
 
 class Judge(Protocol):
@@ -399,7 +378,6 @@ class Judge(Protocol):
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal."""
-        ...
 
 
 class Metric(Protocol):
@@ -418,4 +396,3 @@ class Metric(Protocol):
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return one score for each goal and metric name; value None where it does not apply."""
-        ...
