@@ -98,12 +98,8 @@ class CallValidator:
 
     def _wrong_values(self, call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
         if nested_deeper(call.arguments, MAX_DEPTH):
-            yield CallError(
-                "invalid_value",
-                call.name,
-                f"The arguments of {call.name} are nested deeper than {MAX_DEPTH} levels.",
-                f"at most {MAX_DEPTH} levels",
-            )
+            told = f"The arguments of {call.name} are nested deeper than {MAX_DEPTH} levels."
+            yield CallError("invalid_value", call.name, told, f"at most {MAX_DEPTH} levels")
             return
         failures = self._schema(str(call.tool), schema).iter_errors(call.arguments)
         for failure in sorted(failures, key=_place):
@@ -127,57 +123,34 @@ class CallValidator:
 
 
 def _unparsable(call: ToolCall) -> CallError:
-    if call.name.strip():
-        message, expected = f"The arguments of {shortened(call.name)} are not", "a JSON object"
-    else:
-        message, expected = "This is no call: it needs", "a tool's name and a JSON object"
-    return CallError(
-        "unparsable_arguments",
-        call.name,
-        f"{message} {expected}.",
-        expected,
-        call.raw[:1000] if call.arguments is None else shortened(call.arguments),
-    )
+    expected = "a JSON object"
+    told = f"The arguments of {shortened(call.name)} are not {expected}."
+    if not call.name.strip():
+        expected = "a tool's name and a JSON object"
+        told = f"This is no call: it needs {expected}."
+    received = call.raw[:1000] if call.arguments is None else shortened(call.arguments)
+    return CallError("unparsable_arguments", call.name, told, expected, received)
 
 
 def _unknown(call: ToolCall, offered: Sequence[str]) -> CallError:
     close = nearest(call.name, offered)
     hint = f" Did you mean {close}?" if close else ""
-    return CallError(
-        "unknown_tool",
-        call.name,
-        f"There is no tool named {shortened(call.name)}.{hint}",
-        list(offered),
-        call.name,
-        close,
-    )
+    told = f"There is no tool named {shortened(call.name)}.{hint}"
+    return CallError("unknown_tool", call.name, told, list(offered), call.name, close)
 
 
 def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
-    declared = _declared(schema)
-    arguments = call.arguments or {}
-    if not is_open(schema):
-        for name in arguments:
-            if name not in declared:
-                close = nearest(name, declared)
-                hint = f" Did you mean {close!r}?" if close else ""
-                yield CallError(
-                    "unknown_argument",
-                    name,
-                    f"{call.name} takes no argument {shortened(name)}; "
-                    f"it takes: {', '.join(declared) or 'none'}.{hint}",
-                    sorted(declared),
-                    name,
-                    close,
-                )
+    declared, arguments = _declared(schema), call.arguments or {}
+    taken = ", ".join(declared) or "none"
+    for name in () if is_open(schema) else [one for one in arguments if one not in declared]:
+        close = nearest(name, declared)
+        hint = f" Did you mean {close!r}?" if close else ""
+        told = f"{call.name} takes no argument {shortened(name)}; it takes: {taken}.{hint}"
+        yield CallError("unknown_argument", name, told, sorted(declared), name, close)
     for name in required_names(schema):
         if name not in arguments:
-            yield CallError(
-                "missing_argument",
-                name,
-                f"{call.name} needs the argument {name!r}, which is missing.",
-                declared[name],
-            )
+            told = f"{call.name} needs the argument {name!r}, which is missing."
+            yield CallError("missing_argument", name, told, declared[name])
 
 
 def _declared(schema: dict[str, Any]) -> dict[str, Any]:
@@ -202,18 +175,12 @@ def _place(failure: ValidationError) -> tuple[list[str], str]:
 
 def _finding(call: ToolCall, failure: ValidationError) -> CallError:
     path = ".".join(map(str, failure.absolute_path)) or call.name
+    wanted, got = failure.validator_value, failure.instance
+    problem = f"expected {failure.validator} {shortened(wanted)}, got {shortened(got)}"
     if failure.validator is None or failure.validator in _NESTED:
         problem = failure.message[:300]
-    else:
-        wanted = f"{failure.validator} {shortened(failure.validator_value)}"
-        problem = f"expected {wanted}, got {shortened(failure.instance)}"
-    return CallError(
-        _kind(failure),
-        path,
-        f"Argument {shortened(path)} of {call.name}: {problem}.",
-        failure.validator_value,
-        failure.instance,
-    )
+    told = f"Argument {shortened(path)} of {call.name}: {problem}."
+    return CallError(_kind(failure), path, told, wanted, got)
 
 
 def _kind(failure: ValidationError) -> ErrorKind:
