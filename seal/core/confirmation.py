@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
 from seal.core.consent import affirms, calls_off, clauses, holds, plain, spoken_in
 from seal.core.stated import Sense, is_phone, leaves, said, spelled, states
-from seal.core.text import CJK, HANGUL, sentences, words
+from seal.core.text import CJK, HANGUL, sentences, word_list, words
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables
@@ -133,71 +133,9 @@ _REFERRING = re.compile(
 _SHORT = 4
 """Words of a short clause, at most: it agrees, or it names something."""
 _NO_BLANKS = re.compile(f"[{CJK}{HANGUL}]")
-_PLAIN = frozenset(
-    words(
-        # English
-        "a able about absolutely again ahead all alright also amazing and anytime anyway are as"
-        " asap at awesome away be because been best boy brilliant bro buddy by can certainly cheers"
-        " clear confirm confirmed contact cool correct could course d dear definitely delete do"
-        " does done dude enough entry everything exactly excellent exact fantastic fine fire for"
-        " from gladly go going good got great guys happy has have he hell her here hey him his hmm"
-        " hope i im in indeed is it its just kind kindly let like ll look looks lot lots love"
-        " lovely m make man mate matches me message mind much my need needed nice nothing now"
-        " number of oh ok okay on one only our out p perfect phone please pls plz pretty proceed"
-        " quick quickly re ready really remind reminder remove right s save saved say see send sent"
-        " set she sir so soon sounds splendid straight super sure t text thank thanks that the"
-        " their them then there these they thing this those thx to too totally true ty u up us ve"
-        " very want wanted was way we well what when will wish with wonderful works worries would"
-        " possible trust ship yea yeah yep yes you your yours yup add"
-        # German
-        " ab abschicken absenden alles als also an auf bestens bestätige bestätigt bitte danke"
-        " dankeschön das dass dein dem den denn der die dies diese dieser du ein eine einen er es"
-        " freut für ganz genau genauso gern gerne gut hinzufügen ich ihm ihn ihnen ihr ist ja"
-        " jawohl jetzt klar klasse kontakt leg los lösch lösche löschen mach machen mal mich mir"
-        " dir nachricht nummer nur okay passt prima richtig schick schicke schicken schnell schon"
-        " sehr sende senden setz sie sieht sind so sofort speicher speichern stimmt super tu tun"
-        " und uns unbedingt vielen dank war wie wir wunderbar zu"
-        # French
-        " ajoute ajoutez au aux beaucoup bien bon bonne c ce cela ces cet cette c'est confirme d"
-        " dac de des donc du elle en enregistre envoie envoies envoyer envoyez est et exact"
-        " exactement fais faites génial il ils j je l la le les leur lui là m ma maintenant me"
-        " merci message moi mon n oui ouais nous numéro parfait plaît pour qu que rappel s stp"
-        " suite supprime super svp t te tout toute très tu un une va vas vite volontiers vous y"
-        " allez bien sûr accord ça correct"
-        # Spanish, Italian, Portuguese
-        " a al adelante ahora bien buena bueno claro con de del el ella ellos en enviar envía"
-        " envíalo envíaselo eso esta está este esto excelente favor gracias hazlo la las le lo los"
-        " lugar me mensaje mi muchas muy número obrigada obrigado o os para perfecto por que se si"
-        " sí su todo un una va vale ya y"
-        " adesso bene certo che ci così dai e è fai favore fallo grazie gli ho il inoltra invia"
-        " invialo io le lei lui messaggio mille molto non perfetto piacere procedi pure questo"
-        " subito sì tutto va vai"
-        " agora as bem com da das do dos ela ele envia envie enviar essa esse está este isso faça"
-        " já mande manda mensagem muito no na perfeito pode sim tudo uma um você"
-        # Russian
-        " благодарю бы в вам все всё да давай давайте его ей ему её здорово именно и им их конечно"
-        " мне можно на так отлично отправь отправьте отправляй отправляйте пожалуйста правильно"
-        " подтверждаю прекрасно сделай сейчас спасибо сразу супер согласен тебе то точно что это я"
-        " большое хорошо"
-    )
-)
+_AGREEING = word_list("agreeing")
 """Words that agree, thank, refer to what was said, or tell to go ahead; in short clauses."""
-_ASKING = _PLAIN | frozenset(
-    words(
-        "shall should may might will would we you does not no or continue carry agree agreed"
-        " approve allow following follows sound look sending deleting removing saving setting"
-        " adding create creating cancel cancelling accept accurate action apply approval call"
-        " command complete details execute finalise finalize info information ahead operation out"
-        " perform permission request run start step submit task update consent valid satisfied"
-        " soll sollen darf dürfen kann können möchten möchtest willst wollen recht fortfahren"
-        " weitermachen einverstanden oder nicht wahr ordnung"
-        " dois puis peux faut voulez veux souhaitez je que convient continuer procéder non pas"
-        " debo puedo quiere quieres desea envíe envío procedo hago"
-        " devo posso vuoi vuole invii invio procedere giusto corretto mando"
-        " quer eu envio certo correto prosseguir confirma"
-        " отправить отправлять могу ли ты вы хотите продолжить верно нет или не"
-    )
-)
+_ASKING = _AGREEING | word_list("asking")
 """Words of a question that only asks for leave."""
 
 
@@ -289,7 +227,7 @@ def _beyond(answer: str, told: str, values: Iterable[str], names: Iterable[str])
         said = re.sub(r"\D", "", number)
         if not any(said == other or (len(said) > 2 and said in other) for other in digits):
             return True
-    others = {word for name in names for word in words(name)} - known - _PLAIN
+    others = {word for name in names for word in words(name)} - known - _AGREEING
     german = "de" in spoken_in(answer)
     return any(_adds(clause, known, others, german) for clause in clauses(_marked(answer)))
 
@@ -302,7 +240,7 @@ def _adds(clause: str, known: set[str], others: set[str], german: bool) -> bool:
     new = [
         (place, part)
         for place, part in enumerate(said)
-        if not {*words(part)} <= known and not {*words(part)} <= _PLAIN
+        if not {*words(part)} <= known and not {*words(part)} <= _AGREEING
     ]
     if len(said) <= _SHORT:
         return bool(new)

@@ -20,12 +20,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from seal.core.spoken import MONTHS, NUMBER_WORDS, WEEKDAYS
-from seal.core.text import sentences, words
+from seal.core.text import sentences, word_list, words
 
 Kind = Literal["address", "code", "number", "name", "day", "quotation", "answer"]
 
@@ -148,7 +147,7 @@ class Knowledge:
         return [
             word
             for word in said
-            if plain[word] not in _listed("casual") and len(word) > 1 and not self._has_word(word)
+            if plain[word] not in word_list("casual") and len(word) > 1 and not self._has_word(word)
         ]
 
     @cached_property
@@ -259,15 +258,8 @@ def _names(sentence: str) -> Iterator[StatedFact]:
         word = match.group()
         begins = not before or before[-1] in ":;-–—*•(\"'“‘…" or before.endswith(("...", ". "))
         plain = re.sub(r"['’]\w+$", "", word).casefold()
-        if not begins and plain not in _listed("no_names") | _listed("casual") | _DAYS:
+        if not begins and plain not in word_list("no_names") | word_list("casual") | _DAYS:
             yield StatedFact("name", word)
-
-
-@cache
-def _listed(name: str) -> frozenset[str]:
-    """Return the words of `words/NAME.txt`."""
-    text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
 
 
 def _stem(word: str) -> str:

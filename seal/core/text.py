@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Kana and Chinese characters, which are written without blanks, as part of a regex class."""
@@ -42,6 +42,15 @@ def split_identifiers(text: str) -> str:
 def words(text: str) -> list[str]:
     """Return the lower-cased words of a text, identifiers split, in order."""
     return [word.lower() for word in _WORD.findall(split_identifiers(text))]
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """Return the words of `words/NAME.txt`, which blanks and line breaks part."""
+    from importlib.resources import files
+
+    text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
 
 
 def sentences(text: str) -> list[str]:
