@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -40,14 +41,10 @@ class CsvRows:
         self._table = csv.DictReader(
             StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
         )
-        self.columns = self._columns()
+        self.columns: tuple[str, ...] = ()
         """Names of the columns; none where the first row is malformed."""
-
-    def _columns(self) -> tuple[str, ...]:
-        try:
-            return tuple(self._table.fieldnames or ())
-        except csv.Error:
-            return ()
+        with suppress(csv.Error):
+            self.columns = tuple(self._table.fieldnames or ())
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
         """Yield the place of each row and its fields, stripped; a text for a malformed one."""

@@ -128,8 +128,8 @@ _OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Let an error of writing, such as that of a full disk, name the file; it does so of opening.
+def naming(path: Path | str) -> Iterator[None]:
+    """Let an error of writing, such as that of a full disk, name the file as one of opening does.
 
     Raises:
         OSError: The block's own, with the path.
@@ -137,14 +137,9 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        name_file(error, path)
+        if error.filename is None and error.errno in _OF_WRITING:
+            error.filename = str(path)
         raise
-
-
-def name_file(error: OSError, path: Path | str) -> None:
-    """Put the path into an error of writing that names no file."""
-    if error.filename is None and error.errno in _OF_WRITING:
-        error.filename = str(path)
 
 
 class Lock:

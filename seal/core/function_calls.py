@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import orjson
@@ -55,19 +56,14 @@ def wire_name(name: str) -> str:
 
 def _plain(name: str, leading_letter: bool) -> str:
     candidate = _OTHER.sub("_", name)
-    if not any(c.isalnum() for c in candidate):
-        candidate = "tool"
-        return candidate + "_" + _hex(name, 0)
-    if leading_letter and not (candidate[0].isalpha() or candidate[0] == "_"):
-        candidate = "_" + candidate
-    return candidate
+    if not any(map(str.isalnum, candidate)):
+        return f"tool_{_hex(name, 0)}"
+    is_led = candidate[0].isalpha() or candidate[0] == "_"
+    return candidate if is_led or not leading_letter else f"_{candidate}"
 
 
 def _marked(name: str, candidate: str) -> Iterator[str]:
-    number = 0
-    while True:
-        yield f"{candidate[:55]}_{_hex(name, number)}"
-        number += 1
+    return (f"{candidate[:55]}_{_hex(name, number)}" for number in count())
 
 
 def _hex(name: str, number: int) -> str:

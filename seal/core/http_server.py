@@ -11,28 +11,11 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from seal.core.deadlines import seconds_left, within
-from seal.core.errors import (
-    InfrastructureError,
-    ModelError,
-    OverdueError,
-    UsageError,
-    shortened,
-)
+from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
 from seal.core.plain import json_bytes
-from seal.core.secrets import (
-    ServerSettings,
-    public_url,
-    server_url,
-)
+from seal.core.secrets import ServerSettings, public_url, server_url
 from seal.core.servers import Server, sentences
-from seal.core.streams import (
-    CHAT,
-    CutStreamError,
-    Streamed,
-    answer_in,
-    has_words,
-    is_ended,
-)
+from seal.core.streams import CHAT, CutStreamError, Streamed, answer_in, has_words, is_ended
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager

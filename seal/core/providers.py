@@ -7,21 +7,10 @@ import os
 import re
 from typing import Any
 
-from seal.core.errors import (
-    RequestError,
-    UsageError,
-)
+from seal.core.errors import RequestError, UsageError
 from seal.core.http_server import HttpServer
-from seal.core.secrets import (
-    GEMINI_URL,
-    OPENAI_URL,
-    ServerSettings,
-)
-from seal.core.streams import (
-    CHAT,
-    GEMINI,
-    RESPONSES,
-)
+from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
+from seal.core.streams import CHAT, GEMINI, RESPONSES
 
 _log = logging.getLogger(__name__)
 _OPENAI = "https://api.openai.com/v1"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault
-from seal.core.folders import in_work, name_file, naming, part_of
+from seal.core.folders import in_work, naming, part_of
 from seal.core.plain import json_bytes
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
@@ -238,12 +238,9 @@ def append_line(file: Any, line: bytes) -> None:
     Raises:
         OSError: It cannot be written; names the file.
     """
-    try:
+    with naming(file.name):
         file.write(line)
         file.flush()
-    except OSError as error:
-        name_file(error, file.name)
-        raise
 
 
 def close_file(file: Any) -> None:
@@ -252,7 +249,7 @@ def close_file(file: Any) -> None:
     Raises:
         OSError: What is left cannot be written; names the file.
     """
-    with naming(Path(file.name)):
+    with naming(file.name):
         file.close()
 
 

@@ -12,7 +12,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -259,11 +259,9 @@ class Server(ABC):
                     counts.outage = str(failure)[:LONGEST_OUTAGE]
                     standing.down.set()
 
-    def transient(
-        self, said: str, wait_s: float | None = None, status: int = 200, found: bool = True
-    ) -> TransientError:
+    def transient(self, said: str, status: int = 200, found: bool = True) -> TransientError:
         """Return a failure that may pass, after what the server said (`TransientError`)."""
-        return TransientError(self.told(said), wait_s, status, found)
+        return TransientError(self.told(said), None, status, found)
 
     def told(self, said: str) -> str:
         """Return what the server said on one line, with its name and without secrets."""
@@ -410,20 +408,11 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     `retry-after-ms` is OpenAI's own.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        seconds = _seconds(headers.get(name), unit)
-        if seconds is not None:
-            return seconds
-    return None
-
-
-def _seconds(value: str | None, unit: float) -> float | None:
-    if not value:
-        return None
-    try:
-        seconds = float(value) * unit
-    except ValueError:
-        try:
+        value, seconds = headers.get(name) or "", math.nan
+        with suppress(TypeError, ValueError):
             seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (TypeError, ValueError):
-            return None
-    return max(0.0, seconds) if seconds == seconds else None  # NaN is no wait
+        with suppress(ValueError):
+            seconds = float(value) * unit
+        if not math.isnan(seconds):
+            return max(0.0, seconds)
+    return None

@@ -85,17 +85,9 @@ _OF_GOALS = frozenset({*PERFECT} - {"dialogue_accuracy", "progress", "optimal_pa
 """Metrics that tell of a goal, whatever else its dialogue holds."""
 _SUCCESS = "the benchmark's success"
 _OF_FORM = frozenset({"ife", "ifn", "ian"})
-_OF_CALLS = frozenset(
-    {"abstention", "calls_right", "all_gold_calls", "call_recall", "call_precision", "call_f1"}
-    | {
-        "param_acc_gold",
-        "param_acc_matched",
-        "arg_name_f1",
-        "arg_value_acc",
-        *PATTERNS,
-        IAC_UPSTREAM,
-    }
-)
+_OF_ARGUMENTS = frozenset({"param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc"})
+_OF_CALLS = _OF_ARGUMENTS | {"abstention", "calls_right", "all_gold_calls", "call_recall"}
+_OF_CALLS |= {"call_precision", "call_f1", *PATTERNS, IAC_UPSTREAM}
 _FAULTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "a call is left out": (
         _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "iac", IAC_UPSTREAM},
