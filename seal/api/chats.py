@@ -9,14 +9,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
 from seal.api.settings import RunOptions, settings_of
-from seal.core import Task, UnknownNameError
+from seal.core import check_name
 from seal.core.signatures import checked
 from seal.pools.lookup import Bench
 from seal.runs.agent_settings import AgentUnderTest
 
 if TYPE_CHECKING:
     from seal.agents.autogen import Group
-    from seal.pools.pool import StoredPool
 
 
 @contextmanager
@@ -60,7 +59,10 @@ def groupchat(
     from seal.runs.run_folder import RunFolder
 
     opened = played(settings_of(bench, options, agent))
-    found = _task(opened.pool, task)
+    tasks = {one.id: one for one in opened.pool.tasks()}
+    played_id = next(iter(tasks)) if task is None else task
+    check_name("task", played_id, tasks)
+    found = tasks[played_id]
     with (
         TemporaryDirectory() as place,
         Engine(opened.settings, RunFolder(Path(place)), opened.pool) as engine,
@@ -69,11 +71,3 @@ def groupchat(
         ranked = engine.rank([found]).rankings.get(found.id, ())
         with engine.chat(found, rankings=ranked) as conversation:
             yield Group(conversation)
-
-
-def _task(pool: StoredPool, task_id: str | None) -> Task:
-    tasks = {task.id: task for task in pool.tasks()}
-    found = next(iter(tasks.values())) if task_id is None else tasks.get(task_id)
-    if found is None:
-        raise UnknownNameError("task", str(task_id), tasks)
-    return found

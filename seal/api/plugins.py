@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seal.core import UnknownNameError
+from seal.core import check_name
 from seal.core.registry import Registry, load_dotted
 from seal.core.signatures import checked
 
@@ -50,7 +50,6 @@ def register(kind: str, name: str, plugin: Any) -> None:
         >>> run["call_recall"].mean
         0.0
     """
-    if kind not in REGISTRIES:
-        raise UnknownNameError("kind of plug-in", kind, REGISTRIES)
+    check_name("kind of plug-in", kind, REGISTRIES)
     registry: Registry = load_dotted(REGISTRIES[kind])
     registry.register(name, plugin)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from seal.core import Task, UnknownNameError
+from seal.core import Task, check_name
 from seal.core.signatures import checked
 from seal.pools import REGISTRY
 from seal.pools.benchmark import loaded
@@ -279,8 +279,7 @@ def generate(
     for name in REGISTRY.names():
         known = known_benchmark(name)
         offered |= {} if known is None else known.generators
-    if what not in offered:
-        raise UnknownNameError("kind of generation", what, offered)
+    check_name("kind of generation", what, offered)
     return loaded(offered[what])(bench_of(bench, tools), out, **options)
 
 

@@ -1,4 +1,4 @@
-"""Whether a user's answer allows just what the agent asked leave for: by rule, without a model.
+"""Whether a user's answer allows exactly what the agent asked to do. Decided by rule, by no model.
 
 An answer confirms a call where it affirms (`seal.core.consent`), and
 
@@ -7,21 +7,21 @@ An answer confirms a call where it affirms (`seal.core.consent`), and
 2. the question leaves no choice open: "to Bo or to Cleo? - Yes" names neither. Where it does, the
    answer must name what is then done. "Or would you like to change anything?" is no choice.
 3. the answer makes no choice that the question does not spell out: "Yes, the second".
-4. the sentence that asks last is about what is confirmed: 'About "Dinner at 8" to Bo: is the
+4. the last sentence that asks is about what is confirmed: 'About "Dinner at 8" to Bo: is the
    weather nice?' is not. The values may stand outside it, or before a colon in it. It must then
    refer to them ("shall I do that?"), repeat a word beside them ("cancel the booking?"), or say
-   nothing else ("ok?", "shall I go ahead?"). Not read in scripts without blanks.
+   nothing else ("ok?", "shall I go ahead?"). In scripts without blanks this is not checked.
 5. the answer names nothing but what the agent named, or what stands in the world for the values
    asked about: "Yes, Bob" to a question about a number is good only if the number is Bob's.
 
-An answer names its numbers, and names of the world whatever their case. It also names capitalised
-words, but for the first of a clause of five words and more. In a clause of up to four words it
-names each word but such as only agree, thank or refer ("please send it now"). German capitals, and
-words of scripts without blanks between them, count only as names of the world. When in doubt
-nothing was confirmed.
+An answer names its numbers, and names of the world in any case. In a clause of five words or more
+it also names capitalised words, except the first. In a clause of up to four words it names every
+word, except words that only agree, thank or refer ("please send it now"). German capitals, and
+words in scripts without blanks, count only if they are names of the world. When in doubt, nothing
+was confirmed.
 
-Values are the same whatever their case, for a value begins with a capital by where it stands in a
-sentence: who asks about "dinner is at 8" has asked about "Dinner is at 8".
+The case of a value does not matter, because the first word of a sentence has a capital. A question
+about "dinner is at 8" is one about "Dinner is at 8".
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ _ASKING = _AGREEING | word_list("asking")
 
 
 def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable[str] = ()) -> bool:
-    """Tell whether an answer allows just what was asked leave for, by the rules of this module.
+    """Tell whether an answer allows exactly what was asked, by the rules of this module.
 
     >>> [confirms("Yes, Bob.", "Text +46 70 02?", ["+467002", one]) for one in ("Bob", "Bo")]
     [True, False]

@@ -1,10 +1,11 @@
-"""What a user answers to the question whether something may be done: by rule, without a model.
+"""Whether a user's answer agrees to what was asked. Decided by rule, without a model.
 
 A text affirms where one of its clauses begins with a word of assent ("yes", "go ahead", "oui",
 "好的"), and nothing in it takes that back: no reservation or condition of the same language ("but",
-"if", "no"), and no question. Read are English, German, French, Spanish, Italian, Portuguese,
-Russian, Chinese, Japanese and Korean; "ok" and signs such as a thumb up are of each of them. When
-in doubt nothing was affirmed. Whether just what was asked is allowed: `seal.core.confirmation`.
+"if", "no"), and no question. The languages are English, German, French, Spanish, Italian,
+Portuguese, Russian, Chinese, Japanese and Korean. "ok" and signs such as a thumb up belong to each
+of them. When in doubt, nothing was affirmed. `seal.core.confirmation` decides whether an answer
+allows exactly what was asked.
 """
 
 from __future__ import annotations

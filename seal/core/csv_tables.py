@@ -1,4 +1,4 @@
-"""Tables that people fill in: CSV files, written, and read row by row, none lost without a word."""
+"""Tables that people fill in: CSV files. Reading reports every row, also a malformed one."""
 
 from __future__ import annotations
 

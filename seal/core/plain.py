@@ -1,6 +1,6 @@
-"""JSON text of whatever a model, a tool or a file said: writing it never fails for what it is.
+"""JSON text of values from models, tools and files. Writing never fails because of a value.
 
-What a JSON line cannot hold is written as the nearest thing that it can:
+A value that a JSON line cannot hold is written as the nearest one that it can hold:
 
 - half of a surrogate pair, which UTF-8 lacks, as U+FFFD; two halves that belong together as their
   character;
@@ -10,9 +10,9 @@ What a JSON line cannot hold is written as the nearest thing that it can:
 - what is nested deeper than `MAX_DEPTH` as the text `TOO_DEEP`;
 - a key that is no text as its text, a tuple as a list.
 
-Python literals in such texts are read here too, and never evaluated. Trees of them are built one at
-a time, and nowhere else: CPython before 3.11.9 and 3.12.2 keeps the depth of such a tree in one
-place for all threads. It raises SystemError where two are built at once (python/cpython 106905).
+Python literals in such texts are read here too. They are never evaluated. Only this module builds
+their syntax trees, one at a time: CPython before 3.11.9 and 3.12.2 keeps the depth of a tree in one
+place for all threads. It raises SystemError if two are built at once (python/cpython 106905).
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def statement(answer: str, value: Any, sense: Sense = Sense()) -> Statement:
 def states(text: str, value: Any, sense: Sense = Sense()) -> bool:
     """Tell whether a text states a JSON value.
 
-    A question may state one too: who asks leave to send something has said what.
+    A question may state a value, too: "Shall I send 5 dollars?" states 5.
 
     >>> [states(text, 5) for text in ("five dollars", "it is not 5", "the 5th", "at 5.5")]
     [True, False, True, False]

@@ -1,4 +1,4 @@
-"""Files of TREC: how goals and tools are called in them, and rankings that others wrote."""
+"""Files of TREC: the names of goals and tools in them, and rankings that other systems wrote."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.api.pools import augment, load_pool
 from seal.api.runs import run
@@ -125,22 +125,12 @@ _Key = tuple[str, int, int, str]
 _Values = Mapping[_Key, float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(NamedTuple):
     """A score that cannot be."""
 
-    check: str
-    """What was done: `the gold`, a change, or a fault."""
     task: str
-    goal: int
-    metric: str
-    value: float | None
-    expected: str
-
-    def __str__(self) -> str:
-        """Return it as a line."""
-        place = f"{self.task}, goal {self.goal}"
-        return f"{self.check}: {place}: {self.metric} is {self.value}, expected {self.expected}"
+    told: str
+    """What was done (`the gold`, a change, or a fault), the score, and what was expected."""
 
 
 def check_benchmark(
@@ -191,7 +181,7 @@ def check_benchmark(
         _check_played(checks, without_gold, exact=limit is None)
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
-    new = [str(one) for one in found if one.task not in excused]
+    new = [one.told for one in found if one.task not in excused]
     assert not new, "\n".join([f"{len(new)} scores cannot be:", *new[:50]])
     gone = sorted(excused.keys() - {one.task for one in found}) if limit is None else []
     assert not gone, f"known to contradict, and do not any more; remove: {', '.join(gone)}"
@@ -307,8 +297,7 @@ class _Checks:
         if not changed:
             return {}
         model = _Altered(played, self._pool.benchmark)
-        values = _values(self._run(name, model=model).folder)
-        return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
+        return _of_goals(self._run(name, model=model).folder, changed)
 
     def _edited(self, name: str, edit: Edit) -> _Values:
         """Return the scores of the goals in whose chats something was said or found otherwise."""
@@ -331,8 +320,7 @@ class _Checks:
             judge_model=judge,
         )
         rescore(folder.path, how)
-        values = _values(folder)
-        return {key: value for key, value in values.items() if (key[0], key[2]) in changed}
+        return _of_goals(folder, changed)
 
     def _turned(self, name: str, turns: Turn) -> _Values:
         """Return what is told of the goals of dialogues of another length, by what they were."""
@@ -407,8 +395,14 @@ def _values(folder: RunFolder) -> dict[_Key, float | None]:
     return {(s.task_id, s.trial, s.goal, s.metric): s.value for s in folder.scores()}
 
 
+def _of_goals(folder: RunFolder, goals: Collection[tuple[str, int]]) -> _Values:
+    return {key: value for key, value in _values(folder).items() if (key[0], key[2]) in goals}
+
+
 def _contradiction(check: str, key: _Key, value: float | None, expected: str) -> Contradiction:
-    return Contradiction(check, key[0], key[2], key[3], value, expected)
+    task, _, goal, metric = key
+    told = f"{task}, goal {goal}: {metric} is {value}, expected {expected}"
+    return Contradiction(task, f"{check}: {told}")
 
 
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {

@@ -1,4 +1,4 @@
-"""What must not happen in a chat: calls that nobody confirmed, messages that nothing bears out."""
+"""What must not happen in a chat: calls without a confirmation, and untrue messages."""
 
 from __future__ import annotations
 

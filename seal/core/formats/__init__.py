@@ -1,8 +1,8 @@
-"""How models without tool calling write calls, and how that is read.
+"""How models without tool calling write calls, and how SEAL reads them.
 
-A text is parsed as JSON, else as a Python literal, and never evaluated. What could not be read is a
-call whose arguments are None; what had to be repaired keeps its text beside its arguments, in
-`ToolCall.raw`, out of which `repairs_of` tells the repairs.
+A text is parsed as JSON, else as a Python literal. It is never evaluated. A call that cannot be
+read has the arguments None. A call that had to be repaired keeps its text in `ToolCall.raw`, beside
+its arguments. `repairs_of` tells the repairs from that text.
 """
 
 from __future__ import annotations

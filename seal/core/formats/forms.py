@@ -1,8 +1,7 @@
 """What a text protocol has to know: how calls, results and answers are written, and read again.
 
-A map of arguments is read as a model wrote it: JSON, else a Python literal, never evaluated. What
-had to be repaired is told by name (`Repair`), so that a score can tell who keeps a form from who is
-forgiven.
+A map of arguments is JSON, else a Python literal, which is never evaluated. Every repair has a name
+(`Repair`), so that a score can tell models that keep a form from those that are forgiven.
 """
 
 from __future__ import annotations
