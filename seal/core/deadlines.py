@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
@@ -46,19 +46,15 @@ def given_up(function: Callable[[], Result], seconds: float) -> Result:
     Raises:
         OverdueError: It takes longer. Its thread goes on, if it can.
     """
-    done: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+    result: Future[Result] = Future()
 
     def run() -> None:
         try:
-            done.put((function(), None))
+            result.set_result(function())
         except BaseException as error:  # handed to the thread that waits
-            done.put((None, error))
+            result.set_exception(error)
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
-    try:
-        value, failure = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
-    except queue.Empty:
-        raise OverdueError("it takes longer than it may") from None
-    if failure is not None:
-        raise failure
-    return value  # type: ignore[return-value]
+    if not wait([result], min(seconds, threading.TIMEOUT_MAX)).done:
+        raise OverdueError("it takes longer than it may")
+    return result.result()

@@ -8,7 +8,6 @@ import subprocess
 import time
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import IO
 
 
 class LineProcess:
@@ -41,19 +40,11 @@ class LineProcess:
             env=dict(environment),
             bufsize=0,
         )
+        assert self._process.stdin and self._process.stdout
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
         for stream in (self._stdin, self._stdout):
             os.set_blocking(stream.fileno(), False)
         self._end = weakref.finalize(self, _end, self._process)
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        assert self._process.stdin is not None
-        return self._process.stdin
-
-    @property
-    def _stdout(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
 
     def ask(self, line: bytes, seconds: float) -> bytes:
         """Return the child's answer to a line; one without a newline at its end is not whole.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -67,8 +68,15 @@ def mend(schema: dict[str, Any]) -> None:
     """Take out of a schema what `usable_schema` leaves out."""
     _drop_useless(schema)
     while faults := list(_meta_validator().iter_errors(schema)):  # each round takes something out
-        for path, is_schema in _places(faults):
-            _replace(schema, path, is_schema)
+        schemas = {
+            tuple(f.absolute_path): f.validator_value == ["object", "boolean"] for f in faults
+        }
+        for path in sorted(schemas, key=lambda path: [*map(_rank, path)], reverse=True):
+            place: Any = reduce(getitem, path[:-1], schema)  # type: ignore[arg-type]
+            if schemas[path]:  # a schema should stand here
+                place[path[-1]] = True
+            else:
+                del place[path[-1]]
 
 
 @cache
@@ -80,28 +88,9 @@ def _meta_validator() -> Validator:
     )
 
 
-def _places(faults: list[Any]) -> list[tuple[list[str | int], bool]]:
-    """Return where the faults are, later and deeper places first, and which should be schemas."""
-    places = {
-        tuple(fault.absolute_path): fault.validator_value == ["object", "boolean"]
-        for fault in faults
-    }
-    ordered = sorted(places.items(), key=lambda place: [_rank(part) for part in place[0]])
-    return [(list(path), is_schema) for path, is_schema in reversed(ordered)]
-
-
 def _rank(part: str | int) -> tuple[int, str]:
+    """Return a part of a path as it is ordered: what lies later and deeper is mended first."""
     return (part, "") if isinstance(part, int) else (0, part)
-
-
-def _replace(schema: Any, path: list[str | int], is_schema: bool) -> None:
-    """Put `true` where a schema should be, and take anything else out."""
-    for part in path[:-1]:
-        schema = schema[part]
-    if is_schema:
-        schema[path[-1]] = True
-    else:
-        del schema[path[-1]]
 
 
 def _drop_useless(root: dict[str, Any]) -> None:

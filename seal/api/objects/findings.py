@@ -17,7 +17,7 @@ _COLUMNS = ("finding", "severity", "count", "what it is; examples")
 
 @checked_names
 @dataclass(frozen=True, repr=False)
-class Findings(LintReport, Shown):
+class Findings(Shown, LintReport):
     """What is wrong or doubtful in a pool."""
 
     pool: str = ""
