@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.api.objects.base import Shown
-from seal.core.signatures import checked_names
 from seal.pools.lint import KINDS, LintReport
 from seal.report.glance import Glance
 from seal.report.grids import Grid, drawn
@@ -15,7 +14,6 @@ from seal.report.grids import Grid, drawn
 _COLUMNS = ("finding", "severity", "count", "what it is; examples")
 
 
-@checked_names
 @dataclass(frozen=True, repr=False)
 class Findings(Shown, LintReport):
     """What is wrong or doubtful in a pool."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, UsageError
+from seal.core.signatures import checked_names
 from seal.pools.gold_calls import GoldCheck
 from seal.pools.lint.findings import KINDS, Finding, ReadPool, Severity, read_leniently
 from seal.pools.lint.tasks import (
@@ -28,6 +29,7 @@ from seal.pools.lint.tools import (
 from seal.pools.lint.values import ungrounded_values
 
 
+@checked_names
 @dataclass(frozen=True, slots=True)
 class LintReport:
     """What lint found in one pool."""
