@@ -9,8 +9,6 @@ is an entry point of the group `seal.retrievers`. Any text may carry options:
 from __future__ import annotations
 
 import hashlib
-import inspect
-import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,12 +18,13 @@ from seal.core import Retriever as Retriever
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.retrievers.around import COMMON, TOKENS, taken_common, with_common
 from seal.retrievers.contract import (
     Hits,
     by_score,
     check_k,
     finite,
-    number_option,
+    made_of,
     refuse_unknown_options,
     spec_of,
 )
@@ -56,8 +55,6 @@ REGISTRY = Registry(
 DEFAULT = "hybrid"
 """The retriever of whoever names none."""
 
-SENTENCES, SIBLINGS, TOKENS = "sentences", "siblings", "tokens"
-"""Options of every retriever that reads texts."""
 OF = "of"
 """Option that names the retriever that another one asks."""
 
@@ -69,10 +66,10 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     retriever, its `defaults(options)`. Every retriever has three options:
 
     - `sentences=true`, if it reads texts: it is asked by each sentence of a query
-      (`sentence_wise`).
+      (`SentenceWise`).
     - `siblings=SHARE` adds a share of the best score among the APIs of the same tool
-      (`sibling_wise`).
-    - `tokens=N` keeps the first tools whose schemas take at most N tokens (`token_budget`).
+      (`SiblingWise`).
+    - `tokens=N` keeps the first tools whose schemas take at most N tokens (`TokenBudget`).
 
     Args:
         what: A name or a dotted path, either with options (`NAME,KEY=VALUE`), a `RetrieverSpec`, a
@@ -95,36 +92,22 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         refuse_unknown_options(str(spec.what), options, known)
     if hasattr(plugin, "defaults"):
         options = {**plugin.defaults(options), **options}
-    by_sentence = _taken_sentences(options)
-    siblings = number_option({SIBLINGS: options.pop(SIBLINGS, None)}, SIBLINGS, 0, math.inf)
-    tokens = options.pop(TOKENS, None)
-    if tokens is not None and (
-        isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1
-    ):
-        raise OptionError(f"{TOKENS} = {tokens!r}: expected a whole number of at least 1")
+    common = taken_common(options)
     if isinstance(plugin, type) or not hasattr(plugin, "retrieve"):
-        plugin = _built(plugin, replace(pool, options=options))
-    elif set(spec.options) - {SENTENCES, SIBLINGS, TOKENS}:
+        plugin = made_of(
+            plugin,
+            replace(pool, options=options),
+            f"{name_of(plugin)} is no retriever: expected an object with retrieve(queries, k), or "
+            "a class or function that takes the pool alone",
+        )
+    elif spec.options.keys() - COMMON:
         raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
     if not callable(getattr(plugin, "retrieve", None)):
         raise OptionError(
             f"the retriever {spec.identity} gave {shortened(plugin)}, which has no method "
             "retrieve(queries, k); give a class or function whose result has one"
         )
-    retriever: Retriever = plugin
-    if by_sentence:
-        from seal.retrievers.sentence_wise import SentenceWise
-
-        retriever = SentenceWise(retriever)
-    if siblings:
-        from seal.retrievers.sibling_wise import SiblingWise
-
-        retriever = SiblingWise(retriever, pool.tools, siblings)
-    if tokens is not None:
-        from seal.retrievers.token_budget import TokenBudget
-
-        retriever = TokenBudget(retriever, pool.tools, tokens)
-    return retriever
+    return with_common(plugin, pool.tools, *common)
 
 
 def inner_retriever(pool: Pool) -> Retriever:
@@ -157,22 +140,27 @@ def layers(what: Any, options: Mapping[str, Any] | None = None) -> Iterator[Retr
         yield from layers(spec.options[OF] or DEFAULT)
     plugin = REGISTRY.resolve(spec.what)
     if hasattr(plugin, "parts"):
-        common = {SENTENCES, SIBLINGS, TOKENS}
-        own = {name: value for name, value in spec.options.items() if name not in common}
+        own = {name: value for name, value in spec.options.items() if name not in COMMON}
         for part in plugin.parts(own):
             yield from layers(part)
 
 
 def reads_gold(what: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a retriever reads the pool's tasks, by its `reads_gold` or that of a layer."""
-    found = (REGISTRY.resolve(spec.what) for spec in layers(what, options))
-    return any(getattr(plugin, "reads_gold", False) for plugin in found)
+    return any(getattr(plugin, "reads_gold", False) for plugin, _ in _plugins(what, options))
 
 
 def learns(what: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a retriever needs all tasks of the pool, not those asked alone (`learns`)."""
-    found = (REGISTRY.resolve(spec.what) for spec in layers(what, options))
-    return any(getattr(plugin, "learns", False) for plugin in found)
+    return any(getattr(plugin, "learns", False) for plugin, _ in _plugins(what, options))
+
+
+def _plugins(
+    what: Any, options: Mapping[str, Any] | None
+) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield what builds a retriever and each that it asks, with its options."""
+    for spec in layers(what, options):
+        yield REGISTRY.resolve(spec.what), spec.options
 
 
 def files_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | None:
@@ -182,9 +170,9 @@ def files_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | N
     """
     named = [
         file
-        for spec in layers(what, options)
-        if hasattr(plugin := REGISTRY.resolve(spec.what), "files")
-        for file in plugin.files(spec.options)
+        for plugin, own in _plugins(what, options)
+        if hasattr(plugin, "files")
+        for file in plugin.files(own)
     ]
     contents = [hashlib.sha256(f.read_bytes()).hexdigest() for f in named if f.is_file()]
     return digest(contents) if contents else None
@@ -199,12 +187,8 @@ def models_of(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
     """
     if what is None:
         return []
-    named = (
-        spec.options.get("model")
-        for spec in layers(what, options)
-        if hasattr(REGISTRY.resolve(spec.what), "asks_chat_model")
-    )
-    return [model for model in named if model is not None]
+    asked = (own for plugin, own in _plugins(what, options) if hasattr(plugin, "asks_chat_model"))
+    return [own["model"] for own in asked if own.get("model") is not None]
 
 
 def known_options(what: Any) -> frozenset[str] | None:
@@ -217,27 +201,7 @@ def known_options(what: Any) -> frozenset[str] | None:
     known: frozenset[str] | None = getattr(plugin, "OPTIONS", None)
     if known is None:
         return None
-    reading = {SENTENCES, SIBLINGS} if getattr(plugin, "reads_text", True) else set()
-    return known | reading | {TOKENS}
-
-
-def _taken_sentences(options: dict[str, Any]) -> bool:
-    """Take the option `sentences` out and return it."""
-    value = options.pop(SENTENCES, False)
-    if not isinstance(value, bool):
-        raise OptionError(f"{SENTENCES}={value}: expected true or false")
-    return value
-
-
-def _built(factory: Any, pool: Pool) -> Any:
-    try:
-        inspect.signature(factory).bind(pool)
-    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
-        raise OptionError(
-            f"{name_of(factory)} is no retriever: expected an object with retrieve(queries, k), or "
-            f"a class or function that takes the pool alone ({error})"
-        ) from error
-    return factory(pool)
+    return known | (COMMON if getattr(plugin, "reads_text", True) else {TOKENS})
 
 
 def rank(
@@ -273,20 +237,16 @@ def rank(
     ]
 
 
-def _ordered(row: Iterable[tuple[str, float]], name: str, known: Collection[str]) -> Hits:
-    hits = [_hit(item, name) for item in _items(row, name)]
+def _ordered(row: Any, name: str, known: Collection[str]) -> Hits:
+    if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Iterable):
+        raise _no_ranking(name, row)
+    hits = [_hit(item, name) for item in row]
     ids = {tool for tool, _ in hits}
     if len(ids) < len(hits):
         raise DataError(f"retriever {name}: a tool stands twice in one ranking")
     if known and not ids.issubset(known):
         raise DataError(f"retriever {name}: {min(ids.difference(known))!r} is no tool of the pool")
     return by_score(hits)
-
-
-def _items(row: Any, name: str) -> Iterable[Any]:
-    if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Iterable):
-        raise _no_ranking(name, row)
-    return row
 
 
 def _hit(item: Any, name: str) -> tuple[str, float]:

@@ -14,7 +14,8 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.records import read_records
 from seal.core.text import normalised
 from seal.retrievers import inner_retriever
-from seal.retrievers.contract import Around, Hits, by_score, check_k, finite, number_option
+from seal.retrievers.around import Around
+from seal.retrievers.contract import Hits, check_k, number_option
 from seal.retrievers.gold import needed
 
 FOLDS = 5
@@ -99,7 +100,7 @@ class CoUse(Around):
         return [self._lifted(*pair)[:k] for pair in zip(queries, rows, strict=True)]
 
     def _lifted(self, query: Query, row: Sequence[tuple[str, float]]) -> Hits:
-        found = by_score((tool, finite(score, self.identity)) for tool, score in row)
+        found = self._scored(row)
         best = max((score for _, score in found), default=0.0)
         if best <= 0:
             return found
@@ -117,7 +118,7 @@ class CoUse(Around):
                 lifts[tool] = max(lifts.get(tool, 0.0), score * times / (goals + 1))
         for tool, lift in lifts.items():
             scores[tool] = scores.get(tool, 0.0) + self._share * lift
-        return by_score((tool, finite(score, self.identity)) for tool, score in scores.items())
+        return self._scored(scores.items())
 
 
 class _Counts:

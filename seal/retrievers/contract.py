@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from seal.core import DataError, OptionError, Retriever, Tool, UnknownNameError, UsageError
+from seal.core import DataError, OptionError, Tool, UnknownNameError, UsageError
 from seal.core.secrets import refuse_secret
 from seal.core.specs import Notation, label_of
 
 DECIMALS = 6
 """Scores are rounded to this many decimals: the noise of one machine's arithmetic lies below."""
 
+Number = TypeVar("Number", int, float)
 Hits: TypeAlias = list[tuple[str, float]]
 """(tool id, score), best first, equal scores in the order of ids."""
 
@@ -67,6 +69,39 @@ def whole_option(options: Mapping[str, Any], name: str, default: int, least: int
     return value
 
 
+def above_zero(name: str, value: Any, kind: Callable[[Any], Number]) -> Number:
+    """Return an option that is a number above 0; a text may spell it.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = kind(0)
+    if not 0 < number < math.inf:
+        raise OptionError(f"-R {name}={value}: expected a number above 0")
+    return number
+
+
+def made_of(factory: Any, given: Any, fault: str) -> Any:
+    """Return what a class or function makes of one argument.
+
+    Args:
+        factory: The class or function.
+        given: The argument.
+        fault: What is said of a factory that takes no such argument.
+
+    Raises:
+        OptionError: The factory does not take one argument.
+    """
+    try:
+        inspect.signature(factory).bind(given)
+    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
+        raise OptionError(f"{fault} ({error})") from error
+    return factory(given)
+
+
 def by_place(tools: Iterable[str], count: int) -> Hits:
     """Return tools as hits in their order, with scores that count down from `count`."""
     return [(tool, float(count - place)) for place, tool in enumerate(tools)]
@@ -106,23 +141,6 @@ def in_order(tools: Sequence[Tool]) -> list[Tool]:
 
 
 _NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
-
-
-class Around:
-    """What lies around a retriever that is asked: it has the same qualities.
-
-    Args:
-        retriever: What is asked.
-        way: Of asking, for the name.
-    """
-
-    def __init__(self, retriever: Retriever, way: str) -> None:
-        self._retriever = retriever
-        self.identity = f"{getattr(retriever, 'identity', type(retriever).__name__)}/{way}"
-        self.complete = bool(getattr(retriever, "complete", False))
-        self.lexical = bool(getattr(retriever, "lexical", False))
-        self.normalised = bool(getattr(retriever, "normalised", True))
-        self.measures = bool(getattr(retriever, "measures", True))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ changed template never meets an old index.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from seal.core import Tool, UsageError
@@ -25,11 +26,11 @@ TEMPLATES = Registry(
     "document template",
     "seal.templates",
     {
-        "full": "seal.retrievers.long_documents:full",
+        "full": "seal.retrievers.documents:full",
         "name": "seal.retrievers.documents:name",
         "name_description": "seal.retrievers.documents:name_description",
         "tool_api_description": "seal.retrievers.documents:tool_api_description",
-        "toolbench": "seal.retrievers.long_documents:toolbench",
+        "toolbench": "seal.retrievers.documents:toolbench",
     },
 )
 
@@ -101,3 +102,63 @@ def name(tool: Tool) -> str:
 def name_description(tool: Tool) -> str:
     """Return "name: description" with the name that a model sees."""
     return f"{tool.name}: {shortened(tool.description, DESCRIPTION_LIMIT)}"
+
+
+def full(tool: Tool) -> str:
+    """Return "tool api: description" with the category and the parameters in words."""
+    parts = [tool_api_description(tool)]
+    if tool.category:
+        parts.append(f"Category: {tool.category}.")
+    described = [
+        f"{parameter} {_text(schema.get('description'))}".strip()
+        for parameter, schema in properties_of(tool).items()
+    ]
+    if described:
+        parts.append(f"Parameters: {'; '.join(described)}.")
+    return " ".join(parts)
+
+
+def toolbench(tool: Tool) -> str:
+    """Return the document that ToolBench's retriever was trained on.
+
+    Source: ToolLLM, section 3.1; the fields in the order of its corpus: category, tool, api,
+    description, required and optional parameters and the shape of the response as JSON.
+    """
+    title = names(tool)
+    required = tool.parameters.get("required")
+    required = required if isinstance(required, list) else []
+    groups: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for parameter, schema in properties_of(tool).items():
+        groups[parameter in required].append(
+            {
+                "name": parameter,
+                "type": _text(schema.get("type")).upper(),
+                "description": _text(schema.get("description")),
+                "default": schema.get("default", ""),
+            }
+        )
+    return ", ".join(
+        [
+            tool.category,
+            title.tool,
+            title.api,
+            shortened(tool.description, DESCRIPTION_LIMIT),
+            f"required_params: {json.dumps(groups[True])}",
+            f"optional_params: {json.dumps(groups[False])}",
+            f"return_schema: {json.dumps(tool.returns if tool.returns is not None else '')}",
+        ]
+    )
+
+
+def properties_of(tool: Tool) -> dict[str, Mapping[str, Any]]:
+    """Return the schemas of a tool's parameters; what is no schema is an empty one."""
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    return {
+        str(key): schema if isinstance(schema, dict) else {} for key, schema in properties.items()
+    }
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

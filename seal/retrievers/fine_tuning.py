@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from seal.core import MissingExtraError, UsageError
 from seal.retrievers.embedders.linear_map import ABOUT
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
+from seal.retrievers.map_training import SCALE, WARM_UP, Progress
 from seal.retrievers.training_pairs import Pair, Relevance
 
 _MODEL = "modules.json"
@@ -82,10 +83,6 @@ def place(model: Path, out: Path) -> None:
     model.rmdir()
 
 
-WARM_UP = 0.1
-"""Share of the steps in which the learning rate rises; then it falls to 0 in a straight line."""
-_SCALE = 20
-"""Cosines are multiplied by it: one over the temperature."""
 _KEPT = 2
 """Checkpoints that stay: the newest may be torn."""
 _PACKAGES = {
@@ -93,9 +90,6 @@ _PACKAGES = {
     "datasets": "datasets",
     "accelerate": "accelerate",
 }
-
-Progress = Callable[[str, int, int], None]
-"""Told the stage, how many of its items are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +272,7 @@ def _loss(model: Any, relevance: Relevance) -> Any:
         def forward(self, features: Any, labels: Any) -> Any:
             embedded = [self.model(part)["sentence_embedding"] for part in features]
             queries, *documents = map(torch.nn.functional.normalize, embedded)
-            scores = _SCALE * queries @ torch.cat(documents).T
+            scores = SCALE * queries @ torch.cat(documents).T
             needed = torch.from_numpy(relevance.needed_too(labels.tolist())).to(scores.device)
             own = torch.arange(len(queries), device=scores.device)
             scores = scores.masked_fill(needed, -torch.inf)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import ClassVar
 
 from seal.core import DataError, Goal, Pool, Query, UsageError
@@ -10,34 +11,58 @@ from seal.core.conditions import Asked, Called, Replied
 from seal.retrievers.contract import Hits, by_place, check_k, in_order
 
 
-class _Goals:
-    """The goals of a pool's tasks, looked up by query."""
+class _OfGoals:
+    """Answers a query by the goal of the pool's tasks that it is of."""
 
-    def __init__(self, pool: Pool, retriever: str) -> None:
+    identity: ClassVar[str]
+    reads_text: ClassVar[bool] = False
+    reads_gold: ClassVar[bool] = True
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, pool: Pool) -> None:
+        self._ids = [tool.id for tool in in_order(pool.tools)]
+        self._known = frozenset(self._ids)
         self._goals = {
             (task.id, position): goal
             for task in pool.tasks
             for position, goal in enumerate(task.goals)
         }
-        self._retriever = retriever
 
-    def of(self, query: Query) -> Goal:
-        """Return the query's goal.
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return the tools of each query's goal.
 
         Raises:
-            UsageError: The query names no goal of the pool's tasks.
+            UsageError: k is less than 1, or a query names no goal of the pool's tasks, or one that
+                does not say which tools are meant.
+            DataError: A tool of the goal is not in the pool.
         """
+        check_k(k)
+        return [self._hits(query, self._goal(query), k) for query in queries]
+
+    def _goal(self, query: Query) -> Goal:
         goal = self._goals.get((query.task_id, query.goal))
         if goal is None:
             raise UsageError(
-                f"retriever {self._retriever}: no task {query.task_id!r} with a goal {query.goal} "
+                f"retriever {self.identity}: no task {query.task_id!r} with a goal {query.goal} "
                 "in the pool; it answers queries about the pool's tasks alone, so give the pool "
                 "its tasks or choose a retriever that searches, such as tfidf"
             )
         return goal
 
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        raise NotImplementedError
 
-class Oracle:
+    def _check_known(self, query: Query, verb: str, tools: Iterable[str]) -> None:
+        missing = sorted(tool for tool in tools if tool not in self._known)
+        if missing:
+            raise DataError(
+                f"task {query.task_id!r}, goal {query.goal}, {verb} the tool {missing[0]!r}, which "
+                "the pool does not have: import the benchmark again, or leave the task out"
+            )
+
+
+class Oracle(_OfGoals):
     """Retrieves the relevant tools of the query's goal with score 1, then the others with score 0.
 
     It takes `relevant` from the pool's tasks: the ceiling of every retrieval metric. Where none is
@@ -45,33 +70,13 @@ class Oracle:
     """
 
     identity = "oracle"
-    reads_text = False
-    reads_gold = True
 
-    OPTIONS: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, pool: Pool) -> None:
-        self._ids = [tool.id for tool in in_order(pool.tools)]
-        self._known = frozenset(self._ids)
-        self._goals = _Goals(pool, self.identity)
-
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query min(k, pool) tools.
-
-        Raises:
-            UsageError: k is less than 1, or a query names no goal of the pool's tasks.
-            DataError: A relevant tool is not in the pool.
-        """
-        check_k(k)
-        return [self._hits(query, k) for query in queries]
-
-    def _hits(self, query: Query, k: int) -> Hits:
-        relevant = needed(self._goals.of(query))
-        _check_known(query, "needs", relevant, self._known)
-        hits: Hits = [(tool, 1.0) for tool in sorted(relevant)][:k]
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        relevant = needed(goal)
+        self._check_known(query, "needs", relevant)
         others = (tool for tool in self._ids if tool not in relevant)
-        hits.extend((tool, 0.0) for tool, _ in zip(others, range(k - len(hits)), strict=False))
-        return hits
+        ranked = chain(((tool, 1.0) for tool in sorted(relevant)), ((tool, 0.0) for tool in others))
+        return list(islice(ranked, k))
 
 
 def needed(goal: Goal) -> set[str]:
@@ -83,7 +88,7 @@ def needed(goal: Goal) -> set[str]:
     return set(goal.relevant) or called or set(goal.offered or () if of_world else ())
 
 
-class Given:
+class Given(_OfGoals):
     """Retrieves exactly the tools that the query's goal offers, in their order.
 
     The whole list whatever k is: a benchmark that gives tools gives all of them. The scores count
@@ -93,44 +98,14 @@ class Given:
     identity = "given"
     complete = True
     """Its rows are never cut at k."""
-    reads_text = False
     measures = False
-    reads_gold = True
 
-    OPTIONS: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, pool: Pool) -> None:
-        self._known: Mapping[str, object] = {tool.id: tool for tool in in_order(pool.tools)}
-        self._goals = _Goals(pool, self.identity)
-
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query the offered tools of its goal; an empty list where none is offered.
-
-        Raises:
-            UsageError: k is less than 1, or a goal does not say which tools are offered.
-            DataError: An offered tool is not in the pool.
-        """
-        check_k(k)
-        return [self._hits(query) for query in queries]
-
-    def _hits(self, query: Query) -> Hits:
-        offered = self._goals.of(query).offered
-        if offered is None:
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        if goal.offered is None:
             raise UsageError(
                 f"task {query.task_id!r}, goal {query.goal}, does not say which tools are offered: "
                 "choose a retriever that searches, such as --retriever tfidf"
             )
-        _check_known(query, "offers", offered, self._known)
-        unique = list(dict.fromkeys(offered))
+        self._check_known(query, "offers", goal.offered)
+        unique = list(dict.fromkeys(goal.offered))
         return by_place(unique, len(unique))
-
-
-def _check_known(
-    query: Query, verb: str, tools: Iterable[str], known: Mapping[str, object] | frozenset[str]
-) -> None:
-    missing = sorted(tool for tool in tools if tool not in known)
-    if missing:
-        raise DataError(
-            f"task {query.task_id!r}, goal {query.goal}, {verb} the tool {missing[0]!r}, which the "
-            "pool does not have: import the benchmark again, or leave the task out"
-        )

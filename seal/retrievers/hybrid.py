@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -60,21 +60,19 @@ def hybrid(pool: Pool) -> Retriever:
             parts, or an option is out of range.
     """
     fusion, own, specs = _read(pool.options)
-    parts = [
-        _Part(spec.what, number, replace(pool, options=spec.options))
-        for number, spec in enumerate(specs, 1)
-    ]
     ids = [tool.id for tool in in_order(pool.tools)]
+    pools = [replace(pool, options=spec.options) for spec in specs]
     if fusion == "rrf":
         depth = whole_option(own, "depth", DEFAULT_DEPTH, 1)
-        return RankFusion([build_retriever(part.what, part.pool) for part in parts], depth, ids)
-    if len(parts) != 2:
+        parts = map(build_retriever, [spec.what for spec in specs], pools)
+        return RankFusion(list(parts), depth, ids)
+    if len(specs) != 2:
         raise OptionError(
-            f"fusion=cosine joins two parts, got {len(parts)}: give two, or fusion=rrf"
+            f"fusion=cosine joins two parts, got {len(specs)}: give two, or fusion=rrf"
         )
     return JointSpace(
         ids,
-        (parts[0].space(), parts[1].space()),
+        (_space(1, specs[0].what, pools[0]), _space(2, specs[1].what, pools[1])),
         number_option(own, "weight", DEFAULT_WEIGHT, 1),
         whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4),
         index_kind(own),
@@ -91,17 +89,22 @@ def _defaults(options: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _read(
-    given: Mapping[str, Any],
-) -> tuple[str, Mapping[str, Any], Sequence[RetrieverSpec]]:
+def _read(given: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], Sequence[RetrieverSpec]]:
     """Return the fusion, its own options, and the parts with theirs."""
     options = dict(given)
-    names = _names(options.pop("parts", None) or DEFAULT_PARTS)
+    parts = options.pop("parts", None) or DEFAULT_PARTS
+    names = [name.strip() for name in parts.split("+")] if isinstance(parts, str) else list(parts)
+    if len(names) < 2 or not all(names):
+        raise OptionError(
+            f"parts={parts}: expected two or more retrievers, such as {DEFAULT_PARTS}"
+        )
     fusion = str(options.pop("fusion", None) or "cosine")
     if fusion not in _OWN:
         raise UnknownNameError("fusion", fusion, _OWN)
     own = {name: options.pop(name) for name in list(options) if name in _OWN[fusion]}
-    _refuse_foreign(fusion, options)
+    for other, known in _OWN.items():
+        for name in sorted((known - INDEX_OPTIONS) & options.keys()):
+            raise OptionError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
     return fusion, own, list(_parts(names, options))
 
 
@@ -109,66 +112,46 @@ hybrid.defaults = _defaults  # type: ignore[attr-defined]
 hybrid.parts = lambda options: _read(options)[2]  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A retriever of the hybrid, with the pool that it is built over."""
+def _space(number: int, what: Any, pool: Pool) -> VectorSpace:
+    """Return the tools of a part as vectors.
 
-    what: Any
-    number: int
-    pool: Pool
-
-    def space(self) -> VectorSpace:
-        """Return the tools as vectors.
-
-        Raises:
-            UnknownNameError: An option that the part does not know.
-            UsageError: It has no vectors, or an index of its own is asked for.
-        """
-        plugin = REGISTRY.resolve(self.what)
-        build = getattr(plugin, "space", None)
-        if not callable(build):
-            raise OptionError(
-                f"part {self.number} of the hybrid, {self.what}, is no vector space: fusion=cosine "
-                "takes tfidf, bm25, dense, or a class with a function space(pool); "
-                "give fusion=rrf, which joins any retrievers"
-            )
-        for name in sorted(INDEX_OPTIONS & self.pool.options.keys()):
-            raise OptionError(
-                f"{self.number}.{name}: under fusion=cosine the parts share one index; give {name} "
-                "without a number"
-            )
-        known = getattr(plugin, "OPTIONS", None)
-        if known is not None:
-            refuse_unknown_options(str(self.what), self.pool.options, known)
-        space: VectorSpace = build(self.pool)
-        return space
-
-
-def _names(parts: Any) -> list[Any]:
-    names = [name.strip() for name in parts.split("+")] if isinstance(parts, str) else list(parts)
-    if len(names) < 2 or not all(names):
+    Raises:
+        UnknownNameError: An option that the part does not know.
+        UsageError: It has no vectors, or an index of its own is asked for.
+    """
+    plugin = REGISTRY.resolve(what)
+    build = getattr(plugin, "space", None)
+    if not callable(build):
         raise OptionError(
-            f"parts={parts}: expected two or more retrievers, such as {DEFAULT_PARTS}"
+            f"part {number} of the hybrid, {what}, is no vector space: fusion=cosine takes tfidf, "
+            "bm25, dense, or a class with a function space(pool); give fusion=rrf, which joins any "
+            "retrievers"
         )
-    return names
-
-
-def _refuse_foreign(fusion: str, options: Mapping[str, Any]) -> None:
-    """Reject options of the other fusion, but those of an index, which a part may take."""
-    for other, known in _OWN.items():
-        for name in sorted((known - INDEX_OPTIONS) & options.keys()):
-            raise OptionError(f"{name} is an option of fusion={other}, not of fusion={fusion}")
+    for name in sorted(INDEX_OPTIONS & pool.options.keys()):
+        raise OptionError(
+            f"{number}.{name}: under fusion=cosine the parts share one index; give {name} without "
+            "a number"
+        )
+    known = getattr(plugin, "OPTIONS", None)
+    if known is not None:
+        refuse_unknown_options(str(what), pool.options, known)
+    space: VectorSpace = build(pool)
+    return space
 
 
 def _parts(names: Sequence[Any], given: Mapping[str, Any]) -> Iterator[RetrieverSpec]:
     """Yield the parts, each with the options that are meant for it."""
     numbered, shared = _by_number(given, len(names))
-    sure = [_sure_options(name) for name in names]
-    is_open = [getattr(REGISTRY.resolve(name), "OPTIONS", None) is None for name in names]
+    plugins = [REGISTRY.resolve(name) for name in names]
+    is_open = [getattr(plugin, "OPTIONS", None) is None for plugin in plugins]
+    sure = [
+        frozenset(getattr(plugin, "OPTIONS", None) or getattr(plugin, "SURE_OPTIONS", None) or ())
+        for plugin in plugins
+    ]
     everywhere = frozenset().union(*sure)
     unknown = sorted(shared.keys() - everywhere - {"base_url"})
     if unknown and not any(is_open):
-        own = {"fusion", "parts", *(o for names in _OWN.values() for o in names)}
+        own = frozenset({"fusion", "parts"}).union(*_OWN.values())
         raise UnknownNameError("option -R of hybrid", unknown[0], everywhere | own)
     for position, name in enumerate(names):
         taken = {
@@ -176,31 +159,24 @@ def _parts(names: Sequence[Any], given: Mapping[str, Any]) -> Iterator[Retriever
             for key, value in shared.items()
             if key in sure[position] or (is_open[position] and key not in everywhere)
         }
-        yield RetrieverSpec(name, {**taken, **numbered.get(position + 1, {})})
+        yield RetrieverSpec(name, {**taken, **numbered[position]})
 
 
 def _by_number(
     options: Mapping[str, Any], count: int
-) -> tuple[dict[int, dict[str, Any]], dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the options of each part by its number, and those of no number."""
-    numbered: dict[int, dict[str, Any]] = {}
+    numbered: list[dict[str, Any]] = [{} for _ in range(count)]
     shared = {}
     for key, value in options.items():
         match = _NUMBERED.fullmatch(key)
         if match is None:
             shared[key] = value
         elif 1 <= int(match[1]) <= count:
-            numbered.setdefault(int(match[1]), {})[match[2]] = value
+            numbered[int(match[1]) - 1][match[2]] = value
         else:
             raise OptionError(f"{key}: the hybrid has the parts 1 to {count}; number one of them")
     return numbered, shared
-
-
-def _sure_options(what: Any) -> frozenset[str]:
-    """Return the options that a part says it knows."""
-    plugin = REGISTRY.resolve(what)
-    known = getattr(plugin, "OPTIONS", None) or getattr(plugin, "SURE_OPTIONS", None)
-    return frozenset(known or ())
 
 
 SMOOTHING = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,36 +15,42 @@ from seal.core.specs import name_of
 
 
 @dataclass(frozen=True)
-class Flat:
-    """All vectors as they are: exact."""
+class IndexKind:
+    """A kind of index; its fields are the parameters."""
 
-    name: ClassVar[str] = "flat"
-    exact: ClassVar[bool] = True
+    name: ClassVar[str]
+    exact: ClassVar[bool] = False
     """Whether the index names the nearest vectors for certain."""
     searching: ClassVar[frozenset[str]] = frozenset()
     """Parameters that shape no index on disk."""
 
 
 @dataclass(frozen=True)
-class Sq8:
-    """A byte for each number: a quarter of the memory, exact among the decoded vectors."""
+class Flat(IndexKind):
+    """All vectors as they are: exact."""
 
-    name: ClassVar[str] = "sq8"
-    exact: ClassVar[bool] = True
-    searching: ClassVar[frozenset[str]] = frozenset()
+    name = "flat"
+    exact = True
 
 
 @dataclass(frozen=True)
-class Hnsw:
+class Sq8(IndexKind):
+    """A byte for each number: a quarter of the memory, exact among the decoded vectors."""
+
+    name = "sq8"
+    exact = True
+
+
+@dataclass(frozen=True)
+class Hnsw(IndexKind):
     """A graph of near vectors.
 
     Source: Malkov and Yashunin (2020), Efficient and Robust Approximate Nearest Neighbor Search
     Using Hierarchical Navigable Small World Graphs.
     """
 
-    name: ClassVar[str] = "hnsw"
-    exact: ClassVar[bool] = False
-    searching: ClassVar[frozenset[str]] = frozenset({"ef_search"})
+    name = "hnsw"
+    searching = frozenset({"ef_search"})
 
     m: int = 32
     """Neighbours of a vector; at least 2."""
@@ -59,12 +65,11 @@ class Hnsw:
 
 
 @dataclass(frozen=True)
-class Ivf:
+class Ivf(IndexKind):
     """Lists of vectors around the centres of k-means; the nearest lists are searched."""
 
-    name: ClassVar[str] = "ivf"
-    exact: ClassVar[bool] = False
-    searching: ClassVar[frozenset[str]] = frozenset({"probes"})
+    name = "ivf"
+    searching = frozenset({"probes"})
 
     lists: int | None = None
     """None: the square root of the number of vectors, and at least 39 vectors a list."""
@@ -105,12 +110,10 @@ class VectorStore(Protocol):
 
 
 @dataclass(frozen=True)
-class Own:
+class Own(IndexKind):
     """A store of another make: it names candidates, their scores are computed here."""
 
-    name: ClassVar[str] = "own"
-    exact: ClassVar[bool] = False
-    searching: ClassVar[frozenset[str]] = frozenset()
+    name = "own"
 
     store: str
     """Dotted path or name of the class, for identities."""
@@ -119,16 +122,13 @@ class Own:
 
 
 STORES = Registry("vector index", "seal.indexes", {})
-IndexKind: TypeAlias = Flat | Sq8 | Hnsw | Ivf | Own
 
 _VECTORS_A_CENTRE = 39
 """Faiss wants this many to place a centre well."""
-_KINDS: Mapping[str, type[Flat | Sq8 | Hnsw | Ivf]] = {
-    kind.name: kind for kind in (Flat, Sq8, Hnsw, Ivf)
-}
-INDEX_OPTIONS = frozenset(
-    {"index", *(one.name for kind in _KINDS.values() for one in fields(kind))}
-)
+_KINDS = {"flat": Flat, "sq8": Sq8, "hnsw": Hnsw, "ivf": Ivf}
+_OWNER = {one.name: kind for kind in _KINDS.values() for one in fields(kind)}
+"""Parameter to the kind that has it."""
+INDEX_OPTIONS = frozenset({"index", *_OWNER})
 """Names of all options that choose an index."""
 
 
@@ -144,22 +144,20 @@ def index_kind(options: Mapping[str, Any]) -> IndexKind:
         UsageError: A parameter is of another kind, or no whole number above 0.
     """
     asked = options.get("index") or Flat.name
+    given = {key: options[key] for key in sorted(_OWNER.keys() & options.keys())}
     if not isinstance(asked, str) or ":" in asked or asked in STORES:
-        for key in sorted((INDEX_OPTIONS - {"index"}) & options.keys()):
+        for key in given:
             raise OptionError(f"{key} is no option of index={name_of(asked)}; leave it out")
         return Own(str(name_of(asked)), STORES.resolve(asked))
     if asked not in _KINDS:
         raise UnknownNameError("index", asked, [*_KINDS, *STORES.names()])
-    name, kind = asked, _KINDS[asked]
-    given = {key: options[key] for key in sorted((INDEX_OPTIONS - {"index"}) & options.keys())}
-    known = {one.name for one in fields(kind)}
     for key, value in given.items():
-        if key not in known:
-            owner = next(k.name for k in _KINDS.values() if key in {f.name for f in fields(k)})
-            raise OptionError(f"{key} is no option of index={name}; give index={owner} with it")
+        if _OWNER[key] is not _KINDS[asked]:
+            owner = _OWNER[key].name
+            raise OptionError(f"{key} is no option of index={asked}; give index={owner} with it")
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise OptionError(f"{key} = {value!r}: expected a whole number above 0")
-    return kind(**given)
+    return _KINDS[asked](**given)
 
 
 def shaping(kind: IndexKind) -> dict[str, Any]:

@@ -17,10 +17,10 @@ import numpy.typing as npt
 from seal.core import Query
 from seal.retrievers.contract import Hits, check_k
 from seal.retrievers.index_kinds import Flat, IndexKind, index_name, shaping
-from seal.retrievers.sparse_rows import SparseRows
-from seal.retrievers.vector_index import VectorIndex, kept_index
+from seal.retrievers.sparse_rows import Floats, Places, SparseRows, Vectors
+from seal.retrievers.vector_index import VectorIndex, inner_products, kept_index
 
-Matrix: TypeAlias = SparseRows | npt.NDArray[np.float32]
+Matrix: TypeAlias = SparseRows | Vectors
 """Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
 
 Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
@@ -51,8 +51,6 @@ class VectorSpace(Protocol):
         ...
 
 
-Rows = npt.NDArray[np.float32]
-
 _NONZERO = 4
 """Numbers of a term's row of the projection that are not 0."""
 _DEVIATIONS = 4
@@ -63,8 +61,6 @@ _MARGIN = 100
 """Candidates beyond k that are scored at first."""
 _BATCH = 256
 """Rows that are projected, and queries that are searched, at once."""
-_NUMBERS = 8_000_000
-"""Numbers of candidates' vectors that are held at once: 32 MB."""
 
 
 class JointSpace:
@@ -125,9 +121,7 @@ class JointSpace:
         return found
 
     def _search(self, queries: Sequence[Matrix], k: int) -> list[Hits]:
-        def score(
-            rows: npt.NDArray[np.intp], positions: npt.NDArray[np.int64]
-        ) -> npt.NDArray[np.float64]:
+        def score(rows: Places, positions: Places) -> Floats:
             scores = np.zeros(positions.shape)
             for part, asked in zip(self._parts, queries, strict=True):
                 scores += part.share * part.cosines(asked[rows], positions)
@@ -139,7 +133,7 @@ class JointSpace:
         nearest = self._index.search(vectors, k, score, self._noise, _MARGIN)
         return [found.hits(self._ids) for found in nearest]
 
-    def _vectors(self) -> Rows:
+    def _vectors(self) -> Vectors:
         """Return the vectors of the tools, float32, (n, dimensions of both)."""
         vectors = np.empty((len(self._ids), sum(p.width for p in self._parts)), dtype=np.float32)
         left = 0
@@ -166,7 +160,7 @@ class _Part:
         # at most 2 / dimensions; of vectors that are little alike, as most are, about half of it.
         self.noise = _DEVIATIONS * share / np.sqrt(dimensions) if projected else 0.0
 
-    def scaled(self, rows: Matrix) -> Rows:
+    def scaled(self, rows: Matrix) -> Vectors:
         """Return rows as they stand in the index, float32, (r, width)."""
         if not isinstance(rows, SparseRows):
             dense: npt.NDArray[np.floating] = rows
@@ -174,14 +168,14 @@ class _Part:
             dense = rows.toarray()
         else:
             dense = rows @ self._projection
-        scaled: Rows = (dense * np.sqrt(self.share)).astype(np.float32)
+        scaled: Vectors = (dense * np.sqrt(self.share)).astype(np.float32)
         return scaled
 
-    def cosines(self, queries: Any, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    def cosines(self, queries: Any, positions: Places) -> Floats:
         """Return the inner products of each query with its candidates, (q, width)."""
         if isinstance(self.documents, SparseRows):
             return _sparse_products(self.documents, queries, positions)
-        return _dense_products(self.documents, queries, positions)
+        return inner_products(self.documents.__getitem__, self.width, queries, positions)
 
 
 def sparse_projection(terms: int, dimensions: int, seed: int) -> SparseRows:
@@ -203,9 +197,7 @@ def sparse_projection(terms: int, dimensions: int, seed: int) -> SparseRows:
     return SparseRows(signs.ravel(), columns.ravel(), starts, dimensions)
 
 
-def _sparse_products(
-    documents: SparseRows, queries: SparseRows, positions: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+def _sparse_products(documents: SparseRows, queries: SparseRows, positions: Places) -> Floats:
     products = np.empty(positions.shape)
     weights = np.zeros(documents.width)
     for row, candidates in enumerate(positions):
@@ -216,24 +208,13 @@ def _sparse_products(
     return products
 
 
-def _dense_products(
-    documents: Rows, queries: Rows, positions: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    products = np.empty(positions.shape)
-    step = max(1, _NUMBERS // (positions.shape[1] * documents.shape[1]))
-    for start in range(0, len(queries), step):
-        rows = slice(start, start + step)
-        products[rows] = np.einsum(
-            "qnd,qd->qn", documents[positions[rows]], queries[rows], dtype=np.float64
-        )
-    return products
-
-
-def _index(vectors: Rows, kind: IndexKind, folder: Path | None) -> VectorIndex:
+def _index(vectors: Vectors, kind: IndexKind, folder: Path | None) -> VectorIndex:
     """Return the index of vectors; a flat one is built faster than it is read."""
-    if folder is None or isinstance(kind, Flat):
+
+    def build() -> VectorIndex:
         return VectorIndex.build(vectors, kind)
+
+    if folder is None or isinstance(kind, Flat):
+        return build()
     identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), **shaping(kind)}
-    return kept_index(
-        folder, identity, len(vectors), kind, lambda: VectorIndex.build(vectors, kind)
-    )
+    return kept_index(folder, identity, len(vectors), kind, build)

@@ -23,6 +23,7 @@ _MEAN, _SQUARE, _SMALLEST = 0.9, 0.999, 1e-8
 """Adam's decays, and what keeps it from dividing by 0."""
 
 Progress = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are."""
 
 
 class Mapped(NamedTuple):

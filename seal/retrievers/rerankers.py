@@ -24,6 +24,8 @@ from seal.retrievers.lexical import english_stop_words
 
 Pairs = Sequence[tuple[str, str]]
 """Texts of a query and of a tool."""
+Heads = Sequence[Sequence[str]]
+"""Ids of the first tools of each query."""
 
 
 class Scorer(Protocol):
@@ -77,9 +79,7 @@ class _Reordering:
             for head, tools in zip(heads, found, strict=True)
         ]
 
-    def _ordered(
-        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[str]]:
+    def _ordered(self, queries: Sequence[str], heads: Heads) -> Heads:
         """Return the ids of each query's first tools, best first."""
         raise NotImplementedError
 
@@ -109,9 +109,7 @@ class Rerank(_Reordering):
         self._scorer = _scorer(pool.options, list(self._texts.values()))
         self.identity += f"({self._scorer.identity})"
 
-    def _ordered(
-        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[str]]:
+    def _ordered(self, queries: Sequence[str], heads: Heads) -> Heads:
         pairs = [
             (shortened(query, DOCUMENT_LIMIT), self._texts[tool])
             for query, head in zip(queries, heads, strict=True)
@@ -139,7 +137,7 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> Scorer:
     if isinstance(what, str) and ":" in what and not Path(what).exists():
         what = load_dotted(what)
     if isinstance(what, (str, Path)):
-        from seal.retrievers.cross_encoder import CrossEncoder
+        from seal.retrievers.embedders.sentence_transformers import CrossEncoder
 
         return CrossEncoder({**options, "model": str(what)})
     if not callable(what):
@@ -222,9 +220,7 @@ class Listwise(_Reordering):
         self._ranker = asked(pool, "listwise") or WordOverlap(list(self._texts.values()))
         self.identity += f"({self._ranker.identity})"
 
-    def _ordered(
-        self, queries: Sequence[str], heads: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[str]]:
+    def _ordered(self, queries: Sequence[str], heads: Heads) -> Heads:
         return at_once(lambda each: self._by_windows(*each), zip(queries, heads, strict=True))
 
     def _by_windows(self, query: str, head: Sequence[str]) -> Sequence[str]:

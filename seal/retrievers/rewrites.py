@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from seal.core import Pool, Query, Retriever, Tool
+from seal.core import Pool, Retriever, Tool
 from seal.core.text import clauses, plan_steps, split_identifiers
 from seal.retrievers import inner_retriever
+from seal.retrievers.around import Around, SentenceWise
 from seal.retrievers.chat_models import Asked, asked, at_once
-from seal.retrievers.contract import Around, Hits
-from seal.retrievers.documents import DESCRIPTION_LIMIT, DOCUMENT_LIMIT, names, shortened
-from seal.retrievers.long_documents import full
-from seal.retrievers.sentence_wise import SentenceWise
+from seal.retrievers.documents import (
+    DESCRIPTION_LIMIT,
+    DOCUMENT_LIMIT,
+    full,
+    names,
+    properties_of,
+    shortened,
+)
 
 _PHRASES = 8
 """Lines of a model's answer that count."""
@@ -79,19 +84,11 @@ def expand(pool: Pool) -> Retriever:
         profiles = at_once(lambda tool: model.answer(full(tool)), pool.tools)
     tools = tuple(map(_expanded, pool.tools, profiles))
     retriever = inner_retriever(replace(pool, tools=tools))
-    return _Expanded(retriever, "expand(rule)" if model is None else f"expand({model.identity})")
+    return Around(retriever, "expand(rule)" if model is None else f"expand({model.identity})")
 
 
 expand.OPTIONS = frozenset({"of", "model"})  # type: ignore[attr-defined]
 expand.asks_chat_model = True  # type: ignore[attr-defined]
-
-
-class _Expanded(Around):
-    """A retriever over expanded tools, which says so."""
-
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return what the retriever does."""
-        return self._retriever.retrieve(queries, k)
 
 
 def _expanded(tool: Tool, profile: str) -> Tool:
@@ -103,9 +100,8 @@ def _expanded(tool: Tool, profile: str) -> Tool:
 def _by_rule(tool: Tool) -> Iterator[str]:
     """Yield what a tool's record says besides its description, in words."""
     does = split_identifiers(names(tool).api).lower()
-    properties = tool.parameters.get("properties")
-    found = properties if isinstance(properties, Mapping) else {}
-    takes = [split_identifiers(str(name)).lower() for name in found]
+    found = properties_of(tool)
+    takes = [split_identifiers(name).lower() for name in found]
     yield f"When to use: to {does}, {tool.category}." if tool.category else f"To {does}."
     if takes:
         yield f"Requests: {does} by {', '.join(takes)}."
@@ -113,9 +109,7 @@ def _by_rule(tool: Tool) -> Iterator[str]:
         yield f"{name}: {' '.join(_words_of(schema))}."
 
 
-def _words_of(schema: Any) -> Iterator[str]:
-    if not isinstance(schema, Mapping):
-        return
+def _words_of(schema: Mapping[str, Any]) -> Iterator[str]:
     if isinstance(schema.get("description"), str):
         yield schema["description"]
     values = schema.get("enum")

@@ -8,16 +8,17 @@ holds a second copy of the vectors.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 
 from seal.core import DataError
@@ -25,6 +26,7 @@ from seal.core.canonical import digest
 from seal.core.records import AtomicFile
 from seal.retrievers.contract import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
+from seal.retrievers.sparse_rows import Floats, Places, Vectors
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
@@ -40,7 +42,7 @@ _NOISE = 1e-5
 """More than the error of a float32 inner product of unit vectors, in any order of its sum."""
 _FLAT = Flat()
 
-Scorer: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.int64]], npt.NDArray[np.float64]]
+Scorer: TypeAlias = Callable[[Places, Places], Floats]
 """Rows of queries, (r,), and their candidates, (r, width), to the exact scores, (r, width)."""
 
 
@@ -75,7 +77,7 @@ class VectorIndex:
         self._kind = kind
 
     @classmethod
-    def build(cls, vectors: npt.NDArray[np.float32], kind: IndexKind = _FLAT) -> VectorIndex:
+    def build(cls, vectors: Vectors, kind: IndexKind = _FLAT) -> VectorIndex:
         """Return an index of vectors, float32, (n, dimension), rows of length 1. Seeded.
 
         Raises:
@@ -101,14 +103,14 @@ class VectorIndex:
         """Numbers in a vector."""
         return int(self._index.d)
 
-    def vectors(self) -> npt.NDArray[np.float32]:
+    def vectors(self) -> Vectors:
         """Return a copy of all vectors, float32, (n, dimension)."""
-        rows: npt.NDArray[np.float32] = self._index.reconstruct_n(0, self.count)
+        rows: Vectors = self._index.reconstruct_n(0, self.count)
         return rows
 
     def search(
         self,
-        queries: npt.NDArray[np.float32],
+        queries: Vectors,
         k: int,
         scorer: Scorer | None = None,
         noise: float = _NOISE,
@@ -149,13 +151,13 @@ class VectorIndex:
 class _Stored:
     """A store of another make beside its vectors, with what is asked of a Faiss index."""
 
-    def __init__(self, store: VectorStore, vectors: npt.NDArray[np.float32]) -> None:
+    def __init__(self, store: VectorStore, vectors: Vectors) -> None:
         self._store = store
         self._vectors = vectors
         self.ntotal, self.d = vectors.shape
         store.add(vectors)
 
-    def search(self, queries: npt.NDArray[np.float32], width: int, params: None) -> Any:
+    def search(self, queries: Vectors, width: int, params: None) -> Any:
         """Return (no scores, candidates (1, about width)); of one query.
 
         Raises:
@@ -170,37 +172,30 @@ class _Stored:
             )
         return None, np.unique(named.astype(np.int64))[None]
 
-    def reconstruct_batch(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def reconstruct_batch(self, positions: Places) -> Vectors:
         """Return vectors by their rows."""
         return self._vectors[positions]
 
-    def reconstruct_n(self, first: int, count: int) -> npt.NDArray[np.float32]:
+    def reconstruct_n(self, first: int, count: int) -> Vectors:
         """Return a copy of some vectors in a row."""
         return self._vectors[first : first + count].copy()
 
 
+@dataclass(frozen=True, slots=True)
 class _Search:
     """One search: its queries, and how candidates are found and scored."""
 
-    def __init__(
-        self,
-        index: Any,
-        kind: IndexKind,
-        queries: npt.NDArray[np.float32],
-        scorer: Scorer | None,
-        noise: float,
-    ) -> None:
-        self._index = index
-        self._kind = kind
-        self._queries = queries
-        self._scorer = scorer or self._inner_products
-        self._noise = noise
+    index: Any
+    kind: IndexKind
+    queries: Vectors
+    scorer: Scorer | None
+    noise: float
 
     def nearest(self, k: int, margin: int) -> list[Found]:
         """Return the k nearest of each query."""
-        width = min(k + margin, self._index.ntotal)
-        rows = np.arange(len(self._queries))
-        if not self._kind.exact:
+        width = min(k + margin, self.index.ntotal)
+        rows = np.arange(len(self.queries))
+        if not self.kind.exact:
             with _one_thread():  # for one query, threads cost more than they take off
                 return [self._near(row, k, width) for row in rows.tolist()]
         found: list[Found] = []
@@ -208,20 +203,20 @@ class _Search:
             found.extend(self._certain(rows[start : start + _BATCH], k, width))
         return found
 
-    def _certain(self, rows: npt.NDArray[np.intp], k: int, width: int) -> list[Found]:
+    def _certain(self, rows: Places, k: int, width: int) -> list[Found]:
         """Widen the candidates until nothing outside them can belong to the answer."""
         found: dict[int, Found] = {}
         while len(found) < len(rows):
             pending = np.array([row for row in rows.tolist() if row not in found])
-            rough, candidates = self._index.search(self._queries[pending], width)
+            rough, candidates = self.index.search(self.queries[pending], width)
             answers = self._best(pending, np.sort(candidates, axis=1), k)
             for row, last, answer in zip(
                 pending.tolist(), rough[:, -1].tolist(), answers, strict=True
             ):
                 # Nothing outside the candidates scores above the last of them.
-                if width == self._index.ntotal or answer.scores[-1] > last + self._noise:
+                if width == self.index.ntotal or answer.scores[-1] > last + self.noise:
                     found[row] = answer
-            width = min(2 * width, self._index.ntotal)
+            width = min(2 * width, self.index.ntotal)
         return [found[row] for row in rows.tolist()]
 
     def _near(self, row: int, k: int, width: int) -> Found:
@@ -230,19 +225,22 @@ class _Search:
         Each query is searched alone: in a batch, products of the coarse centres differ in their
         last digits, and so may the lists that are searched.
         """
-        parameters = _parameters(self._kind, width)
-        _, named = self._index.search(self._queries[row : row + 1], width, params=parameters)
+        parameters = _parameters(self.kind, width)
+        _, named = self.index.search(self.queries[row : row + 1], width, params=parameters)
         positions = np.sort(named[named >= 0])
         if len(positions) < k:
-            positions = np.arange(self._index.ntotal)
+            positions = np.arange(self.index.ntotal)
         [answer] = self._best(np.array([row]), positions[None], k)
         return answer
 
-    def _best(
-        self, rows: npt.NDArray[np.intp], positions: npt.NDArray[np.int64], k: int
-    ) -> Iterator[Found]:
+    def _best(self, rows: Places, positions: Places, k: int) -> Iterator[Found]:
         """Yield for each row the k best of its candidates, (r, width), ascending."""
-        scores = np.round(self._scorer(rows, positions), DECIMALS) + 0.0  # no negative zero
+        if self.scorer is not None:
+            exact = self.scorer(rows, positions)
+        else:
+            take, queries = self.index.reconstruct_batch, self.queries[rows]
+            exact = inner_products(take, self.index.d, queries, positions)
+        scores = np.round(exact, DECIMALS) + 0.0  # no negative zero
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return map(
             Found,
@@ -250,22 +248,31 @@ class _Search:
             np.take_along_axis(scores, order, axis=1).tolist(),
         )
 
-    def _inner_products(
-        self, rows: npt.NDArray[np.intp], positions: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        width, dimension = positions.shape[1], self._index.d
-        scores = np.empty(positions.shape)
-        columns = max(1, min(width, _NUMBERS // dimension))
-        step = max(1, _NUMBERS // (columns * dimension))
-        for start in range(0, len(rows), step):
-            queries = self._queries[rows[start : start + step]]
-            for left in range(0, width, columns):
-                part = positions[start : start + step, left : left + columns]
-                vectors = self._index.reconstruct_batch(part.ravel()).reshape(*part.shape, -1)
-                scores[start : start + step, left : left + columns] = np.einsum(
-                    "qnd,qd->qn", vectors, queries, dtype=np.float64
-                )
-        return scores
+
+def inner_products(
+    take: Callable[[Places], Vectors], dimension: int, queries: Vectors, positions: Places
+) -> Floats:
+    """Return the products of each query with its candidates, (q, width); few are held at once.
+
+    Args:
+        take: Gives the vectors at positions, (n, dimension).
+        dimension: Numbers in a vector.
+        queries: (q, dimension).
+        positions: Of the candidates, (q, width).
+    """
+    width = positions.shape[1]
+    scores = np.empty(positions.shape)
+    columns = max(1, min(width, _NUMBERS // dimension))
+    step = max(1, _NUMBERS // (columns * dimension))
+    for start in range(0, len(queries), step):
+        rows = slice(start, start + step)
+        for left in range(0, width, columns):
+            part = positions[rows, left : left + columns]
+            vectors = take(part.ravel()).reshape(*part.shape, -1)
+            scores[rows, left : left + columns] = np.einsum(
+                "qnd,qd->qn", vectors, queries[rows], dtype=np.float64
+            )
+    return scores
 
 
 _CLASSES = {
@@ -315,7 +322,7 @@ def _one_thread() -> Iterator[None]:
 
 
 FORMAT = "seal-index/2"
-
+_BEGIN = f'{{"format":"{FORMAT}",'.encode()
 _DIGEST = 64
 """Bytes of the digest at the end."""
 _PIECE = 1 << 20
@@ -325,7 +332,11 @@ _log = logging.getLogger(__name__)
 
 
 def kept_index(
-    folder: Path, identity: Any, count: int, kind: IndexKind, build: Callable[[], VectorIndex]
+    folder: Path,
+    identity: Any,
+    count: int,
+    kind: IndexKind,
+    build: Callable[[], VectorIndex],
 ) -> VectorIndex:
     """Return the index kept under an identity; build and keep it where there is none.
 
@@ -344,7 +355,8 @@ def kept_index(
     key = digest(identity)
     path = folder / f"{key}.index"
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(path.with_suffix(".lock")):
+    with path.with_suffix(".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # it ends with the process that holds it
         if path.is_file():
             try:
                 return read_index(path, key, count, kind)
@@ -357,12 +369,22 @@ def kept_index(
 
 def write_index(path: Path, key: str, index: VectorIndex) -> None:
     """Write an index with the key of what shaped it."""
-    head = {"format": FORMAT, "key": key, "count": index.count}
+    total = hashlib.sha256()
     with AtomicFile(path) as file:
-        digested = _Digested(file)
-        digested.write(orjson.dumps(head) + b"\n")
-        index.write(digested.write)
-        file.write(digested.total.hexdigest().encode())
+
+        def write(data: bytes) -> int:
+            total.update(data)
+            file.write(data)
+            return len(data)
+
+        write(_head(key, index.count))
+        index.write(write)
+        file.write(total.hexdigest().encode())
+
+
+def _head(key: str, count: int) -> bytes:
+    """Return the first line of a file."""
+    return orjson.dumps({"format": FORMAT, "key": key, "count": count}) + b"\n"
 
 
 def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex:
@@ -373,11 +395,11 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
             another kind.
     """
     with path.open("rb") as file:
-        head = _head(file.readline(_PIECE))
+        head = file.readline(_PIECE)
         start = file.tell()
-        if head.get("format") != FORMAT:
+        if not head.startswith(_BEGIN):
             raise DataError(f"index {path} does not start with a line of {FORMAT}")
-        if (head.get("key"), head.get("count")) != (key, count):
+        if head != _head(key, count):
             raise DataError(
                 f"index {path} was made for other tools, another template, another embedder or "
                 "another kind of index"
@@ -391,28 +413,6 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
     return index
 
 
-class _Digested:
-    """A file that computes the SHA-256 of what is written to it."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.total = hashlib.sha256()
-
-    def write(self, data: bytes) -> int:
-        """Write bytes and return their number."""
-        self.total.update(data)
-        return self._file.write(data)
-
-
-def _head(line: bytes) -> dict[str, Any]:
-    """Return the first line's map; an empty one where it is none."""
-    try:
-        head = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return {}
-    return head if isinstance(head, dict) else {}
-
-
 def _sound(file: BinaryIO, size: int) -> bool:
     """Tell whether the first `size` bytes have the digest that follows them."""
     total = hashlib.sha256()
@@ -422,16 +422,3 @@ def _sound(file: BinaryIO, size: int) -> bool:
         total.update(piece)
         left -= len(piece)
     return file.read(_DIGEST) == total.hexdigest().encode()
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes and threads out; the lock ends with the process that holds it."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows: two may build the same index, one file stays
-        yield
-        return
-    with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

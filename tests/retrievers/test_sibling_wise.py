@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from seal.core import OptionError, Pool, Query, Tool, UnknownNameError, UsageError
 from seal.retrievers import build_retriever, rank
-from seal.retrievers.sibling_wise import DEPTH, SiblingWise
+from seal.retrievers.around import DEPTH, SiblingWise
 
 QUERY = [Query("x")]
 

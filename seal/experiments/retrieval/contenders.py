@@ -29,9 +29,9 @@ from seal.evaluation.retrieval import measure_rankings, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
 from seal.retrievers import build_retriever, files_digest, known_options, rank
+from seal.retrievers.around import schema_tokens
 from seal.retrievers.contract import refuse_unknown_options, spec_of
 from seal.retrievers.documents import DEFAULT
-from seal.retrievers.token_budget import schema_tokens
 from seal.runs.spending.ledger import Meter
 from seal.runs.spending.prices import Prices
 

@@ -7,16 +7,15 @@ all-MiniLM-L6-v2, needs no library (`minilm`).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core import CacheMode, ModelError, OptionError, UsageError
+from seal.core import CacheMode, ModelError, UsageError
 from seal.core.registry import Registry, load_dotted
 from seal.core.specs import label_of
 from seal.core.store import Store
-from seal.retrievers.contract import refuse_unknown_options
+from seal.retrievers.contract import made_of, refuse_unknown_options
 from seal.retrievers.embedders.linear_map import LinearMap, base_of, is_map
 from seal.retrievers.embedders.vectors import (
     CachedEmbedder,
@@ -60,10 +59,7 @@ class FunctionEmbedder:
 
 
 def build_embedder(
-    what: Any,
-    options: Mapping[str, Any],
-    answers: Store | None = None,
-    cache: CacheMode = "record",
+    what: Any, options: Mapping[str, Any], answers: Store | None = None, cache: CacheMode = "record"
 ) -> Embedder:
     """Return an embedder; one that has an `identity` keeps its vectors where there is a store.
 
@@ -88,7 +84,12 @@ def build_embedder(
         known = {"model", "template", *plugin.OPTIONS}
         refuse_unknown_options(f"the embedder {what}", options, known)
     if isinstance(plugin, type):
-        plugin = _made(plugin, {**options, "model": model})
+        plugin = made_of(
+            plugin,
+            {**options, "model": model},
+            f"{label_of(plugin)} is no embedder: expected an object with embed(texts), or a class "
+            "that takes its options, one map",
+        )
     elif callable(plugin) and not hasattr(plugin, "embed"):
         plugin = FunctionEmbedder(plugin)
     if not callable(getattr(plugin, "embed", None)):
@@ -99,17 +100,6 @@ def build_embedder(
     if answers is None or cache == "off" or not getattr(embedder, "identity", ""):
         return embedder
     return CachedEmbedder(embedder, answers, cache)
-
-
-def _made(kind: type, options: Mapping[str, Any]) -> Any:
-    try:
-        inspect.signature(kind).bind(options)
-    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
-        raise OptionError(
-            f"{label_of(kind)} is no embedder: expected an object with embed(texts), or a class "
-            f"that takes its options, one map ({error})"
-        ) from error
-    return kind(options)
 
 
 def _resolved(what: Any) -> tuple[Any, Any]:
@@ -179,6 +169,6 @@ def _rows(
     done = 0
     for batch, rows in ask_in_batches(embedder, purpose, texts, name_of(embedder), progress):
         what = "queries" if purpose == "query" else "documents"
-        matrix.put(slice(done, done + len(batch)), rows, what)
+        matrix.expect(rows, what)[done : done + len(batch)] = rows
         done += len(batch)
     return matrix.rows

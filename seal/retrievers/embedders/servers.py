@@ -12,9 +12,10 @@ from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer, OpenAIServer
 from seal.core.secrets import ServerSettings, check_address, public_url, server_url
+from seal.retrievers.contract import above_zero
 from seal.retrievers.embedders.vectors import Purpose
 
-_NUMBERS: Mapping[str, type[int] | type[float]] = {
+_NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
     **dict.fromkeys(("first_wait_s", "max_wait_s", "timeout_s"), float),
 }
@@ -70,7 +71,7 @@ class RemoteOptions(ServerSettings):
         given: dict[str, Any] = {"batch_size": batch_size}
         for name, kind in _NUMBERS.items():
             if options.get(name) is not None:
-                given[name] = _number(name, options[name], kind)
+                given[name] = above_zero(name, options[name], kind)
         return cls(
             provider=provider,
             model=model,
@@ -96,16 +97,6 @@ def requests_of(texts: Sequence[str], size: int) -> Iterator[list[str]]:
         characters += len(text)
     if request:
         yield request
-
-
-def _number(name: str, value: Any, kind: type[int] | type[float]) -> int | float:
-    try:
-        number = kind(value)
-    except (TypeError, ValueError):
-        number = 0
-    if not 0 < number < float("inf"):
-        raise OptionError(f"-R {name}={value}: expected a number above 0")
-    return number
 
 
 class ServerEmbedder(ABC):

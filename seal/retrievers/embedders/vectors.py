@@ -62,15 +62,10 @@ class Matrix:
     """
 
     def __init__(self, count: int, name: str, dimension: int | None = None) -> None:
-        self._count = count
         self._name = name
-        self._given = dimension is not None
-        self._rows: Vectors | None = None if dimension is None else self._empty(dimension)
-
-    @property
-    def rows(self) -> Vectors:
-        """The array itself, no copy."""
-        return self._empty(0) if self._rows is None else self._rows
+        self._given = self._is_made = dimension is not None
+        self.rows: Vectors = np.empty((count, dimension or 0), dtype=np.float32)
+        """The array itself, no copy; without columns until there is a piece."""
 
     def expect(self, rows: Vectors, what: str = "texts") -> Vectors:
         """Return the array that rows, (..., dimension), can be written into.
@@ -79,28 +74,16 @@ class Matrix:
             ModelError: They have another dimension than the others; `what` says what they are.
         """
         dimension = rows.shape[-1]
-        if self._rows is None:
-            self._rows = self._empty(dimension)
-        if dimension != self._rows.shape[1]:
+        if not self._is_made:
+            self.rows = np.empty((len(self.rows), dimension), dtype=np.float32)
+            self._is_made = True
+        if dimension != self.rows.shape[1]:
             others = "the tools" if self._given else "those before"
             raise ModelError(
                 f"embedder {self._name}: {what} have {dimension} dimensions, {others} "
-                f"{self._rows.shape[1]}: one model must embed all texts"
+                f"{self.rows.shape[1]}: one model must embed all texts"
             )
-        return self._rows
-
-    def put(
-        self, position: int | slice | Sequence[int], rows: Vectors, what: str = "texts"
-    ) -> None:
-        """Write one row, (dimension,), or several, (n, dimension).
-
-        Raises:
-            ModelError: They have another dimension than the others; `what` says what they are.
-        """
-        self.expect(rows, what)[position] = rows
-
-    def _empty(self, dimension: int) -> Vectors:
-        return np.empty((self._count, dimension), dtype=np.float32)
+        return self.rows
 
 
 def ask_in_batches(
@@ -260,9 +243,13 @@ class CachedEmbedder:
         asked = ask_in_batches(self.inner, purpose, list(missing), self.identity, progress)
         for batch, rows in asked:
             matrix.expect(rows, "queries" if purpose == "query" else "documents")
-            keys = [self._key(purpose, text) for text in batch]
-            for text, row in zip(batch, self._kept(keys, rows), strict=True):
-                matrix.put(missing[text], row)
+            entries = {
+                self._key(purpose, text): {"embedder": self.identity, "vector": _encoded(row)}
+                for text, row in zip(batch, rows, strict=True)
+            }
+            kept = map(_decoded, self._store.put_each(entries, KIND))
+            for text, row in zip(batch, kept, strict=True):
+                matrix.expect(row)[missing[text]] = row
         return matrix.rows
 
     def _look_up(
@@ -276,20 +263,14 @@ class CachedEmbedder:
                 missing.setdefault(texts[position], []).append(position)
                 continue
             try:
-                matrix.put(position, _decoded(entry))
+                row = _decoded(entry)
+                matrix.expect(row)[position] = row
             except ModelError as error:
                 raise ModelError(
                     f"{error}; this one is kept, for {shortened(texts[position])}: choose another "
                     "--cache-dir, or --cache off"
                 ) from None
         return missing
-
-    def _kept(self, keys: Sequence[str], rows: Vectors) -> Iterable[Vectors]:
-        entries = {
-            key: {"embedder": self.identity, "vector": _encoded(row)}
-            for key, row in zip(keys, rows, strict=True)
-        }
-        return map(_decoded, self._store.put_each(entries, KIND))
 
     def _key(self, purpose: Purpose, text: str) -> str:
         return digest([KEY_VERSION, self.identity, purpose, text])
