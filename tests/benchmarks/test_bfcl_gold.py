@@ -8,7 +8,7 @@ from bfcl_sources import HEIGHT, function
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.bfcl.gold import (
+from seal.benchmarks.bfcl.tasks import (
     MOST_VALUES,
     UnusableGoldError,
     plan_of_answers,

@@ -11,8 +11,7 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
 from seal.benchmarks.bfcl.agreement import MUTATIONS, judged
-from seal.benchmarks.bfcl.code_values import as_code
-from seal.benchmarks.bfcl.leaderboard import wrong_goal
+from seal.benchmarks.bfcl.leaderboard import as_code, wrong_goal
 from seal.benchmarks.bfcl.peer import VARIABLE, Peer
 from seal.cli import main
 from seal.core import InfrastructureError, ToolCall, UsageError

@@ -142,9 +142,8 @@ class _Import:
         return by_call
 
     def _requests(self, hub: _Hub, path: Path, by_call: dict[str, str]) -> Iterator[Task]:
-        def read(numbered_record: tuple[int, Any]) -> Task | None:
-            number, record = numbered_record
-            return self._task(record, hub.name, number, by_call)
+        def read(record: tuple[int, Any]) -> Task | None:
+            return self._task(*record, hub.name, by_call)
 
         for task in usable(path, read, self._notes, numbered(json_lines), "malformed_request"):
             self._counts[hub.name]["requests"] += 1
@@ -152,7 +151,7 @@ class _Import:
                 self._counts[hub.name]["tasks"] += 1
                 yield task
 
-    def _task(self, record: Any, hub: str, number: int, by_call: dict[str, str]) -> Task | None:
+    def _task(self, number: int, record: Any, hub: str, by_call: dict[str, str]) -> Task | None:
         """Return a record's task; None where it is left out."""
         call, code = field(record, "api_call", str), field(record, "code", str)
         text = instruction_of(code)
@@ -203,26 +202,17 @@ def instruction_of(code: str) -> str:
     if isinstance(value, dict):
         text = value.get("Instruction", value.get("instruction"))
         return text.strip() if isinstance(text, str) else ""
-    return _unquoted(code)
+    start = _UNQUOTED_INSTRUCTION.match(code)  # a map whose texts lost their quotes
+    end = _UNQUOTED_OUTPUT.search(code, start.end()) if start else None
+    bare = code[start.end() : end.start()].strip() if start and end else ""
+    quoted = len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "'\""
+    return (bare[1:-1] if quoted else bare).strip()
 
 
 def _split(mark: re.Pattern[str], text: str) -> tuple[str, str]:
     """Return what stands before and after the first mark; all and nothing without one."""
     found = mark.search(text)
     return (text[: found.start()], text[found.end() :]) if found else (text, "")
-
-
-def _unquoted(code: str) -> str:
-    """Return the instruction of a map whose texts lost their quotes."""
-    start = _UNQUOTED_INSTRUCTION.match(code)
-    end = _UNQUOTED_OUTPUT.search(code, start.end()) if start else None
-    return _bare(code[start.end() : end.start()].strip()) if start and end else ""
-
-
-def _bare(text: str) -> str:
-    """Return a text without the pair of quotes around it."""
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return (text[1:-1] if quoted else text).strip()
 
 
 def tool_of_document(document: Any, hub: str, file: str) -> Tool:

@@ -136,7 +136,10 @@ class _Import:
             return None
         offered = [self._tool(document, file) for document in tools]
         gold = self._gold(answers, [document["name"] for document in tools], offered)
-        self._count(gold)
+        self._counts["gold_calls"] += len(gold.calls)
+        self._counts["tasks_without_gold_call"] += not gold.calls
+        self._counts["tasks_with_invalid_gold_call"] += bool(gold.faults)
+        self._invalid.update(gold.faults)
         return self._made(task_id, text, tuple(dict.fromkeys(offered)), gold)
 
     def _tool(self, document: dict[str, Any], file: str) -> str:
@@ -193,12 +196,6 @@ class _Import:
             if fault is not None:
                 gold.faults.append(fault)
         return gold
-
-    def _count(self, gold: _Gold) -> None:
-        self._counts["gold_calls"] += len(gold.calls)
-        self._counts["tasks_without_gold_call"] += not gold.calls
-        self._counts["tasks_with_invalid_gold_call"] += bool(gold.faults)
-        self._invalid.update(gold.faults)
 
     def _made(self, task_id: str, text: str, offered: tuple[str, ...], gold: _Gold) -> Task:
         relevant = tuple(dict.fromkeys(tool for tool, _ in gold.calls))

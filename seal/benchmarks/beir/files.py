@@ -113,7 +113,9 @@ def find_files(source: Path, split: str, subset: str = "") -> Files:
         DataError: There are no queries, no corpus, one of them twice, several subsets and none is
             named, or judgements of other splits only.
     """
-    told = {path: _kind(source, path) for path in _matching(source, (*_JUDGEMENTS, *_RECORDS))}
+    found = {path for name in (*_JUDGEMENTS, *_RECORDS) for path in source.rglob(name)}
+    data = sorted(path for path in found if path.is_file() and path.name not in CARDS)
+    told = {path: _kind(source, path) for path in data}
     named = sorted({of for _, of in told.values() if of})
     if named and subset not in named and (subset or len(named) > 1):
         raise DataError(f"{source} holds the subsets {', '.join(named)}; name one: -T subset=NAME")
@@ -139,11 +141,6 @@ def _refuse_twins(source: Path, paths: list[Path]) -> None:
         other = by_name.setdefault(path.name, path)
         if other != path and path.suffix != ".parquet":
             raise DataError(f"{source} holds {other} and {path}: name the folder of one benchmark")
-
-
-def _matching(source: Path, names: tuple[str, ...]) -> list[Path]:
-    found = {path for name in names for path in source.rglob(name)}
-    return sorted(path for path in found if path.is_file() and path.name not in CARDS)
 
 
 def _kind(source: Path, path: Path) -> tuple[str, str]:
@@ -333,12 +330,21 @@ def tool_of_document(document_id: str, title: Any, value: str | dict[str, Any], 
         file: Where it stands.
     """
     described = value if isinstance(value, dict) else _map_of(value)
-    named = title.strip() if isinstance(title, str) else ""
+    name = title.strip() if isinstance(title, str) else ""
     if described is None:
-        return _made(document_id, named, str(value), {}, file)
-    name = named or _text(described, _NAMES)
-    description = _text(described, _DESCRIPTIONS) or json_text(described)
-    return _made(document_id, name, description, described, file)
+        described, description = {}, str(value)
+    else:
+        name = name or _text(described, _NAMES)
+        description = _text(described, _DESCRIPTIONS) or json_text(described)
+    shown = name or document_id
+    return Tool(
+        tool_id(BENCHMARK, name or "document", document_id),
+        function_name(shown),
+        description,
+        _schema(described),
+        _text(described, _CATEGORIES),
+        source={"tool": shown, "api": shown, "id": document_id, "file": file},
+    )
 
 
 def _map_of(text: str) -> dict[str, Any] | None:
@@ -354,21 +360,6 @@ def _text(described: dict[str, Any], names: tuple[str, ...]) -> str:
     """Return the first of several fields that has a text."""
     values = (described.get(name) for name in names)
     return next((v.strip() for v in values if isinstance(v, str) and v.strip()), "")
-
-
-def _made(
-    document_id: str, name: str, description: str, described: dict[str, Any], file: str
-) -> Tool:
-    title = name or document_id
-    source: dict[str, JSON] = {"tool": title, "api": title, "id": document_id, "file": file}
-    return Tool(
-        tool_id(BENCHMARK, name or "document", document_id),
-        function_name(title),
-        description,
-        _schema(described),
-        _text(described, _CATEGORIES),
-        source=source,
-    )
 
 
 def _schema(described: dict[str, Any]) -> dict[str, JSON]:

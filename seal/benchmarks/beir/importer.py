@@ -91,7 +91,7 @@ class _Import:
             self._documents(path)
         self._judged = self._judgements()
         for path in self._files.queries:
-            yield from self._queries(path)
+            yield from filter(None, usable(path, self._task, self._notes, rows, "malformed_query"))
         if not self._counts["queries"]:
             raise DataError(f"{self._files.queries[0]} holds no query; name a folder that has some")
         self._counts["judgements_of_unknown_queries"] = sum(map(len, self._judged.values()))
@@ -135,15 +135,9 @@ class _Import:
                 judged.setdefault(judgement.query, []).append(judgement)
         return judged
 
-    def _queries(self, path: Path) -> Iterator[Task]:
-        def read(record: Any) -> Task | None:
-            refuse_deep(record)
-            return self._task(record)
-
-        yield from filter(None, usable(path, read, self._notes, rows, "malformed_query"))
-
     def _task(self, record: Any) -> Task | None:
         """Return a query's task; None where it is left out. Takes its judgements out."""
+        refuse_deep(record)
         query_id, text = identifier(record), _query_text(record)
         self._counts["queries"] += 1
         self._count_unread("queries", record.keys() - _QUERY_FIELDS)
@@ -154,7 +148,7 @@ class _Import:
         else:
             self._notes.dropped["not_judged_in_split"] += 1
             return None
-        grades, absent = self._grades(judgements), self._absent(judgements)
+        grades, absent = self._grades(judgements)
         if not grades:
             self._notes.dropped[_OUTSIDE if absent else "no_relevant_tool"] += 1
             return None
@@ -190,27 +184,19 @@ class _Import:
         self._counts["judgements"] += 1
         return Judgement(query_id, document_id, score)
 
-    def _grades(self, judgements: list[Judgement]) -> dict[str, float]:
-        """Return the relevant tools with their scores; unknown documents are counted."""
+    def _grades(self, judgements: list[Judgement]) -> tuple[dict[str, float], list[str]]:
+        """Return the relevant tools with their scores, and the ids that the corpus lacks."""
         grades: dict[str, float] = {}
+        absent: dict[str, None] = {}
         for judgement in judgements:
-            if judgement.document not in self._by_document:
-                self._counts["judgements_of_unknown_documents"] += 1
-            elif judgement.score >= self._min_score:
-                tool = self._by_document[judgement.document]
-                grades[tool] = max(judgement.score, grades.get(tool, 0))
-        return grades
-
-    def _absent(self, judgements: list[Judgement]) -> list[str]:
-        """Return the relevant documents that the corpus lacks, each once."""
-        return list(
-            dict.fromkeys(
-                judgement.document
-                for judgement in judgements
-                if judgement.score >= self._min_score
-                and judgement.document not in self._by_document
-            )
-        )
+            tool = self._by_document.get(judgement.document)
+            self._counts["judgements_of_unknown_documents"] += tool is None
+            if judgement.score >= self._min_score:
+                if tool is None:
+                    absent[judgement.document] = None
+                else:
+                    grades[tool] = max(judgement.score, grades.get(tool, 0))
+        return grades, list(absent)
 
     def _made(
         self,

@@ -10,11 +10,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
-from seal.benchmarks.bfcl.code_values import as_code
-from seal.benchmarks.bfcl.leaderboard import CallRules, wrong_goal
+from seal.benchmarks.bfcl.leaderboard import CallRules, as_code, wrong_goal
 from seal.benchmarks.bfcl.peer import RELEASE
 from seal.benchmarks.bfcl.peer import Peer as LeaderboardsOwn
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
@@ -54,27 +53,21 @@ def judged(
     tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn, seed: int = 0
 ) -> Iterator[Answer]:
     """Yield changed answers of the single-turn goals in Python, as ours and the peer judge them."""
-    waiting: list[tuple[Task, str, Calls]] = []
-    for task in tasks:
-        if task.tags.get("python_gold") and task.goals[0].plans:
-            waiting += [(task, change, calls) for change, calls in changed(task, tools, seed)]
-        if len(waiting) >= _AT_ONCE:
-            yield from _judged(waiting, tools, peer)
-            waiting = []
-    yield from _judged(waiting, tools, peer)
-
-
-def _judged(
-    waiting: list[tuple[Task, str, Calls]], tools: Mapping[str, Tool], peer: LeaderboardsOwn
-) -> Iterator[Answer]:
-    asked = [
-        [task.id, [[tools[tool].name, arguments] for tool, arguments in calls]]
-        for task, _, calls in waiting
-    ]
-    told = peer.ask("answers", of=asked)
-    for (task, change, calls), theirs in zip(waiting, told, strict=True):
-        made = [ToolCall("", tools[tool].name, arguments, "", tool) for tool, arguments in calls]
-        yield Answer(task, change, made, wrong_goal(task.goals[0], made, tools), theirs)
+    changes = (
+        (task, change, calls)
+        for task in tasks
+        if task.tags.get("python_gold") and task.goals[0].plans
+        for change, calls in changed(task, tools, seed)
+    )
+    while waiting := list(islice(changes, _AT_ONCE)):
+        asked = [
+            [task.id, [[tools[tool].name, arguments] for tool, arguments in calls]]
+            for task, _, calls in waiting
+        ]
+        told = peer.ask("answers", of=asked)
+        for (task, change, calls), theirs in zip(waiting, told, strict=True):
+            made = [ToolCall("", tools[tool].name, given, "", tool) for tool, given in calls]
+            yield Answer(task, change, made, wrong_goal(task.goals[0], made, tools), theirs)
 
 
 def _held() -> Iterator[Held]:
@@ -175,14 +168,10 @@ def _why(answer: Answer, gold: list[Called], tools: Mapping[str, Tool]) -> tuple
                 continue
             ours = argument.accepts(value)
             if ours != rules.accept_value(name, argument, value):
-                return _kind(ours, value), f": {name}={value!r}"
+                of_text = "text" if '"' in json_text(value) else "truth"
+                kind = "type" if ours else "empty" if value in ("", []) else of_text
+                return kind, f": {name}={value!r}"
     return "overlapping gold", ""
-
-
-def _kind(ours: bool, value: JSON) -> str:
-    if ours:
-        return "type"
-    return "empty" if value in ("", []) else "text" if '"' in json_text(value) else "truth"
 
 
 _EXPLAINED = {

@@ -111,19 +111,18 @@ class BfclFiles:
         """Names of files whose category is none of `CATEGORIES`."""
         self._paths: dict[str, Path] = {}
         for path in [source] if source.is_file() else sorted(source.glob("*.json")):
-            self._sort_in(path)
+            found = _CATEGORY_FILE.fullmatch(path.name)
+            name = found["category"] if found else ""
+            if name in CATEGORIES:
+                self._paths[name] = path
+                self.counts["categories"] += 1
+            elif found and name not in _NOT_TASKS:
+                self.unknown.append(path.name)
+                self.counts["unknown"] += 1
+            else:
+                self.counts["ids" if found else "other"] += 1
         if not self._paths and not self.unknown:
             raise wrong_source(source, "BFCL_v4_CATEGORY.json, such as simple_python", "bfcl")
-
-    def _sort_in(self, path: Path) -> None:
-        found = _CATEGORY_FILE.fullmatch(path.name)
-        name = found["category"] if found else ""
-        kind = "categories" if name in CATEGORIES else "ids" if name in _NOT_TASKS else "unknown"
-        self.counts[kind if found else "other"] += 1
-        if kind == "categories":
-            self._paths[name] = path
-        elif found and kind == "unknown":
-            self.unknown.append(path.name)
 
     def categories(self, wanted: str) -> list[Category]:
         """Return the categories that are here and wanted, in the order of `CATEGORIES`.
@@ -162,7 +161,8 @@ class BfclFiles:
             DataError: A file is malformed or missing, or no item has an answer and is well-formed.
         """
         path = self._paths[category.name]
-        answers = self._answers(path, notes) if category.answered else None
+        answer_path = path.parent / _ANSWERS / path.name
+        answers = _answers(answer_path, notes) if category.answered else None
         seen = set()
 
         def read_item(record: Any) -> _Made:
@@ -171,7 +171,7 @@ class BfclFiles:
             seen.add(item_id)
             if answers is not None and item_id not in answers:
                 raise DataError(
-                    f"{item_id!r} has no answer in {self._answer_path(path)}: "
+                    f"{item_id!r} has no answer in {answer_path}: "
                     "are the two files of one version? Fetch both again"
                 )
             return read(Item(record, answers[item_id] if answers is not None else None))
@@ -179,47 +179,35 @@ class BfclFiles:
         yield from usable(path, read_item, notes)
         self.counts["answers_without_item"] += len((answers or {}).keys() - seen)
 
-    def _answer_path(self, path: Path) -> Path:
-        return path.parent / _ANSWERS / path.name
+    def side(self, name: str) -> list[Any]:
+        """Return the records of a file beside the categories' own.
 
-    def _answers(self, path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
-        answers = self._answer_path(path)
-        if not answers.is_file():
-            raise DataError(f"{path.name} needs its answers, but there is no file {answers}")
-        found: dict[str, dict[str, Any]] = {}
-
-        def read(record: Any) -> None:
-            refuse_deep(record)
-            item_id = field(record, "id", str)
-            field(record, "ground_truth", list)
-            if found.setdefault(item_id, record) != record:
-                raise FileFault(f"the id {item_id!r} stands twice, with other answers")
-
-        for _ in usable(answers, read, notes, reason="malformed_answer"):
-            pass
-        return found
-
-    def functions(self, name: str) -> list[Any]:
-        """Return the records of `multi_turn_func_doc/NAME.json`.
+        Args:
+            name: Path in the folder, such as `multi_turn_func_doc/web_search.json`.
 
         Raises:
-            FileFault: There is no such file, or it is malformed.
+            DataError: There is no such file, or it is malformed.
         """
-        return self._side("multi_turn_func_doc", f"{name}.json")
-
-    def conversations(self, scenario: str) -> list[Any]:
-        """Return the records of `memory_prereq_conversation/memory_SCENARIO.json`.
-
-        Raises:
-            FileFault: There is no such file, or it is malformed.
-        """
-        return self._side("memory_prereq_conversation", f"memory_{scenario}.json")
-
-    def _side(self, folder: str, name: str) -> list[Any]:
-        path = self.folder / folder / name
+        path = self.folder / name
         if not path.is_file():
-            raise FileFault(f"there is no file {path}, which items here need; fetch {folder}/ too")
-        try:
-            return [record.value for record in json_records(path)]
-        except DataError as error:
-            raise FileFault(str(error)) from error
+            folder = path.parent.name
+            raise DataError(f"there is no file {path}, which items here need; fetch {folder}/ too")
+        return [record.value for record in json_records(path)]
+
+
+def _answers(path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
+    """Return the records of a file of answers by id."""
+    if not path.is_file():
+        raise DataError(f"{path.name} needs its answers, but there is no file {path}")
+    found: dict[str, dict[str, Any]] = {}
+
+    def read(record: Any) -> None:
+        refuse_deep(record)
+        item_id = field(record, "id", str)
+        field(record, "ground_truth", list)
+        if found.setdefault(item_id, record) != record:
+            raise FileFault(f"the id {item_id!r} stands twice, with other answers")
+
+    for _ in usable(path, read, notes, reason="malformed_answer"):
+        pass
+    return found

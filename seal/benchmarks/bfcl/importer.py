@@ -3,7 +3,7 @@
 Source: ShishirPatil/gorilla, `berkeley-function-call-leaderboard/bfcl_eval/data`. Task id: as
 upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring with them, and
 `bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
-`files`; its documents: `tools`; its gold: `gold`; its tasks: `tasks`.
+`files`; its documents: `tools`; its gold and its tasks: `tasks`.
 
 Gold of which the document of its tool refuses an accepted value is kept, and counted by category
 and kind of error.
@@ -167,7 +167,6 @@ class _PythonGold:
     """What the single-turn categories in Python with gold hold, by upstream's documents alone."""
 
     def __init__(self) -> None:
-        self._names: set[str] = set()
         self._seen: set[bytes] = set()
         self._documents: dict[str, str] = {}
         self._texts: dict[str, str] = {}
@@ -182,10 +181,8 @@ class _PythonGold:
             if written in self._seen:
                 continue
             self._seen.add(written)
-            name = document["name"]
-            self._names.add(name)
-            self._documents[digest(document)] = name
-            self._texts[text_digest(document)] = name
+            self._documents[digest(document)] = document["name"]
+            self._texts[text_digest(document)] = document["name"]
         self._queries[goal.text] += 1
         self._relevant += len(goal.relevant)
         self._system += any(step.author == "system" for step in task.history)
@@ -197,7 +194,7 @@ class _PythonGold:
             "longest_query": max(map(len, self._queries), default=0),
             "relevant": self._relevant,
             "system_messages": self._system,
-            "names": len(self._names),
+            "names": len({*self._documents.values()}),
             "documents": len(self._documents),
             "names_with_several_documents": _several(self._documents),
             "texts": len(self._texts),

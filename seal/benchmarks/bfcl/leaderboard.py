@@ -24,19 +24,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.benchmarks.bfcl import peer
-from seal.benchmarks.bfcl.code_values import as_code
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
-from seal.core import Goal, InfrastructureError, Tool, ToolCall
+from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
-from seal.evaluation.goals import (
-    INFRASTRUCTURE,
-    Chat,
-    GoalChat,
-    Value,
-    no_gold,
-    undefined,
-)
+from seal.core.plain import json_text
+from seal.evaluation.goals import INFRASTRUCTURE, Chat, GoalChat, Value, no_gold, undefined
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 _TYPES: Mapping[str, type] = {
@@ -208,3 +201,50 @@ def _same_map(value: Any, one: Any, members: Iterable[str] = ()) -> bool:
 def _plain(value: Any) -> Any:
     """Return a text as the leaderboard compares it; any other value as it is."""
     return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
+
+
+_SUFFIXES = {"long": "L", "float": "f"}
+
+
+def as_code(tool: Tool, arguments: dict[str, JSON], language: str) -> dict[str, str]:
+    """Return the arguments of a call as code, as the leaderboard's prompts ask for: `5L`.
+
+    A text is taken as it stands: it may be such code, or the name of a variable. Any other value is
+    written so that the leaderboard reads this very value back. So texts in a Java array have no
+    quotes, for its reader would keep them.
+
+    Args:
+        tool: That is called.
+        arguments: Of the call.
+        language: "java" or "javascript".
+    """
+    known = tool.parameters["properties"]
+    return {
+        name: value
+        if isinstance(value, str)
+        else _java(tool, name, value)
+        if language == "java" and name in known
+        else json_text(value)
+        for name, value in arguments.items()
+    }
+
+
+def _java(tool: Tool, name: str, value: Any) -> str:
+    kind, inner = declared_type(tool, name), declared_type(tool, f"{name}[]")
+    if kind == "HashMap" and isinstance(value, dict):
+        puts = (f'put("{key}", {json_text(item)});' for key, item in value.items())
+        return f"new HashMap<>() {{{{ {' '.join(puts)} }}}}"
+    if isinstance(value, list) and kind in ("Array", "ArrayList"):
+        quoted = kind == "ArrayList" and inner in ("String", "char")
+        items = ", ".join(
+            item if isinstance(item, str) and not quoted else _number(item, inner) for item in value
+        )
+        listed = f"(Arrays.asList({items}))" if items else "()"
+        return f"new Object[]{{{items}}}" if kind == "Array" else f"new ArrayList<>{listed}"
+    return _number(value, kind)
+
+
+def _number(value: JSON, kind: str) -> str:
+    """Return a value with the suffix that its type has in Java."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return json_text(value) + (_SUFFIXES.get(kind, "") if number else "")

@@ -20,6 +20,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+NAME = "bfcl-eval"
 UNKNOWN = "no_such_function()"
 CHECKERS = "bfcl_eval.eval_checker"
 TURNS = f"{CHECKERS}.multi_turn_eval"
@@ -27,11 +28,6 @@ LANGUAGES = {"simple_java": "JAVA", "simple_javascript": "JAVASCRIPT"}
 
 Call = tuple[str, dict[str, Any]]
 """Name and arguments."""
-
-
-def version() -> str:
-    """Return the version of bfcl-eval."""
-    return metadata.version("bfcl-eval")
 
 
 def data() -> Path:
@@ -52,7 +48,7 @@ def category_of(item: str) -> str:
     names = [path.stem.replace("BFCL_v4_", "") for path in data().glob("BFCL_v4_*.json")]
     fitting = [name for name in names if item.startswith(f"{name}_") and item in items(name)]
     if not fitting:
-        raise KeyError(f"bfcl-eval {version()} has no item {item!r}")
+        raise KeyError(f"bfcl-eval {metadata.version(NAME)} has no item {item!r}")
     return max(fitting, key=len)
 
 
@@ -83,17 +79,6 @@ def answer(item: str, calls: list[Call]) -> str:
     return "" if found["valid"] else str(found["error_type"])
 
 
-def answers(of: list[tuple[str, list[Call]]]) -> list[str]:
-    """Return the same of many; where the peer raises, the exception after an exclamation mark."""
-    found = []
-    for item, calls in of:
-        try:
-            found.append(answer(item, calls))
-        except Exception as error:
-            found.append(f"!{type(error).__name__}: {error}")
-    return found
-
-
 def methods(entry: dict[str, Any]) -> set[str]:
     """Return the names that calls of an item may have."""
     where = import_module("bfcl_eval.constants.executable_backend_config").CLASS_FILE_PATH_MAPPING
@@ -117,9 +102,8 @@ class Played:
 
     def run(self, calls: list[Call]) -> list[str]:
         """Return what calls bring, one after the other."""
-        results, self.instances = import_module(
-            f"{TURNS}.multi_turn_utils"
-        ).execute_multi_turn_func_call(
+        utils = import_module(f"{TURNS}.multi_turn_utils")
+        results, self.instances = utils.execute_multi_turn_func_call(
             [written(name, arguments, self.methods) for name, arguments in calls],
             self.entry["initial_config"],
             self.entry["involved_classes"],
@@ -136,9 +120,8 @@ class Played:
 
 def written(name: str, arguments: dict[str, Any], known: set[str]) -> str:
     """Return a call as the peer writes it; `UNKNOWN` where it is none of a method."""
-    if name not in known or not all(k.isidentifier() for k in arguments):
-        return UNKNOWN
-    if any(map(keyword.iskeyword, arguments)):
+    sound = all(key.isidentifier() and not keyword.iskeyword(key) for key in arguments)
+    if name not in known or not sound:
         return UNKNOWN
     return f"{name}({','.join(f'{k}={v!r}' for k, v in arguments.items())})"
 
@@ -170,11 +153,20 @@ class Peer:
 
     def version(self) -> str:
         """Return the peer's version."""
-        return version()
+        return metadata.version(NAME)
 
     def answers(self, of: list[tuple[str, list[Call]]]) -> list[str]:
-        """Return what is wrong with the calls of single-turn items (`answers`)."""
-        return answers(of)
+        """Return what is wrong with the calls of single-turn items (`answer`).
+
+        Where the peer raises, it is the exception after an exclamation mark.
+        """
+        found = []
+        for item, calls in of:
+            try:
+                found.append(answer(item, calls))
+            except Exception as error:
+                found.append(f"!{type(error).__name__}: {error}")
+        return found
 
     def open(self, item: str) -> dict[str, Any]:
         """Begin the chat of this process; return the state in which it begins."""

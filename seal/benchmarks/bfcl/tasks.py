@@ -1,5 +1,21 @@
 """BFCL's items as tasks: one goal for single-turn items and questions, one a turn for the others.
 
+Accepted values of single-turn calls (`possible_answer`), by the rules of upstream's checker:
+
+- An argument has a list of accepted values. `""` among them says that it may be left out, unless
+  the function requires it; where the function takes `""` itself, it is right too.
+- A map among the values has a list of accepted values for each member in turn, `""` for one that
+  may be left out; so do maps that are items of a list. They are multiplied out here: each accepted
+  value of an argument is a JSON value as a model would give it. What lies deeper is one value.
+- An empty list where a list is wanted means the empty list: upstream's checker, taken by its word,
+  would accept nothing there.
+
+Unlike upstream's, texts are compared letter by letter: its checker folds case and ignores blanks
+and most punctuation.
+
+Multi-turn calls (`name(argument=value, ...)`) are read by `ast`, never evaluated: values are
+literals, positional arguments get their names from the function's document.
+
 Gold, by category:
 
 - simple, multiple, parallel (live or not): one plan of calls without order.
@@ -23,23 +39,163 @@ the role that makes the calls.
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from typing import Any
 
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
-from seal.benchmarks.bfcl.gold import (
-    UnusableGoldError,
-    plan_of_answers,
-    plan_of_calls,
-    positional_arguments,
-)
 from seal.benchmarks.bfcl.tools import Functions
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
-from seal.core.conditions import Called
+from seal.core.conditions import Argument, Called
+from seal.pools.gold_calls import admits
+from seal.pools.reading.calls import given_arguments, parsed_call
 from seal.pools.reading.records import expect, field
 from seal.pools.reading.tolerance import FileFault
+
+MOST_VALUES = 4096
+"""Accepted values of one argument, multiplied out; upstream has at most 128."""
+
+_LEFT_OUT = object()
+_OMITTED = ""
+"""Upstream's mark among accepted values: may be left out."""
+
+
+class UnusableGoldError(DataError):
+    """Gold that is well-formed but cannot be met or written; `reason` is what it is counted as."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+def plan_of_answers(ground_truth: Any, offered: Mapping[str, Tool]) -> Plan:
+    """Return the plan of a single-turn item: its calls in no order.
+
+    Args:
+        ground_truth: `[{function: {argument: [accepted values]}}]`.
+        offered: Name to tool.
+
+    Raises:
+        DataError: It has another shape.
+        UnusableGoldError: A function is not offered, or an argument has no value, or too many.
+    """
+    if not isinstance(ground_truth, list) or not ground_truth:
+        raise DataError(f"ground_truth: expected a list of calls, got {shortened(ground_truth)}")
+    return Plan(tuple(Milestone(_accepted_call(call, offered)) for call in ground_truth))
+
+
+def _accepted_call(call: Any, offered: Mapping[str, Tool]) -> Called:
+    if not isinstance(call, dict) or len(call) != 1:
+        raise DataError(
+            f"ground_truth: expected {{function: {{argument: [values]}}}}, got {shortened(call)}"
+        )
+    ((name, accepted),) = call.items()
+    expect(accepted, dict, f"ground_truth of {name!r}")
+    tool = _offered(name, offered)
+    required = tool.parameters.get("required", [])
+    properties: Mapping[str, Any] = tool.parameters["properties"]
+    arguments = {
+        key: _argument(f"{name}.{key}", values, properties.get(key), key in required)
+        for key, values in accepted.items()
+    }
+    return Called(tool.id, arguments)
+
+
+def _offered(name: str, offered: Mapping[str, Tool]) -> Tool:
+    if name not in offered:
+        raise UnusableGoldError(
+            "gold_calls_what_is_not_offered", f"no function {name!r} is offered"
+        )
+    return offered[name]
+
+
+def _argument(place: str, accepted: Any, schema: Any, required: bool) -> Argument:
+    """Return what a gold argument accepts; the first value has all members that may be given."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    kind = kind[0] if isinstance(kind, list) else kind  # None: any value will do
+    expect(accepted, list, place, "a list of accepted values")
+    if not accepted and kind == "array":
+        return Argument(([],))
+    found = (item for value in accepted if value != _OMITTED for item in _multiplied(value))
+    values = list(islice(found, MOST_VALUES + 1))
+    if len(values) > MOST_VALUES:
+        raise UnusableGoldError(
+            "too_many_accepted_values", f"{place}: more than {MOST_VALUES} accepted values"
+        )
+    may_be_omitted = _OMITTED in accepted
+    if may_be_omitted and kind in ("string", None) and admits(schema, _OMITTED):
+        values.append(_OMITTED)
+    optional = may_be_omitted and not required
+    if not values and not optional:
+        raise UnusableGoldError("no_accepted_value", f"{place}: no accepted value")
+    return Argument(tuple(values), optional)
+
+
+def _multiplied(value: JSON) -> Iterator[JSON]:
+    """Yield the values that one accepted value stands for."""
+    if isinstance(value, dict):
+        choices = [_member_values(accepted) for accepted in value.values()]
+        for chosen in product(*choices):
+            members = zip(value, chosen, strict=True)
+            yield {name: item for name, item in members if item is not _LEFT_OUT}
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        each = (_multiplied(item) if isinstance(item, dict) else (item,) for item in value)
+        yield from map(list, product(*(islice(values, MOST_VALUES + 1) for values in each)))
+    else:
+        yield value
+
+
+def _member_values(accepted: JSON) -> list[Any]:
+    """Return what a member of a map may be, `_LEFT_OUT` last; a value that is no list is itself."""
+    if not isinstance(accepted, list):
+        return [accepted]
+    given = [value for value in accepted if value != _OMITTED]
+    return [*given, _LEFT_OUT] if _OMITTED in accepted else given
+
+
+def plan_of_calls(calls: Sequence[Any], offered: Mapping[str, Tool]) -> Plan:
+    """Return the plan of one turn: its calls one after the other.
+
+    Args:
+        calls: Python calls as texts.
+        offered: Name to tool.
+
+    Raises:
+        DataError: A text is no call with literal arguments that the function has.
+        UnusableGoldError: A function is not offered in this turn.
+    """
+    milestones = (
+        Milestone(python_call(call, offered), (position - 1,) if position else ())
+        for position, call in enumerate(calls)
+    )
+    return Plan(tuple(milestones))
+
+
+def python_call(text: Any, offered: Mapping[str, Tool]) -> Called:
+    """Return the call that a Python expression writes, with exactly its values.
+
+    Args:
+        text: Such as `move(source='a', destination='b')`.
+        offered: Name to tool.
+
+    Raises:
+        DataError: It is no call, or an argument is no literal, unnamed beyond the function's
+            arguments, or given twice.
+        UnusableGoldError: The function is not offered.
+    """
+    call = parsed_call(text)
+    tool = _offered(ast.unparse(call.func), offered)
+    given = given_arguments(call, list(tool.parameters["properties"]))
+    return Called(tool.id, {name: Argument((value,)) for name, value in given.items()})
+
+
+def positional_arguments(text: str) -> int:
+    """Return how many arguments of a call are given by their position."""
+    return len(parsed_call(text).args)
+
 
 BENCHMARK = "bfcl"
 UNMEETABLE = "unmeetable"
@@ -63,6 +219,7 @@ _FILES = {
     "WebSearchAPI": "web_search",
 }
 """Class to the name of the file of its functions."""
+_CONVERSATIONS = "memory_prereq_conversation"
 MEMORIES = ("kv", "vector", "rec_sum")
 """Kinds of memory, each with functions of its own."""
 
@@ -194,7 +351,7 @@ class TaskMaker:
             try:
                 self._sessions[scenario] = [
                     message
-                    for session in self._files.conversations(scenario)
+                    for session in self._files.side(f"{_CONVERSATIONS}/memory_{scenario}.json")
                     for turn in _turns(session)
                     for message in (*turn.before, ("user", turn.text), ("assistant", NOTED))
                 ]
@@ -221,7 +378,7 @@ class TaskMaker:
             try:
                 found = [
                     self._functions.add(document, file, path, name)
-                    for document in self._files.functions(file)
+                    for document in self._files.side(path)
                 ]
             except DataError as error:
                 raise FileFault(f"{path}: {error}") from error
@@ -308,14 +465,15 @@ def _task(
         BENCHMARK,
         tuple(goals),
         state,
-        tuple(_step(index, role, text) for index, (role, text) in enumerate(before)),
+        tuple(_step(*each) for each in enumerate(before)),
         split="test",
         tags=_tags(category, goals),
         metadata=metadata or {},
     )
 
 
-def _step(index: int, role: str, text: str) -> Step:
+def _step(index: int, said: tuple[str, str]) -> Step:
+    role, text = said
     if role == "assistant":
         return Step(index, _CALLER, _USER, text, turn=index)
     return Step(index, _USER if role == "user" else role, _CALLER, text, turn=index)

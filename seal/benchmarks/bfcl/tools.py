@@ -67,53 +67,47 @@ def json_schema(parameters: Any, variables: bool = False) -> tuple[dict[str, JSO
     expect(parameters, dict, "parameters")
     expect(parameters.get("properties", {}), dict, "parameters.properties")
     expect(parameters.get("required", []), list, "parameters.required")
-    conversion = _Conversion(variables)
-    schema = {"properties": {}, **conversion.schema(parameters, "")}
-    return {**schema, "type": "object"}, conversion.words
+    words: dict[str, str] = {}
+    schema = {"properties": {}, **_converted(parameters, "", variables, words)}
+    return {**schema, "type": "object"}, words
 
 
-class _Conversion:
-    """The conversion of one document's schemas."""
+def _converted(schema: Any, path: str, variables: bool, words: dict[str, str]) -> dict[str, JSON]:
+    """Return a schema in JSON Schema's words; `optional`, which `required` says, goes.
 
-    def __init__(self, variables: bool) -> None:
-        self.words: dict[str, str] = {}
-        self._variables = variables
-
-    def schema(self, schema: Mapping[str, Any], path: str) -> dict[str, JSON]:
-        """Return a schema in JSON Schema's words; `optional`, which `required` says, goes."""
-        converted = {
-            name: self._part(name, value, path)
-            for name, value in schema.items()
-            if name not in ("enum", "optional", "type")
-        }
-        kind = self._kind(schema.get("type"), path)
-        if isinstance(schema.get("enum"), list):
-            _choose(converted, kind, schema["enum"])
-        kinds = [] if kind is None else [kind]
-        if self._variables and kinds and kind != "string":
-            kinds.append("string")
-        if kinds and "default" in schema and schema["default"] is None and "enum" not in converted:
-            kinds.append("null")
-        if kinds:
-            converted["type"] = kinds if len(kinds) > 1 else kinds[0]
-        return converted
-
-    def _kind(self, word: Any, path: str) -> str | None:
-        """Return JSON Schema's type of a word, which is kept where something is lost with it."""
-        if isinstance(word, str) and word not in _EXPECTED and word not in _PLAIN:
-            self.words[path] = word
-        return _TYPES.get(word) if isinstance(word, str) else None
-
-    def _part(self, name: str, value: Any, path: str) -> JSON:
+    Args:
+        schema: As upstream has it; what is no object allows any value.
+        path: Of the argument.
+        variables: The name of a variable may stand for any value.
+        words: Gets upstream's own type words by path, where something is lost with them.
+    """
+    if not isinstance(schema, dict):
+        return {}
+    converted: dict[str, JSON] = {}
+    for name, value in schema.items():
         if name == "properties" and isinstance(value, dict):
-            return {
-                inner: self._inner(item, f"{path}.{inner}" if path else inner)
+            converted[name] = {
+                inner: _converted(item, f"{path}.{inner}" if path else inner, variables, words)
                 for inner, item in value.items()
             }
-        return self._inner(value, f"{path}[]") if name == "items" else value
-
-    def _inner(self, schema: Any, path: str) -> JSON:
-        return self.schema(schema, path) if isinstance(schema, dict) else {}
+        elif name == "items":
+            converted[name] = _converted(value, f"{path}[]", variables, words)
+        elif name not in ("enum", "optional", "type"):
+            converted[name] = value
+    word = schema.get("type")
+    if isinstance(word, str) and word not in _EXPECTED | _PLAIN:
+        words[path] = word
+    kind = _TYPES.get(word) if isinstance(word, str) else None
+    if isinstance(schema.get("enum"), list):
+        _choose(converted, kind, schema["enum"])
+    kinds = [] if kind is None else [kind]
+    if variables and kinds and kind != "string":
+        kinds.append("string")
+    if kinds and "default" in schema and schema["default"] is None and "enum" not in converted:
+        kinds.append("null")
+    if kinds:
+        converted["type"] = kinds if len(kinds) > 1 else kinds[0]
+    return converted
 
 
 def _choose(schema: dict[str, JSON], kind: str | None, choices: list[Any]) -> None:
@@ -194,18 +188,13 @@ class Functions:
         except TypeError:
             refuse_deep(document)
             raise
-        if key in self._by_document:
-            self._count_again()
-        else:
+        if key not in self._by_document:
             self._by_document[key] = self._added(*_tool(document, collection, file, category))
-        return self._by_document[key]
-
-    def _count_again(self) -> None:
-        """Count a document that was met before, byte for byte."""
-        if self._tool_per == "name":
+        elif self._tool_per == "name":
             self.set_aside += 1
         else:
             self.table.duplicates += 1
+        return self._by_document[key]
 
     def _added(self, tool: Tool, words: Mapping[str, str]) -> Tool:
         if self._tool_per == "name" and tool.id in self.table:
@@ -238,7 +227,7 @@ def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Too
         description,
         schema,
         category,
-        _Conversion(False).schema(returns, "") if isinstance(returns, dict) else returns,
+        _converted(returns, "", False, {}) if isinstance(returns, dict) else returns,
         source,
     ), words
 

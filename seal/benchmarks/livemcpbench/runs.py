@@ -14,19 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.benchmarks.livemcpbench.tools import ServerTools
-from seal.core import (
-    FIND_TOOLS,
-    JSON,
-    Execution,
-    Ranking,
-    Stop,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-)
+from seal.core import FIND_TOOLS, JSON, Execution, Ranking, Stop, ToolCall, ToolResult, Trajectory
 from seal.core.plain import literal_value
 from seal.pools.reading.chats import Made, chat_steps
 from seal.pools.reading.records import expect, field, json_of_text
+from seal.retrievers.contract import by_place
 
 _SEARCH, _EXECUTE = "route", "execute-tool"
 _WHOLE = re.compile(r"meta=.* isError=(True|False)", re.DOTALL)
@@ -154,8 +146,7 @@ class Run:
         question = field(self._record, "Question", str)
         searches = list(self.searches())
         rankings = (
-            Ranking(task_id, 0, s.query, tuple(zip(s.hits, _scores(s.hits), strict=True)))
-            for s in searches
+            Ranking(task_id, 0, s.query, tuple(by_place(s.hits, len(s.hits)))) for s in searches
         )
         offered = dict.fromkeys([FIND_TOOLS, *(hit for s in searches for hit in s.hits)])
         label = self._record.get("task_success")
@@ -169,11 +160,6 @@ class Run:
             (answer,),
             {**provenance, **({} if label is None else {"task_success": label})},
         )
-
-
-def _scores(hits: tuple[str, ...]) -> list[float]:
-    """Return scores that count down to 1: upstream tells the order alone."""
-    return [float(len(hits) - place) for place in range(len(hits))]
 
 
 def _object(text: str) -> dict[str, JSON] | None:

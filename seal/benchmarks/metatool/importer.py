@@ -17,25 +17,258 @@ Source: MetaTool (Huang et al., ICLR 2024), section 3, and the files of HowieHwo
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
-from seal.benchmarks.metatool.files import (
-    BENCHMARK,
-    Labelled,
-    awareness_queries,
-    choice_queries,
-    multi_queries,
-    plugins,
-    single_queries,
-)
-from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, check_name
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name, shortened
 from seal.core.conditions import Called
 from seal.pools.importer import Notes
-from seal.pools.reading.records import find, wrong_source
+from seal.pools.reading.records import (
+    Placed,
+    Torn,
+    expect,
+    field,
+    find,
+    function_name,
+    json_file,
+    json_records,
+    tool_id,
+    utf8_text,
+    wrong_source,
+)
 from seal.pools.reading.tables import TaskIds
+from seal.pools.reading.tolerance import numbered, usable
+
+COLUMNS = ("Query", "Tool")
+
+_LIST = re.compile(
+    r"\[List of Tools with Names and Descriptions Start\]\n(.*?)"
+    r"\[List of Tools with Names and Descriptions End\]",
+    re.DOTALL,
+)
+_LISTED = re.compile(r"^\d+\. tool name: (.+?), tool description: ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One query of a set."""
+
+    number: int
+    """Position of its record in the file, from 0; of the first one where several have its text."""
+    text: str
+    labels: tuple[str, ...]
+    """Names of the right plugins; empty: no tool is needed."""
+    listed: tuple[str, ...] | None = None
+    """Names of the plugins that its prompt lists; None: the set lists none."""
+
+
+def single_queries(path: Path, counts: Counter[str], dropped: Counter[str]) -> Iterator[Labelled]:
+    """Yield the texts of the CSV file, each once with all labels that its rows give it.
+
+    Args:
+        path: A file with the columns Query and Tool; others are ignored.
+        counts: Gets rows, repeated rows and texts with several labels.
+        dropped: Gets the rows that cannot be used, by reason.
+
+    Raises:
+        DataError: Not UTF-8, no such columns, or a quotation mark that does not end.
+    """
+    labels: dict[str, dict[str, None]] = {}
+    numbers: dict[str, int] = {}
+    for number, (text, label) in enumerate(_rows(path, counts, dropped)):
+        if not text.strip() or not label.strip():
+            dropped["empty_query" if label.strip() else "empty_label"] += 1
+            continue
+        if text in labels:
+            counts["repeated_rows"] += 1
+        labels.setdefault(text, {})[label.strip()] = None
+        numbers.setdefault(text, number)
+    counts["texts_with_several_labels"] += sum(len(names) > 1 for names in labels.values())
+    for text, names in labels.items():
+        yield Labelled(numbers[text], text, tuple(names))
+
+
+def _rows(path: Path, counts: Counter[str], dropped: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield (query, tool) of each row that is as wide as the header."""
+    text = utf8_text(path.read_bytes(), str(path))
+    # Not strict, a stray quotation mark would take the rows behind it into one field.
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(reader, [])
+        places = _places(header, path)
+        for row in filter(None, reader):
+            counts["rows"] += 1
+            if len(row) == len(header):
+                yield row[places[0]], row[places[1]]
+            else:
+                dropped["row_of_another_width"] += 1
+    except csv.Error as error:
+        raise DataError(
+            f"{path}, line {reader.line_num}: {error}; "
+            "is a quotation mark not doubled or not closed? Fetch the file again"
+        ) from error
+    if 0 < counts["rows"] == dropped["row_of_another_width"]:
+        raise DataError(
+            f"{path}: no row is as wide as the header ({', '.join(header)}): "
+            "a column has no values, or a name stands in the header too much"
+        )
+
+
+def _places(header: Sequence[str], path: Path) -> tuple[int, int]:
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise DataError(
+            f"{path}: no column {' and '.join(missing)}; "
+            f"expected {', '.join(COLUMNS)}, got {', '.join(header) or 'an empty file'}"
+        )
+    return header.index(COLUMNS[0]), header.index(COLUMNS[1])
+
+
+def record_queries(path: Path, notes: Notes, set: str) -> Iterator[Labelled]:
+    """Yield the queries of a file of records, which is of one of the sets of `_READ`.
+
+    Raises:
+        DataError: Every record is malformed; the text names the first.
+    """
+    query = None
+    for query in usable(path, lambda value: _READ[set](*value), notes, numbered(json_records)):
+        yield query
+    if query is None:
+        raise DataError(f"{path} holds no record; fetch it again, or leave out its set")
+
+
+def _query(
+    number: int, record: Any, labels: tuple[str, ...], listed: tuple[str, ...] | None = None
+) -> Labelled:
+    text = field(record, "query", str)
+    if not text.strip():
+        raise DataError("query: expected a text, got an empty one")
+    return Labelled(number, text, labels, listed)
+
+
+def _multi(number: int, record: Any) -> Labelled:
+    return _query(number, record, _names(record))
+
+
+def _awareness(number: int, record: Any) -> Labelled:
+    label = field(record, "label", str)
+    if label not in ("positive", "negative"):
+        raise DataError(f"label: expected 'positive' or 'negative', got {shortened(label)}")
+    return _query(number, record, _names(record) if label == "positive" else ())
+
+
+def _choice(number: int, record: Any) -> Labelled:
+    found = _LIST.search(field(record, "action_prompt", str))
+    listed = _LISTED.findall(found[1]) if found else []
+    if not listed:
+        raise DataError(
+            "action_prompt: no list of tools found; expected lines such as "
+            "'1. tool name: NAME, tool description: ...' between its start and end marks"
+        )
+    return _query(number, record, _names(record), tuple(dict.fromkeys(listed)))
+
+
+_READ = {"multi": _multi, "task1": _awareness, "task2": _choice}
+"""Set to what reads a query of it, of the record and its number: in task1, those labelled negative
+need no tool; in task2, prompts list plugins."""
+
+
+def _names(record: Any) -> tuple[str, ...]:
+    """Return the plugins of a record's `tool`, which is one name or a list of names."""
+    value = record.get("tool") if isinstance(record, dict) else None
+    names = value if isinstance(value, list) else [value]
+    found = [name.strip() for name in names if isinstance(name, str) and name.strip()]
+    if not found or len(found) < len(names):
+        raise DataError(f"tool: expected a name or a list of names, got {shortened(value)}")
+    return tuple(dict.fromkeys(found))
+
+
+BENCHMARK = "metatool"
+POOLS = ("described", "all")
+
+_DESCRIBED = "plugin_des.json"
+_BIG = "big_tool_des.json"
+_INFO = "plugin_info.json"
+_MALFORMED = "malformed_plugin"
+
+
+def plugins(source: Path, pool: str, notes: Notes) -> dict[str, Tool]:
+    """Return the plugins by their names, sorted.
+
+    Args:
+        source: A folder with the description files.
+        pool: "described": plugin_des.json; "all": with those of big_tool_des.json and
+            plugin_info.json, of which the descriptions for humans are read, since plugin_des.json
+            repeats these. Of equal names the first counts.
+        notes: Gets the counts.
+
+    Raises:
+        UnknownNameError: No such pool.
+        DataError: A file is missing or malformed; the text names file and place.
+    """
+    check_name("pool of metatool", pool, POOLS)
+    read: Counter[str] = Counter()
+    tools: dict[str, Tool] = {}
+    for tool in _documents(source, pool, notes):
+        read[str(tool.source["file"])] += 1
+        tools.setdefault(str(tool.source["tool"]), tool)
+    if not tools:
+        raise DataError(f"{_DESCRIBED} in {source} describes no plugin; fetch it again")
+    notes.facts["plugins"] = {
+        **read,
+        "distinct_names": len(tools),
+        "further_documents_of_a_name": read.total() - len(tools),
+        "without_description": sum(not tool.description.strip() for tool in tools.values()),
+    }
+    return dict(sorted(tools.items()))
+
+
+def _documents(source: Path, pool: str, notes: Notes) -> Iterator[Tool]:
+    for name in (_DESCRIBED, _BIG)[: 2 if pool == "all" else 1]:
+        for path in find(source, [name], BENCHMARK):
+            yield from _described(path, notes)
+    if pool == "all":
+        for path in find(source, [_INFO], BENCHMARK):
+            read = partial(_informed, file=path.name)
+            yield from usable(path, read, notes, reason=_MALFORMED)
+
+
+def _described(path: Path, notes: Notes) -> Iterator[Tool]:
+    """Yield the plugins of a map of names to descriptions."""
+    content = expect(json_file(path), dict, path, "an object of descriptions")
+
+    def described(path: Path, torn: Torn) -> Iterator[Placed]:
+        yield from (Placed(str(path), name) for name in content)
+
+    def read(name: str) -> Tool:
+        return _tool(name, field(content, name, str), {"file": path.name})
+
+    return usable(path, read, notes, described, _MALFORMED)
+
+
+def _informed(record: Any, file: str) -> Tool:
+    return _tool(
+        field(record, "name_for_model", str),
+        field(record, "description_for_human", str),
+        {"title": field(record, "name_for_human", str), "file": file},
+    )
+
+
+def _tool(name: str, description: str, source: dict[str, JSON]) -> Tool:
+    return Tool(
+        tool_id(BENCHMARK, name, name),
+        function_name(name),
+        description,
+        source={"tool": name, "api": name, **source},
+    )
+
 
 SETS = {
     "single": "all_clean_data.csv",
@@ -102,8 +335,7 @@ class _Import:
     def _queries(self, name: str, path: Path) -> Iterator[Labelled]:
         if name == "single":
             return single_queries(path, self._counts, self._notes.dropped)
-        read = {"multi": multi_queries, "task1": awareness_queries, "task2": choice_queries}
-        return read[name](path, self._notes)
+        return record_queries(path, self._notes, name)
 
     def _task(self, query: Labelled, group: str) -> Task | None:
         """Return the query's task; None where it was here before or names an unknown plugin."""

@@ -22,7 +22,7 @@ from seal.benchmarks.dialogtool.tool_life import TODAY
 from seal.core import JSON, Message, Tool
 from seal.core.spoken import Time, days, read
 from seal.core.text import words
-from seal.models.values_in_text import Span, spans
+from seal.models.fill import Span, spans
 
 _TODAY = date.fromisoformat(TODAY)
 _PLACES = frozenset({"city", "location", "area", "destination", "place", "where"})
