@@ -14,10 +14,9 @@ from seal.core import ModelError, Request
 from seal.core.secrets import ANTHROPIC_URL, server_url
 from seal.core.servers import sentences
 from seal.models.profiles import Profile
-from seal.models.sdk_server import SdkServer
-from seal.models.server_model import ServerModel
+from seal.models.server_model import SdkServer, ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import WireTools, objects_in, texts_in
+from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
 _LONGEST = 4096
 """Tokens of an answer where nobody says how many; Anthropic wants a number."""
@@ -179,16 +178,13 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [{"type": "tool_result", "tool_use_id": id, "content": content}]
     calls = message.get("tool_calls", ())
     words = message.get("content") or ""
-    said = [{"type": "text", "text": words}] if words.strip() else []
+    said: list[dict[str, Any]] = [{"type": "text", "text": words}] if words.strip() else []
     if not said and not calls:
         said = [{"type": "text", "text": _SILENT}]
-    return [*said, *map(_use, calls)]
-
-
-def _use(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call["function"]
-    given = json.loads(function["arguments"])
-    return {"type": "tool_use", "id": call["id"], "name": function["name"], "input": given}
+    for call in calls:
+        name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
+        said.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
+    return said
 
 
 def as_chat(answer: Any) -> Any:
@@ -196,9 +192,10 @@ def as_chat(answer: Any) -> Any:
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
         return answer
     blocks = objects_in(answer["content"])
-    uses = [block for block in blocks if block.get("type") == "tool_use"]
     calls = [
-        {"function": {"name": use.get("name"), "arguments": use.get("input") or {}}} for use in uses
+        {"function": {"name": block.get("name"), "arguments": block.get("input") or {}}}
+        for block in blocks
+        if block.get("type") == "tool_use"
     ]
     message = {
         "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
@@ -206,12 +203,10 @@ def as_chat(answer: Any) -> Any:
         "thinking_blocks": [b for b in blocks if "thinking" in str(b.get("type"))],
         "tool_calls": calls,
     }
-    told = answer.get("usage")
-    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    usage = object_of(answer.get("usage"))
     parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     taken = [usage.get(part) for part in parts]
-    counted = usage.get("output_tokens_details")
-    thought = counted.get("thinking_tokens") if isinstance(counted, dict) else None
+    thought = object_of(usage.get("output_tokens_details")).get("thinking_tokens")
     return {
         "choices": [{"message": message, "finish_reason": answer.get("stop_reason")}],
         "usage": {

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from typing import Any
 
-from seal.core import (
-    JSON,
-    ChatModel,
-    OpenedPerChat,
-    OptionError,
-    Task,
-    UnknownNameError,
-    UsageError,
-    nearest,
-)
+from seal.core import JSON, ChatModel, OpenedPerChat, Task, UnknownNameError, UsageError, nearest
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
-from seal.models.settings import OFFLINE, ModelSettings, fits, options_of
+from seal.models.settings import OFFLINE, ModelSettings, check_options, options_of
 from seal.models.specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(
@@ -31,7 +22,7 @@ REGISTRY = Registry(
         "local": "seal.models.local_model:build",
         "lexical": "seal.models.lexical_calls:build",
         "oracle": "seal.models.oracle:build",
-        "gold_calls": "seal.models.gold_tools:build",
+        "gold_calls": "seal.models.oracle:build_gold_calls",
         "random": "seal.models.random_calls:build",
         "scripted": "seal.models.known_answers:build_scripted",
         "recorded": "seal.models.known_answers:build_recorded",
@@ -64,9 +55,7 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     model = Model(spec)
     settings = settings_of(model, settings)
     name, rest = split_name(model)
-    known = options_of(name)
-    if known is not None:
-        _check_options(name, settings.options, known)
+    check_options(settings.options, options_of(name), f"option -M of {name}", "-M ", str)
     _check_key(model)
     found = _found(name, model.name)
     factory = not isinstance(found, type) and not _is_model(found) and callable(found)
@@ -77,15 +66,6 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     elif factory:
         found = found(rest, settings)
     return _checked(found, spec)
-
-
-def _check_options(name: str, given: Mapping[str, Any], known: Mapping[str, str]) -> None:
-    """Raise where `-M` says what a model cannot have; `known` gives the kind of each option."""
-    for option, value in given.items():
-        if option not in known:
-            raise UnknownNameError(f"option -M of {name}", option, known)
-        if value is not None and not fits(value, known[option]):
-            raise OptionError(f"-M {option}={value}: expected {known[option]}")
 
 
 def _found(name: str, whole: str) -> Any:
@@ -131,13 +111,9 @@ def split_name(spec: str) -> tuple[str, str]:
     are left out.
     """
     spec = bare_name(spec)
-    positions = [spec.find(mark) for mark in "/:" if mark in spec]
-    if positions:
-        cut = min(positions)
-        if spec[:cut] in REGISTRY:
-            return spec[:cut], spec[cut + 1 :]
-        if spec[cut] == "/":
-            return spec[:cut], spec[cut + 1 :]
+    mark = re.search("[/:]", spec)
+    if mark and (mark[0] == "/" or spec[: mark.start()] in REGISTRY):
+        return spec[: mark.start()], spec[mark.end() :]
     return spec, ""
 
 

@@ -18,7 +18,7 @@ from seal.core.providers import GeminiServer
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
 from seal.models.settings import ModelSettings
-from seal.models.wire import WireTools, objects_in, texts_in, wire_request
+from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_request
 
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """Gemini 3 wants its own signature on every call in the history. Records hold none, and this is
@@ -150,8 +150,7 @@ def as_chat(answer: Any) -> Any:
         return answer
     candidates = objects_in(answer.get("candidates"))
     if not candidates:
-        feedback = answer.get("promptFeedback")
-        if not (isinstance(feedback, dict) and feedback.get("blockReason")):
+        if not object_of(answer.get("promptFeedback")).get("blockReason"):
             return answer
         candidates = [{"finishReason": "content_filter"}]
     content = candidates[0].get("content") or {}
@@ -167,8 +166,7 @@ def as_chat(answer: Any) -> Any:
             {"function": _called(part["functionCall"])} for part in spoken if "functionCall" in part
         ],
     }
-    told = answer.get("usageMetadata")
-    usage: dict[str, Any] = told if isinstance(told, dict) else {}
+    usage = object_of(answer.get("usageMetadata"))
     counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
     spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
     return {

@@ -12,8 +12,7 @@ from typing import Any
 
 from seal.core import ModelError
 from seal.core.secrets import held_keys
-from seal.models.sdk_server import SdkServer
-from seal.models.server_model import ServerModel
+from seal.models.server_model import SdkServer, ServerModel
 from seal.models.settings import ModelSettings
 
 

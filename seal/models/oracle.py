@@ -5,15 +5,26 @@ calls that may be parallel in one reply; it asks what an `Asked` milestone asks,
 `Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
 reference reply. It reads which goal is current, and how far it is, from the messages alone
 (`seal.models.scene`).
+
+A world makes some things anew in every chat, such as ids. A gold argument that comes from an
+earlier result must be what that result says in this chat.
+
+`gold_calls` is for benchmarks whose gold is the tools of a request and no calls (StableToolBench,
+AnyTool). It calls each of these tools once. The choice of tools is gold then. The arguments are
+filled from the words of the request, as `lexical` fills them, and made up by the schema where the
+words do not say them. All other calls, and what other roles say, are the oracle's. The execution
+manager reports what its calls brought; `gold_calls:answer` gives the reference reply, as the oracle
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from seal.core import (
     FIND_TOOLS,
+    JSON,
     Completion,
     Goal,
     Message,
@@ -24,12 +35,14 @@ from seal.core import (
     Task,
     Tool,
     ToolCall,
+    UsageError,
 )
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Asked, Called, Replied
 from seal.core.order import levels
 from seal.core.text import clauses, words
-from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names
+from seal.models.fill import fill
+from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names, value_of
 from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
@@ -89,8 +102,6 @@ class OracleChat:
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
         if self._in_world:
-            from seal.models.made_values import with_made_values
-
             goal = replace(goal, reference=with_made_values(goal.reference, scene))
         if request.role == "planner":
             return Completion("\n".join(clauses(goal.text)))
@@ -103,12 +114,9 @@ class OracleChat:
         as_words = self._in_world or not self._tells
         results = map(in_words, scene.results) if as_words else scene.results
         reply = reply_of(goal) if self._tells else ""
-        return reply or "\n".join(results)[:_LONGEST_REPLY] or self._closing(goal)
-
-    def _closing(self, goal: Goal) -> str:
-        """Return what is said last; of a world in which gold does nothing, that it cannot be."""
-        asks = any(plan.milestones for plan in goal.plans or ())
-        return _CANNOT if self._in_world and goal.plans and not asks else DONE
+        asks = not goal.plans or any(plan.milestones for plan in goal.plans)
+        closing = _CANNOT if self._in_world and not asks else DONE  # gold does nothing there
+        return reply or "\n".join(results)[:_LONGEST_REPLY] or closing
 
     def _as_user(self, request: Request) -> Completion:
         """Answer a question once for each thing known; else end, or speak the next goal."""
@@ -117,7 +125,8 @@ class OracleChat:
         own = [m for m in scene.messages if m.role == "user"]
         known = _known_to_user(self._goals[scene.goal])
         given = max(0, len(own) - 1)
-        if _is_question(scene.messages) and given < len(known):
+        heard = [m.content for m in scene.messages if m.role == "assistant"][-1:]
+        if given < len(known) and any("?" in text or "\uff1f" in text for text in heard):
             return Completion(known[given])
         if request.tools:
             return Completion(calls=(ToolCall("", request.tools[0].name, {}),))
@@ -172,7 +181,8 @@ def _reference_moves(reference: Sequence[Step]) -> list[Move]:
     turn = None
     for step in reference:
         if step.call is not None:
-            gold = _as_condition(step.call)
+            given = {name: Argument((v,)) for name, v in (step.call.arguments or {}).items()}
+            gold = Called(step.call.tool or step.call.name, given)
             if turn == step.turn and found and found[-1].calls:
                 found[-1] = Move((*found[-1].calls, gold))
             else:
@@ -183,11 +193,6 @@ def _reference_moves(reference: Sequence[Step]) -> list[Move]:
     if found and found[-1].words and found[-1].words == _reference_reply(reference):
         found.pop()
     return found
-
-
-def _as_condition(call: ToolCall) -> Called:
-    gold = {name: Argument((value,)) for name, value in (call.arguments or {}).items()}
-    return Called(call.tool or call.name, gold)
 
 
 def _plan_moves(plan: Plan) -> list[Move]:
@@ -201,14 +206,11 @@ def _plan_moves(plan: Plan) -> list[Move]:
             found.append(Move(calls))
         for condition in conditions:
             if isinstance(condition, Asked):
-                found.append(Move(words=_question(condition)))
+                asked = ", ".join(condition.about) or "more"
+                found.append(Move(words=f"Could you tell me {asked}?"))
             elif isinstance(condition, Replied) and condition.states and group != groups[-1]:
                 found.append(Move(words="; ".join(condition.states)))
     return found
-
-
-def _question(asked: Asked) -> str:
-    return f"Could you tell me {', '.join(asked.about) or 'more'}?"
 
 
 def _not_made(
@@ -232,8 +234,6 @@ def _is_made(gold: Called, call: ToolCall, offered: dict[str, str]) -> bool:
 
 def _calls(missing: Sequence[Called], tools: Sequence[Tool], goal: Goal) -> list[ToolCall]:
     """Return the gold calls of tools that are offered; any arguments are those of the request."""
-    from seal.models.gold_tools import gold_call
-
     by_name = {name: tool for tool in reversed(tools) for name in (tool.name, tool.id)}
     found = ((gold, by_name[gold.tool]) for gold in missing if gold.tool in by_name)
     return [
@@ -300,6 +300,144 @@ def _swapped(message: Message) -> Message:
     return Message("user", message.content) if message.role == "assistant" else message
 
 
-def _is_question(messages: Sequence[Message]) -> bool:
-    heard = [m.content for m in messages if m.role == "assistant"]
-    return bool(heard) and ("?" in heard[-1] or "\uff1f" in heard[-1])
+def with_made_values(reference: Sequence[Step], scene: Scene) -> tuple[Step, ...]:
+    """Return the reference whose calls take texts of earlier results as this chat's results say.
+
+    The n-th gold call of a tool is that tool's n-th call in the chat. Texts in arguments are
+    replaced that equal a text of a gold result where this chat's has another text.
+
+    Args:
+        reference: Gold steps with their results.
+        scene: What was done so far.
+    """
+    made = _made_texts(reference, scene)
+    return tuple(
+        replace(step, call=replace(step.call, arguments=_replaced(step.call.arguments, made)))
+        if made and step.call is not None and step.call.arguments is not None
+        else step
+        for step in reference
+    )
+
+
+def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
+    """Return each text of the gold results for which this chat's results have another one."""
+    gold = {step.result.call_id: step.result.content for step in reference if step.result}
+    told = {m.call_id: m.content for m in scene.messages if m.role == "tool"}
+    waiting = [call for batch in scene.batches for call in batch]
+    found: dict[str, str] = {}
+    for step in reference:
+        if step.call is None:
+            continue
+        tool = step.call.tool
+        call = next((call for call in waiting if call.tool == tool), None)
+        if call is None:
+            continue
+        waiting.remove(call)
+        if step.call.id in gold and call.id in told:
+            found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
+    return found
+
+
+def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of unequal texts that stand at the same place of two values."""
+    if isinstance(gold, str) and isinstance(told, str) and gold != told:
+        yield gold, told
+    elif isinstance(gold, list) and isinstance(told, list):
+        for one, other in zip(gold, told, strict=False):
+            yield from _differing(one, other)
+    elif isinstance(gold, dict) and isinstance(told, dict):
+        for name in gold.keys() & told.keys():
+            yield from _differing(gold[name], told[name])
+
+
+def _replaced(value: JSON, made: Mapping[str, str]) -> JSON:
+    if isinstance(value, dict):
+        return {name: _replaced(item, made) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, made) for item in value]
+    return made.get(value, value) if isinstance(value, str) else value
+
+
+_ROLE = "execution_manager"
+_MADE: dict[str, JSON] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+"""Type to the value of a required argument that no word gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCalls:
+    """Knows every task's gold tools."""
+
+    tells: bool = False
+    """Whether the execution manager gives the reference reply."""
+
+    def open(self, task: Task, trial: int) -> GoldCallsChat:
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: The gold of a goal says what the world must be, and not how.
+        """
+        return GoldCallsChat(task, self.tells)
+
+
+def build_gold_calls(rest: str, settings: ModelSettings) -> GoldCalls:
+    """Return the model `gold_calls`, or `gold_calls:answer`.
+
+    Raises:
+        UsageError: Another form than `answer`.
+    """
+    if rest not in ("", "answer"):
+        raise UsageError(f"gold_calls:{rest}: expected gold_calls or gold_calls:answer")
+    return GoldCalls(rest == "answer")
+
+
+class GoldCallsChat:
+    """Plays one task.
+
+    Args:
+        task: With its gold.
+        tells: Whether the execution manager gives the reference reply.
+    """
+
+    def __init__(self, task: Task, tells: bool) -> None:
+        self._goals = task.goals
+        self._oracle = Oracle().open(task, 0, tells)
+
+    def complete(self, request: Request) -> Completion:
+        """Return calls of the gold tools that were not called yet, else what the oracle says."""
+        if request.role == _ROLE:
+            scene = find_scene(request, [goal.text for goal in self._goals])
+            goal = self._goals[scene.goal]
+            made = {call.name for batch in scene.batches for call in batch}
+            calls = [
+                gold_call(tool, goal)
+                for tool in request.tools
+                if names_tools_alone(goal) and tool.id in goal.relevant and tool.name not in made
+            ]
+            if calls:
+                return Completion(calls=tuple(calls))
+        return self._oracle.complete(request)
+
+
+def names_tools_alone(goal: Goal) -> bool:
+    """Tell whether the gold of a goal is tools and no calls."""
+    return goal.plans is None and not goal.reference
+
+
+def gold_call(tool: Tool, goal: Goal) -> ToolCall:
+    """Return a valid call of a tool with the arguments that a goal's words give."""
+    filled = fill(tool.parameters, goal.text, goal.text)
+    properties = tool.parameters.get("properties", {})
+    made = {name: _made(properties.get(name)) for name in filled.missing}
+    return ToolCall("", tool.name, {**filled.arguments, **made})
+
+
+def _made(schema: JSON) -> JSON:
+    if not isinstance(schema, dict):
+        return "any"
+    for key in ("default", "example"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return _MADE.get(kind, "any") if isinstance(kind, str) else "any"

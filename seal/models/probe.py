@@ -52,19 +52,23 @@ _TOOLS = (
         "Air temperature measured in a city now, and the station that measured it.",
         _CITY,
     ),
-    Tool(
-        "probe/population",
-        "get_population",
-        "Number of people who live in a city.",
-        _CITY,
-    ),
+    Tool("probe/population", "get_population", "Number of people who live in a city.", _CITY),
 )
 _RULES = Message(
     "system", "You answer by calling the tools that you are given, and by their results."
 )
-_ONE = "What is the air temperature in Bern now, and which station measured it?"
-_TWO = "What are the air temperatures in Bern and in Oslo now? Look both up at once."
 _RESULT = {"temperature": 17.4, "unit": "C", "station": "QUILL-83"}
+_CALLS = tuple(ToolCall(f"call_{n}", _TOOLS[0].name, {"city": "Bern"}) for n in range(2))
+_BACK = tuple(Message("tool", json_text(_RESULT), call_id=call.id) for call in _CALLS)
+_ONE = (
+    _RULES,
+    Message("user", "What is the air temperature in Bern now, and which station measured it?"),
+)
+_TWO = (
+    _RULES,
+    Message("user", "What are the air temperatures in Bern and in Oslo now? Look both up at once."),
+)
+_ANSWERED = (*_ONE, Message("assistant", "", _CALLS[:1]), _BACK[0])
 
 
 _LONGEST = 200
@@ -118,10 +122,10 @@ def probe(model: Any, spec: Any) -> list[Way]:
         asked = presented(model, spec, Presentation(format, results))
         if format not in found:
             found[format] = (
-                tried(asked, _asking(_ONE), partial(_calls_for, cities={"bern"})),
-                tried(asked, _asking(_TWO), partial(_calls_for, cities={"bern", "oslo"})),
+                tried(asked, _ONE, partial(_calls_for, cities={"bern"})),
+                tried(asked, _TWO, partial(_calls_for, cities={"bern", "oslo"})),
             )
-        told = tried(asked, _with_result(), _uses_result)
+        told = tried(asked, _ANSWERED, _uses_result)
         ways.append(Way(format, results, *found[format], told))
     return ways
 
@@ -130,8 +134,6 @@ _GO = Message("user", "Say hello.")
 _MORE = Message("user", "Now.")
 _SAID = Message("assistant", "Hello.")
 _NOTE = Message("system", "Be brief.")
-_CALLS = tuple(ToolCall(f"call_{n}", _TOOLS[0].name, {"city": "Bern"}) for n in range(2))
-_BACK = tuple(Message("tool", json_text(_RESULT), call_id=call.id) for call in _CALLS)
 _ONE_CALL = (_GO, Message("assistant", "", _CALLS[:1]), _BACK[0])
 _SHAPES: Sequence[tuple[tuple[Message, ...], Mapping[str, Any]]] = (
     ((_NOTE, _GO), {"system": "none"}),
@@ -231,16 +233,6 @@ def best(ways: Sequence[Way]) -> Way | None:
     return next((way for way in ways if way.works), None)
 
 
-def _asking(text: str) -> tuple[Message, ...]:
-    return (_RULES, Message("user", text))
-
-
-def _with_result() -> tuple[Message, ...]:
-    call = ToolCall("call_0", _TOOLS[0].name, {"city": "Bern"})
-    result = Message("tool", json_text(_RESULT), call_id="call_0")
-    return (*_asking(_ONE), Message("assistant", "", (call,)), result)
-
-
 def _tried(
     served: ServerModel | None,
     asked: ChatModel,
@@ -267,25 +259,18 @@ def _tried(
 
 
 def _calls_for(answer: Completion, cities: set[str]) -> Ability:
-    if not _cities(answer.calls) >= cities:
+    """Tell whether the temperature of cities is asked for, whatever their case and country."""
+    given = [call.arguments or {} for call in answer.calls if call.name == _TOOLS[0].name]
+    asked = {str(arguments.get("city")).partition(",")[0].casefold() for arguments in given}
+    if not asked >= cities:
         return Ability("no", _said(answer))
-    return Ability("yes", _repairs(answer.calls))
+    found = dict.fromkeys(repair for call in answer.calls for repair in repairs_of(call))
+    return Ability("yes", f"repaired: {', '.join(found)}" if found else "")
 
 
 def _uses_result(answer: Completion) -> Ability:
     stated = all(str(_RESULT[name]) in answer.content for name in ("temperature", "station"))
     return Ability("yes", "") if stated and not answer.calls else Ability("no", _said(answer))
-
-
-def _cities(calls: Sequence[ToolCall]) -> set[str]:
-    """Return the cities whose temperature is asked for, in lower case, without their country."""
-    given = [call.arguments or {} for call in calls if call.name == _TOOLS[0].name]
-    return {str(arguments.get("city")).partition(",")[0].casefold() for arguments in given}
-
-
-def _repairs(calls: Sequence[ToolCall]) -> str:
-    found = dict.fromkeys(repair for call in calls for repair in repairs_of(call))
-    return f"repaired: {', '.join(found)}" if found else ""
 
 
 def _said(answer: Completion) -> str:

@@ -104,45 +104,14 @@ class Profile:
         return "\n".join([f"# What {name} takes", *lines, ""])
 
 
-_SHAPING = (
-    "alternates",
-    "begins_with_user",
-    "system",
-    "parallel_calls",
-    "content_with_calls",
-    "tools",
-    "tool_messages",
-    "open_objects",
-    "without",
-    "json_mode",
-    "thinking_with_calls",
-)
+_NAMING = {"name", "call_ids", "output_limit", "thinking", "context", "learnt"}
+_SHAPING = tuple(one.name for one in fields(Profile) if one.name not in _NAMING)
 """Rules by which a model is asked something else; ids of calls and names of fields are none."""
 
 
 def _plain(name: str) -> Any:
     value = getattr(Profile(), name)
     return list(value) if isinstance(value, tuple) else value
-
-
-def read_profile(text: str, place: str, name: str) -> Profile:
-    """Return the profile in a file.
-
-    Args:
-        text: TOML.
-        place: Of the file, for messages.
-        name: What the profile is called.
-
-    Raises:
-        DataError: It is no profile; names the field and what it takes.
-    """
-    try:
-        given = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(
-            f'{place}: no TOML ({error}); write lines such as system = "none"'
-        ) from None
-    return of_fields(given, place, name)
 
 
 def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
@@ -211,22 +180,29 @@ def find_profile(model: str, address: str | None, given: str | None = None) -> P
     """
     if given is None:
         path = saved_at(model, address)
-        return _of_file(path, path.stem) if path.is_file() else family_of(model)
+        return read_profile(path) if path.is_file() else family_of(model)
     if given == PLAIN:
         return Profile()
     if given in shipped():
         return shipped()[given][1]
     if Path(given).is_file():
-        return _of_file(Path(given), Path(given).stem)
+        return read_profile(Path(given))
     raise UnknownNameError("profile (and no file)", given, [PLAIN, *shipped()])
 
 
-def _of_file(path: Path, name: str) -> Profile:
+def read_profile(path: Path) -> Profile:
+    """Return the profile in a file.
+
+    Raises:
+        DataError: It is no profile; names the field and what it takes.
+    """
     try:
-        text = path.read_text(encoding="utf-8")
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise DataError(f"{path}: no text; a profile is a TOML file") from None
-    return read_profile(text, str(path), name)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f'{path}: no TOML ({error}); write lines such as system = "none"') from None
+    return of_fields(given, str(path), path.stem)
 
 
 def saved_at(model: str, address: str | None) -> Path:

@@ -5,13 +5,26 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import Any
 
-from seal.core import JSON, Completion, ModelError, Request, RequestError, Tool, UsageError
-from seal.core.secrets import public_url
+from seal.core import (
+    JSON,
+    Completion,
+    MissingExtraError,
+    ModelError,
+    OverdueError,
+    Request,
+    RequestError,
+    Tool,
+    UsageError,
+)
+from seal.core.deadlines import given_up, seconds_left
+from seal.core.secrets import ServerSettings, public_url
 from seal.core.server_words import refusal_of, unread
+from seal.core.servers import Server, Standing
 from seal.models.normal_form import presentation_of
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
 from seal.models.settings import ModelSettings
@@ -24,9 +37,6 @@ from seal.models.wire import (
     wire_request,
     wire_tools,
 )
-
-if TYPE_CHECKING:
-    from seal.core.servers import Server, Standing
 
 _KEPT_TOOL_SETS = 256
 UNREADABLE = "unreadable"
@@ -142,7 +152,7 @@ class ServerModel(ABC):
             how = presentation_of(request, self.profile)
             try:
                 if how:
-                    from seal.models.text_calls import PresentedModel
+                    from seal.models.presentation import PresentedModel
 
                     return PresentedModel(self, how).complete(request)
                 return self._complete(request)
@@ -244,3 +254,67 @@ def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Complet
     """Return a completion whose thinking, in marks of the model's own, is taken as thinking."""
     words = completion.content.replace(begins, "<think>").replace(ends, "</think>")
     return replace(completion, content=words)
+
+
+class SdkServer(Server):
+    """A server behind an SDK. A request that takes longer than it may goes on in its own thread.
+
+    Raises:
+        UsageError: No key where there must be one; the text names the variable.
+        MissingExtraError: The SDK is not installed.
+    """
+
+    package: str
+    """What is imported; the extra that brings it has the same name."""
+    needs_key = True
+
+    def __init__(
+        self,
+        who: str,
+        key_variable: str,
+        settings: ServerSettings,
+        secrets: Iterable[str | None] = (),
+    ) -> None:
+        super().__init__(who, key_variable, settings, secrets)
+        if self.needs_key:
+            self._require_key()
+        if find_spec(self.package) is None:
+            raise MissingExtraError(self.package, self.package)
+
+    def post(self, body: Mapping[str, Any]) -> Any:
+        """Return the JSON of an answer, with every failure told in words of ours.
+
+        The SDK's errors end here: they may hold the key.
+
+        Raises:
+            TransientError: A failure that may pass.
+            OverdueError: The time was up while words of the answer came.
+            RequestError: The server does not take this request.
+            ModelError: It takes none: key or name are wrong.
+        """
+        client, words = self._connection(), threading.Event()
+        failure: ModelError | OverdueError
+        try:
+            return given_up(lambda: self._sent(client, body, words.set), seconds_left())
+        except OverdueError:
+            if words.is_set():
+                failure = OverdueError(self.told("was still answering when the time was up"))
+            else:
+                failure = self.transient("gave no answer before the time was up", status=0)
+        except Exception as error:  # SDKs have no one class for what goes wrong in them
+            failure = self._told(error)
+        raise failure
+
+    @abstractmethod
+    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
+        """Return the JSON of an answer.
+
+        Args:
+            client: What `_connect` gave.
+            body: Of the request.
+            heard: Called when words of the model have come, where the answer is streamed.
+        """
+
+    @abstractmethod
+    def _told(self, error: Exception) -> ModelError:
+        """Return an error of the SDK in words of ours."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from seal.core import JSON, Lookup, UsageError
+from seal.core import JSON, Lookup, OptionError, UnknownNameError, UsageError
 from seal.core.secrets import ServerSettings, check_address
 
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -62,21 +62,10 @@ class ModelSettings(ServerSettings):
         """
         own: dict[str, Any] = {}
         rest = dict(options)
-        for name in ("api_key_env", "key_env"):
+        for name, kind in _TOLD.items():
             if rest.get(name) is not None:
-                own["api_key_env"] = str(rest.pop(name))
-        if rest.get("base_url") is not None:
-            own["base_url"] = str(rest.pop("base_url"))
-        for name in ("profile", "key_header", "api"):
-            if rest.get(name) is not None:
-                own[name] = str(rest.pop(name))
-        if rest.get("stream") is not None:
-            own["stream"] = stream = rest.pop("stream")
-            if not isinstance(stream, bool):
-                raise UsageError(f"-M stream={stream}: expected true or false")
-        for name in _NUMBERS:
-            if rest.get(name) is not None:
-                own[name] = _number(name, rest.pop(name))
+                field = "api_key_env" if name == "key_env" else name
+                own[field] = _read(name, rest.pop(name), kind)
         if not isinstance(rest.get(BODY) or {}, Mapping):
             raise UsageError(f"-M {BODY}={rest[BODY]}: expected an object")
         return replace(self, **own, options={**self.options, **rest})
@@ -88,19 +77,14 @@ class ModelSettings(ServerSettings):
         return {name: self.options[name] for name in self.options if name != BODY} | dict(extra)
 
 
-_NUMBERS = (
-    "timeout_s",
-    "max_answer_s",
-    "max_tries",
-    "first_wait_s",
-    "max_wait_s",
-    "temperature",
-)
-
-
-def _number(name: str, value: Any) -> float | int:
+def _read(name: str, value: Any, kind: str) -> Any:
+    """Return the value of a setting; a text may spell a number."""
+    if kind == "true or false":
+        if not isinstance(value, bool):
+            raise UsageError(f"-M {name}={value}: expected {kind}")
+        return value
     try:
-        return int(value) if name == "max_tries" else float(value)
+        return {"a text": str, "a number": float, "a whole number": int}[kind](value)
     except (TypeError, ValueError):
         raise UsageError(f"-M {name}={value}: expected a number") from None
 
@@ -119,20 +103,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "a text or an object": (str, dict),
 }
 
-SETTINGS: Mapping[str, str] = {
-    "base_url": "a text",
-    "key_env": "a text",
-    "key_header": "a text",
-    "timeout_s": "a number",
-    "max_answer_s": "a number",
-    "stream": "true or false",
-    "max_tries": "a whole number",
-    "first_wait_s": "a number",
-    "max_wait_s": "a number",
-    "temperature": "a number",
-}
-"""Settings of every model that a server plays."""
-
 BODY = "extra_body"
 """Option that holds further fields of the request, which one server knows and OpenAI does not."""
 
@@ -146,6 +116,17 @@ def _by_name(names: Mapping[str, str]) -> dict[str, str]:
     return {name: kind for kind, several in names.items() for name in several.split()}
 
 
+SETTINGS: Mapping[str, str] = _by_name(
+    {
+        "a text": "base_url key_env key_header",
+        "a number": "timeout_s max_answer_s first_wait_s max_wait_s temperature",
+        "a whole number": "max_tries",
+        "true or false": "stream",
+    }
+)
+"""Settings of every model that a server plays."""
+_TOLD = {"api_key_env": "a text", **SETTINGS, **_by_name({"a text": "profile api"})}
+"""Options that are settings and no fields of the request."""
 _OPENAI = _by_name(
     {
         "a number": "frequency_penalty presence_penalty top_p",
@@ -191,13 +172,17 @@ LOADED: Mapping[str, str] = _by_name(
     {"a whole number": "n_gpu_layers", _COUNT: "n_ctx n_parallel n_threads"}
 )
 """How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
-_ADDRESS = {"base_url": "a text", "key_env": "a text"}
-_HERE = {name: kind for name, kind in SETTINGS.items() if name not in {*_ADDRESS, "key_header"}}
+_HERE = {name: kind for name, kind in SETTINGS.items() if kind != "a text"}
 _SERVED: Mapping[str, Mapping[str, str]] = {
     "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
     "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
-    "litellm": {**_HERE, **_ADDRESS, **_OPENAI, "thinking": "an object"},
+    "litellm": {
+        **_HERE,
+        **_by_name({"a text": "base_url key_env"}),
+        **_OPENAI,
+        "thinking": "an object",
+    },
     "anthropic": {**SETTINGS, **_ANTHROPIC},
 }
 
@@ -211,7 +196,36 @@ def options_of(name: str) -> Mapping[str, str] | None:
     return OFFLINE.get(name, _SERVED.get(name))
 
 
-def fits(value: Any, kind: str) -> bool:
+def check_options(
+    given: Mapping[str, Any],
+    known: Mapping[str, str] | None,
+    whose: str,
+    place: str,
+    shown: Callable[[Any], str] = repr,
+) -> None:
+    """Reject options that a model cannot have.
+
+    Args:
+        given: The options.
+        known: Each option that the model takes, with its kind; None: it looks itself, but at those
+            of every model.
+        whose: What is named where an option is unknown: "option of NAME".
+        place: What stands before an option in messages.
+        shown: Gives the text of a value in messages.
+
+    Raises:
+        UnknownNameError: The model does not take an option; names the closest.
+        OptionError: An option has a value of another kind.
+    """
+    for option, value in given.items():
+        if known is not None and option not in known:
+            raise UnknownNameError(whose, option, known)
+        kind = (SETTINGS if known is None else known).get(option)
+        if kind is not None and value is not None and not _fits(value, kind):
+            raise OptionError(f"{place}{option}={shown(value)}: expected {kind}")
+
+
+def _fits(value: Any, kind: str) -> bool:
     """Tell whether a value is of a kind; a truth value is no number."""
     types = _TYPES[kind]
     fitting = isinstance(value, types) and (not isinstance(value, bool) or bool in types)

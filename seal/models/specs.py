@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from seal.core import Lookup, OptionError, UnknownNameError, UsageError
+from seal.core import Lookup, OptionError, UsageError
 from seal.core.canonical import normalise
 from seal.core.secrets import (
     ANTHROPIC_URL,
@@ -27,7 +27,7 @@ from seal.core.secrets import (
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
 from seal.models.endpoints import at_endpoint
-from seal.models.settings import SETTINGS, ModelSettings, fits, options_of
+from seal.models.settings import ModelSettings, check_options, options_of
 
 NOTATION = Notation(
     "model", "openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024", structured=True
@@ -72,12 +72,7 @@ class Model(str):
     __slots__ = ()
 
     def __new__(
-        cls,
-        name: str,
-        *,
-        base_url: str | None = None,
-        key_env: str | None = None,
-        **options: Any,
+        cls, name: str, *, base_url: str | None = None, key_env: str | None = None, **options: Any
     ) -> Model:
         """Return the model; a text that is one already is read again."""
         if not isinstance(name, str):
@@ -176,12 +171,8 @@ def _check(name: str, options: Mapping[str, Any]) -> None:
             "capitals, such as LOCAL_KEY; never the key"
         )
     known = options_of(re.split("[/:]", name)[0])
+    check_options(options, known, f"option of {place}", f"{place}: ")
     for option, value in options.items():
-        if known is not None and option not in known:
-            raise UnknownNameError(f"option of {place}", option, known)
-        kind = (SETTINGS if known is None else known).get(option)
-        if kind is not None and value is not None and not fits(value, kind):
-            raise OptionError(f"{place}: {option}={value!r}: expected {kind}")
         try:
             normalise(value)
         except (TypeError, ValueError):

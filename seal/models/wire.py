@@ -153,13 +153,10 @@ def wire_request(
 
 def _closed(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the `tools` of a request whose schemas leave nothing open."""
-    found = []
-    for one in functions:
-        function = one["function"]
-        found.append(
-            {**one, "function": {**function, "parameters": closed(function["parameters"])}}
-        )
-    return found
+    return [
+        {**one, "function": one["function"] | {"parameters": closed(one["function"]["parameters"])}}
+        for one in functions
+    ]
 
 
 def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
@@ -245,8 +242,7 @@ def _usage(usage: Any) -> Usage | None:
     counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if not all(isinstance(count, int) and count >= 0 for count in counts):
         return None
-    told = usage.get("completion_tokens_details")
-    thought = told.get("reasoning_tokens") if isinstance(told, dict) else 0
+    thought = object_of(usage.get("completion_tokens_details")).get("reasoning_tokens")
     thought = thought if isinstance(thought, int) and thought > 0 else 0
     asked, said = cast("tuple[int, int]", counts)
     if usage.get("total_tokens") == asked + said + thought:  # xAI counts thinking apart
@@ -257,6 +253,11 @@ def _usage(usage: Any) -> Usage | None:
 def objects_in(value: Any) -> list[dict[str, Any]]:
     """Return the objects of a list; none where it is no list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def texts_in(parts: Sequence[Mapping[str, Any]], field: str, between: str = "") -> str:

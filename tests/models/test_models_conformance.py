@@ -14,8 +14,8 @@ from strict_servers import RULES, Strict
 from seal.core import Completion, Request
 from seal.models import ModelSettings
 from seal.models.normal_form import presentation_of
+from seal.models.presentation import PresentedModel
 from seal.models.profiles import PLAIN, Profile, family_of
-from seal.models.text_calls import PresentedModel
 from seal.models.wire import wire_request, wire_tools
 from seal.runs.run import run
 from seal.runs.settings import RunSettings

@@ -7,8 +7,7 @@ from jsonschema import Draft202012Validator
 
 from seal.core import Message, Request, Tool
 from seal.models import build_model
-from seal.models.fill import fill
-from seal.models.values_in_text import spans
+from seal.models.fill import fill, spans
 
 
 def schema(required=(), **properties):

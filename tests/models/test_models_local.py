@@ -34,7 +34,7 @@ from seal.models import (
     local_model,
     model_identity,
 )
-from seal.models.weights import Weights
+from seal.models.local_model import Weights
 from seal.runs.spending.prices import FREE, Prices
 from seal.simulator_cache.llm import LLM
 

@@ -165,7 +165,7 @@ def test_the_named_profile_goes_before_the_probed_and_that_before_the_familys() 
     assert find_profile("litellm/mistral-nemo", address).name == "mistral"  # another interface
     assert find_profile("openai/mistral-nemo", address, "gemma").name == "gemma"
     assert find_profile("openai/mistral-nemo", address, "plain") == Profile()
-    assert read_profile(probed.toml(), "file", "x") == probed
+    assert read_profile(saved_at("openai/mistral-nemo", address)) == probed
 
 
 def identity_of(spec: str) -> dict[str, Any]:
@@ -284,12 +284,13 @@ def test_a_field_that_the_user_gave_is_never_left_out(
     assert after_refusal(Profile(), TOLD["temperature"], body, {"temperature"}) is None
 
 
-def test_what_a_refusal_teaches_leaves_keys_of_kept_answers_as_they_are():
+def test_what_a_refusal_teaches_leaves_keys_of_kept_answers_as_they_are(tmp_path: Path) -> None:
     claude = family_of("claude-x")
     learnt = after_refusal(claude, TOLD["temperature"], {"temperature": 0.0})
     assert learnt is not None and learnt.without == ("seed", "temperature")
     assert learnt.identity() == claude.identity() == {"system": "first", "without": ["seed"]}
-    assert read_profile(learnt.toml(), "saved", "x").identity() == claude.identity()
+    save(learnt, tmp_path / "saved.toml")
+    assert read_profile(tmp_path / "saved.toml").identity() == claude.identity()
 
 
 OF_TEMPLATE = "While executing CallExpression at line 15, column 20 in source:\n" + "{%- if %}" * 90
@@ -347,7 +348,7 @@ def test_what_a_refusal_teaches_goes_into_the_saved_profile_alone(
     again = build_model(f"openai/x,base_url={server.url}")
     again.complete(HELLO)
     assert len(server.received) == asked + 1
-    learnt = read_profile(saved.read_text(encoding="utf-8"), "saved", "x")
+    learnt = read_profile(saved)
     assert (learnt.without, learnt.learnt, learnt.context) == (("seed",), {"without": []}, 4096)
     assert "profile" not in model_identity("openai/x", ModelSettings(), again)
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from seal.core import FIND_TOOLS, Message, OptionError, Request, Tool, ToolCall, UnknownNameError
 from seal.core.validation import CallValidator
 from seal.models import ModelSettings, build_model
-from seal.models.lexical_calls import Lexical
-from seal.models.slips import is_told, slipped
+from seal.models.lexical_calls import Lexical, is_told, slipped
 
 SCHEMA = {
     "type": "object",

@@ -24,8 +24,8 @@ from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory
 from seal.models import REGISTRY as MODELS
 from seal.models import Flagged, bare_name, is_offline, split_name
-from seal.models.gold_tools import GoldCalls
 from seal.models.lexical_calls import Lexical
+from seal.models.oracle import GoldCalls
 from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
@@ -184,7 +184,7 @@ class Rehearsed:
         """Return the model of one chat."""
         player: ChatModel
         try:
-            name, player = "gold_calls", GoldCalls("answer").open(task, trial)
+            name, player = "gold_calls", GoldCalls(tells=True).open(task, trial)
         except NotRecordedError:
             name, player = "lexical", Lexical()
         player = with_roles(player, name, self._benchmark, task)
