@@ -93,7 +93,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
     with open_store(settings.cache_dir, settings.cache_url) as store:
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
-            cast.check_able("judge", judge)
+            judge.check_able("judge")
         told = _compared(run, base, _asking(cast, settings.votes), seed)
         models = [judge.identity for judge in cast.judge_models]
     name = preference_identity() if models else RulePreference.identity

@@ -47,6 +47,7 @@ class CachedModel:
         identity: What the model is (`seal.models.model_identity`).
         mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
         context: Where the chat stands: run seed, task, trial, role, vote.
+        of_chat: False: no chat asks, and equal requests have one answer.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class CachedModel:
         identity: Mapping[str, JSON],
         mode: CacheMode = "record",
         context: Mapping[str, JSON] | None = None,
+        of_chat: bool = True,
     ) -> None:
         if mode not in ("record", "replay", "off"):
             raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
@@ -63,6 +65,7 @@ class CachedModel:
         self.mode = mode
         self.context = dict(context or {})
         self._store = store
+        self._of_chat = of_chat
         self._identity = dict(identity)
         self._unruled = {name: value for name, value in identity.items() if name != "profile"}
         """The identity for requests that the model's profile leaves as they are."""
@@ -82,7 +85,7 @@ class CachedModel:
             ModelError: The model failed; of this only its own outcomes are kept.
         """
         completion = self._completed(request)
-        if completion.signed:
+        if completion.signed and self._of_chat:
             self._signed[_said(completion)] = completion.signed
         return completion
 
@@ -125,7 +128,7 @@ class CachedModel:
         )
         with self._lock:
             number = self._asked[request_digest]
-            self._asked[request_digest] += 1
+            self._asked[request_digest] += self._of_chat
         return (digest([request_digest, number]) if number else request_digest), number
 
     def _tools_digest(self, tools: tuple[Tool, ...]) -> str:

@@ -32,14 +32,7 @@ from seal.models.presentation import Example, Presentation, presentation_identit
 from seal.models.settings import options_of
 from seal.pools.pool import StoredPool
 from seal.retrievers import models_of
-from seal.runs.run_model import (
-    KeptModel,
-    RunModel,
-    able,
-    find_recording,
-    is_player,
-    with_roles,
-)
+from seal.runs.run_model import RunModel, find_recording, with_roles
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Admitted, Meter, Metered
 
@@ -204,9 +197,8 @@ class Cast:
             UsageError: The role's model plays tasks only.
         """
         found = self.of(role)
-        self.check_able(role, found)
-        model: ChatModel = found.model
-        return Metered(model, self.meter, role, found.account)
+        found.check_able(role)
+        return Metered(found.model, self.meter, role, found.account)
 
     def of_retriever(self, what: Any) -> ChatModel:
         """Return a model that a retriever asks, its answers kept and counted.
@@ -215,17 +207,7 @@ class Cast:
             UsageError: It plays tasks and answers no texts.
         """
         asked = self._built(Flagged.of(what))
-        inner = Admitted(able(asked, "retriever"), self.meter)
-        kept = KeptModel(asked, inner, self._store, self._settings.cache)
-        return Metered(kept, self.meter, "retriever", asked.account)
-
-    def check_able(self, role: str, model: RunModel) -> None:
-        """Raise UsageError where a model that plays tasks by rule is to judge or to simulate."""
-        if is_player(model.spec) or (role == "simulator" and hasattr(model.model, "open")):
-            raise UsageError(
-                f"{model.spec} plays tasks and cannot be the {role}; "
-                f"name a model with --role-model {role}=MODEL"
-            )
+        return asked.beside("retriever", self._store, self._settings.cache, self.meter)
 
     def judge_seed(self, task: Task, trial: int, vote: int) -> int:
         """Return the seed of one vote on one chat."""

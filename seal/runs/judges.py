@@ -190,7 +190,7 @@ class Judges:
         from seal.evaluation.llm_judge import published_digest
 
         for judge in self._models:
-            self._cast.check_able("judge", judge)
+            judge.check_able("judge")
         told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]

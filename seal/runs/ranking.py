@@ -26,8 +26,8 @@ from seal.core import (
 )
 from seal.core.store import Store
 from seal.models import Flagged
-from seal.runs.run_model import KeptModel, RunModel, able, find_recording
-from seal.runs.spending.ledger import Meter, Metered
+from seal.runs.run_model import RunModel, find_recording
+from seal.runs.spending.ledger import Meter
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,7 @@ def search_pool(
 
     def opened(what: Any) -> ChatModel:
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
-        kept = KeptModel(asked, able(asked, "retriever"), store, cache)
-        return kept if meter is None else Metered(kept, meter, "retriever", asked.account)
+        return asked.beside("retriever", store, cache, meter or Meter())
 
     return Pool(
         tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened

@@ -39,6 +39,7 @@ from seal.models import (
 from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
 from seal.runs.run_folder import RunFolder
+from seal.runs.spending.ledger import Admitted, Meter, Metered
 
 
 def find_recording(name: str, pool: StoredPool | None) -> Lookup:
@@ -130,62 +131,41 @@ class RunModel:
         name, _ = self._named()
         return not is_offline(self.spec) and self.shown != name
 
+    def check_able(self, role: str) -> None:
+        """Raise UsageError where it plays tasks, so that it cannot be asked beside the chats.
+
+        A judge's model may be opened for each chat.
+        """
+        if is_player(self.spec) or (role != "judge" and hasattr(self.model, "open")):
+            part, option = role, f"--role-model {role}"
+            if role == "retriever":
+                part, option = "retriever's model", "-R model"
+            raise UsageError(
+                f"{self.spec} plays tasks and cannot be the {part}; "
+                f"name a model that answers texts with {option}=MODEL"
+            )
+
+    def beside(self, role: str, store: Store, mode: CacheMode, meter: Meter) -> ChatModel:
+        """Return it as a role asks it beside all chats, its answers kept and counted.
+
+        Raises:
+            UsageError: It plays tasks and answers no texts.
+        """
+        self.check_able(role)
+        asked: ChatModel = Admitted(self.model, meter)
+        if self.is_cached:
+            from seal.models.kept_answers import CachedModel
+
+            context = {"role": role}
+            asked = CachedModel(asked, store, self.identity, mode, context, of_chat=False)
+        return Metered(asked, meter, role, self.account)
+
     def _named(self) -> tuple[str, str | None]:
         identity = self.identity
         own = isinstance(getattr(self.model, "identity", None), dict)
         served = own or (isinstance(self.spec, str) and not is_offline(self.spec))
         url = identity.get("base_url") if served else None
         return str(identity.get("model")), url if isinstance(url, str) else None
-
-
-def able(asked: RunModel, role: str) -> ChatModel:
-    """Return a model that is asked beside all chats.
-
-    Raises:
-        UsageError: It plays tasks and cannot be asked anything else.
-    """
-    if is_player(asked.spec) or hasattr(asked.model, "open"):
-        raise UsageError(
-            f"the model {asked.spec} plays tasks and cannot be asked by the {role}; name one that "
-            "answers texts, such as openai/NAME"
-        )
-    model: ChatModel = asked.model
-    return model
-
-
-class KeptModel:
-    """A model beside all chats, its answers kept: equal requests have one answer.
-
-    Args:
-        asked: The model.
-        inner: What is asked where no answer is kept.
-        store: Where answers are kept.
-        mode: How they are used.
-    """
-
-    def __init__(self, asked: RunModel, inner: ChatModel, store: Store, mode: CacheMode) -> None:
-        self.identity = asked.account
-        self._inner = inner
-        self._kept = asked.identity if asked.is_cached else None
-        self._store = store
-        self._mode = mode
-
-    def complete(self, request: Request) -> Completion:
-        """Return the kept answer, or the model's.
-
-        Raises:
-            CacheMissError: Nothing is kept, under replay.
-            ModelError: The model failed.
-        """
-        if self._kept is None:
-            return self._inner.complete(request)
-        from seal.models.kept_answers import CachedModel
-
-        # One a request: the store counts equal requests of one chat apart, and this is no chat.
-        context = {"role": request.role}
-        return CachedModel(self._inner, self._store, self._kept, self._mode, context).complete(
-            request
-        )
 
 
 Answer = Callable[[Request, Task], Completion | None]

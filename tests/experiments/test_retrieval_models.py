@@ -83,7 +83,7 @@ def test_dollars_of_a_retrievers_model_need_a_price(pool, tmp_path, model_server
 def test_a_model_that_plays_tasks_ranks_nothing(pool, model):
     found = seal.retrieve(pool, f"rewrite,of=bm25,model={model}", k=1).content["results"]
 
-    assert "plays tasks and cannot be asked by the retriever" in found[0]["unavailable"]
+    assert "plays tasks and cannot be the retriever's model" in found[0]["unavailable"]
 
 
 def test_a_run_knows_no_such_model(pool, tmp_path):

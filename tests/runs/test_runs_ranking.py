@@ -190,7 +190,7 @@ class Own:
 
 def test_a_retriever_that_asks_a_model_is_another_one_with_another_model():
     def models(name: str) -> Metered:
-        return Metered(Own(name), Meter(), "retriever", "account")
+        return Metered(Own("own"), Meter(), "retriever", name)
 
     pool = Pool((Tool("toy/a/note", "note", "A note."),), models=models)
     for model in ("one", "two"):

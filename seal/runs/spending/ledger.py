@@ -170,8 +170,7 @@ class Metered:
 
     def __init__(self, inner: ChatModel, meter: Meter, role: str, name: str) -> None:
         self.inner = inner
-        self.identity = getattr(inner, "identity", "")
-        """Of the model; empty where it has none."""
+        self.identity = name
         self._meter = meter
         self._role = role
         self._name = name
