@@ -25,8 +25,7 @@ from pathlib import Path
 
 import orjson
 
-from seal.runs.lines import ScoreLines
-from seal.runs.score_table import ScoreColumns
+from seal.runs.score_table import write_columns
 
 BUDGET_S, BUDGET_MB = 3.0, 300
 TASKS, TRIALS = 2_000, 3
@@ -87,14 +86,6 @@ def grow(played: Path, run: Path, tasks: int, rng: random.Random) -> None:
     with (run / "scores.jsonl").open("wb") as file:
         for line in grown(scores, copies, kept, rng):
             file.write(line)
-
-
-def write_columns(scores: Path) -> None:
-    """Write what scoring leaves beside the lines."""
-    columns, lines = ScoreColumns(), ScoreLines()
-    for line in scores.open("rb"):
-        columns.add(*lines.parts(line))
-    columns.write_beside(scores)
 
 
 def grown(

@@ -27,8 +27,7 @@ from pathlib import Path
 import orjson
 
 from seal.pools.lookup import open_pool
-from seal.runs.lines import ScoreLines
-from seal.runs.score_table import ScoreColumns
+from seal.runs.score_table import write_columns
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SHORT = (100, 300)
@@ -170,14 +169,6 @@ def renamed(of: Mapping[str, Sequence[bytes]], tasks: int) -> Iterator[bytes]:
         copy, place = divmod(number, len(whole))
         old, lines = whole[place]
         yield lines.replace(old, old[:-1] + b'-%d"' % copy)
-
-
-def write_columns(scores: Path) -> None:
-    """Write what scoring leaves beside the lines."""
-    columns, lines = ScoreColumns(), ScoreLines()
-    for line in scores.open("rb"):
-        columns.add(*lines.parts(line))
-    columns.write_beside(scores)
 
 
 def cost_of(*words: str) -> Cost:

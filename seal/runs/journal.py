@@ -26,7 +26,7 @@ from seal.core.plain import json_bytes
 from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, repair_tail
 from seal.core.secrets import without_keys
 from seal.runs.file_index import NOTHING, OFTEN, FileIndex, forget, read_index, write_index
-from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.run_folder import BASELINES, Pair, RunFolder
 from seal.runs.spending.ledger import (
     Account,
     Ledger,
@@ -36,7 +36,6 @@ from seal.runs.spending.ledger import (
     read_ledger,
     tokens_of,
 )
-from seal.runs.wholeness import Pair
 from seal.runs.workers import Outcome
 
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core import BudgetError, DataError, InfrastructureError, SealError, Step, UsageError
 from seal.core.servers import LONGEST_OUTAGE, Counts, Standing
-from seal.runs.run_folder import RunFolder, chats_told, in_flight
-from seal.runs.wholeness import Pair
+from seal.runs.run_folder import Pair, RunFolder, chats_told, in_flight
 from seal.runs.workers import Job, Outcome, lost, play_job
 
 if TYPE_CHECKING:

@@ -38,12 +38,11 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import Journal, Timings, bring_back, spent_on
 from seal.runs.play import played
-from seal.runs.run_folder import REFUSED, RunFolder, chats_told, exit_code_of, in_flight
+from seal.runs.run_folder import REFUSED, Pair, RunFolder, chats_told, exit_code_of, in_flight
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings, shard_of
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
-from seal.runs.wholeness import Pair
 from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
 
 if TYPE_CHECKING:

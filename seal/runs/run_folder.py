@@ -51,8 +51,13 @@ REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
+COLUMNS = "scores.npz"
+LARGE = 1_000
+"""Scored goals from which on a run has this file."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
+Pair = tuple[str, int]
+"""Task id and trial."""
 _TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()
 """Begins a line of a task, as it is written."""
 _OBJECT, _LIST, _COUNT, _TEXT = (dict,), (list,), (int,), (str,)
@@ -366,7 +371,7 @@ class LiveFile:
             self._path.unlink(missing_ok=True)
 
 
-def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[tuple[str, int], tuple[Step, ...]]:
+def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[Pair, tuple[Step, ...]]:
     """Return task and trial of the chats that a process plays, or played when it died.
 
     Args:
@@ -385,7 +390,7 @@ def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[tuple[str, int],
     return dict(sorted(found.items()))
 
 
-def chats_told(chats: Iterable[tuple[str, int]]) -> str:
+def chats_told(chats: Iterable[Pair]) -> str:
     """Return tasks and trials in words."""
     return " and ".join(f"task {task_id}, trial {trial}" for task_id, trial in chats)
 

@@ -46,8 +46,7 @@ from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.goals import turns_of
 from seal.runs.hooks import Told
 from seal.runs.journal import note_judging
-from seal.runs.run_folder import LINES, RunFolder, human_summary
-from seal.runs.score_table import ScoreColumns
+from seal.runs.run_folder import COLUMNS, LARGE, LINES, RunFolder, human_summary
 from seal.runs.spending.ledger import Ledger
 from seal.runs.workers import Threads
 
@@ -213,19 +212,22 @@ class Scorer:
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
-        columns = ScoreColumns()
+        goals = 0
         scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
             for number, (trajectory, scores, own) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
                 out.write(encode_scores(scores))
+                goals += len({score.goal for score in scores})
                 for score in scores:
                     summariser.add(score, score.metric in own)
-                    columns.add((score.task_id, score.trial, score.goal), score)
                     judging.add(score)
                 if progress is not None:
                     progress(number, total)
-        columns.write_beside(folder.scores_path)
+        if goals >= LARGE or folder.scores_path.with_name(COLUMNS).exists():
+            from seal.runs.score_table import write_columns
+
+            write_columns(folder.scores_path)
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
         summary |= {"judging": judged} if judged else {}

@@ -26,6 +26,7 @@ from seal.core.records import AtomicFile
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason
 from seal.runs.lines import ScoredGoal, ScoreLines
+from seal.runs.run_folder import COLUMNS, LARGE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,9 +36,6 @@ ERROR = "error"
 """Why a score has no value whose task the infrastructure failed."""
 MISSING = "not scored"
 """Why there is no score."""
-NAME = "scores.npz"
-LARGE = 1_000
-"""Rows from which on a run has the file."""
 _VERSION = 1
 _ABSENT, _VALUE = -2, -1  # in `why`, while a table is made: no score, a score with a value
 
@@ -96,17 +94,13 @@ def row_numbers(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbers
 
 
-class ScoreColumns:
+class _Columns:
     """Collects scores one by one: 12 bytes a score are kept, in columns that grow."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
         self._columns: dict[str, tuple[array[float], array[int]]] = {}
         self._reasons = _Reasons()
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
 
     def add(self, goal: ScoredGoal, said: Score) -> bool:
         """Take what a score says of a goal; False: there is one already, which stays."""
@@ -152,30 +146,35 @@ class ScoreColumns:
             tuple(self._reasons.kinds),
         )
 
-    def write_beside(self, scores: Path) -> None:
-        """Write the table beside the finished file of the scores; of a small run, remove it."""
-        import numpy as np
 
-        path = scores.with_name(NAME)
-        path.unlink(missing_ok=True)
-        if len(self) < LARGE:
-            return
-        table = self.table()
-        told = {
-            "version": _VERSION,
-            "lines": _stamp(scores),
-            "tasks": table.tasks,
-            "metrics": list(table.metrics),
-            "reasons": table.reasons,
-        }
-        with AtomicFile(path) as file:
-            np.savez_compressed(
-                file,
-                told=np.frombuffer(json_bytes(told), dtype=np.uint8),
-                goals=table.goals,
-                values=table.values,
-                why=table.why,
-            )
+def write_columns(scores: Path) -> None:
+    """Write the table beside the finished file of the scores; of a small run, remove it.
+
+    Raises:
+        DataError: A line is no score, or one of what another line has scored.
+    """
+    import numpy as np
+
+    path = scores.with_name(COLUMNS)
+    path.unlink(missing_ok=True)
+    table = _read_lines(scores)
+    if len(table.goals) < LARGE:
+        return
+    told = {
+        "version": _VERSION,
+        "lines": _stamp(scores),
+        "tasks": table.tasks,
+        "metrics": list(table.metrics),
+        "reasons": table.reasons,
+    }
+    with AtomicFile(path) as file:
+        np.savez_compressed(
+            file,
+            told=np.frombuffer(json_bytes(told), dtype=np.uint8),
+            goals=table.goals,
+            values=table.values,
+            why=table.why,
+        )
 
 
 def read_scores(path: Path) -> ScoreTable:
@@ -193,7 +192,7 @@ def read_scores(path: Path) -> ScoreTable:
 
 
 def _read_lines(path: Path) -> ScoreTable:
-    columns, scores = ScoreColumns(), ScoreLines(details=False)
+    columns, scores = _Columns(), ScoreLines(details=False)
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -224,7 +223,7 @@ def _kept(scores: Path) -> ScoreTable | None:
     """Return the table that stands beside a file of scores; None: none, or not of these scores."""
     import numpy as np
 
-    path = scores.with_name(NAME)
+    path = scores.with_name(COLUMNS)
     try:
         with zipfile.ZipFile(path) as packed:
             size = sum(part.file_size for part in packed.infolist())

@@ -14,10 +14,7 @@ from typing import Any
 import orjson
 
 from seal.core import DataError
-from seal.runs.run_folder import LINES, RunFolder
-
-Pair = tuple[str, int]
-"""Task id and trial."""
+from seal.runs.run_folder import LINES, Pair, RunFolder
 
 
 def check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from seal.core import Score
 from seal.core.records import encode_scores
-from seal.runs.score_table import LARGE, NAME, ScoreColumns, read_scores
+from seal.runs.run_folder import COLUMNS, LARGE
+from seal.runs.score_table import read_scores, write_columns
 
 METRICS = ("pass_rate", "call_f1", "turns")
 
@@ -28,12 +29,9 @@ def scores_of(goals: int) -> list[Score]:
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     """A file of scores with its columns, as scoring leaves them."""
-    path, columns = tmp_path / "scores.jsonl", ScoreColumns()
-    scores = scores_of(LARGE)
-    path.write_bytes(encode_scores(scores))
-    for score in scores:
-        assert columns.add((score.task_id, score.trial, score.goal), score)
-    columns.write_beside(path)
+    path = tmp_path / "scores.jsonl"
+    path.write_bytes(encode_scores(scores_of(LARGE)))
+    write_columns(path)
     return path
 
 
@@ -48,7 +46,7 @@ def same(one, other) -> bool:
 
 def test_columns_say_what_the_lines_say(written):
     from_columns = read_scores(written)
-    written.with_name(NAME).unlink()
+    written.with_name(COLUMNS).unlink()
     from_lines = read_scores(written)
     assert same(from_columns, from_lines)
     assert len(from_lines.goals) == LARGE
@@ -56,7 +54,7 @@ def test_columns_say_what_the_lines_say(written):
 
 @pytest.mark.parametrize("harm", ["changed", "cut", "empty", "foreign"])
 def test_columns_that_are_not_of_the_lines_are_not_read(written, harm):
-    beside = written.with_name(NAME)
+    beside = written.with_name(COLUMNS)
     if harm == "changed":  # one figure of the lines, in a file of the same length
         text = written.read_bytes()
         written.write_bytes(text.replace(b'"value":1.0', b'"value":0.5', 1))
@@ -73,21 +71,14 @@ def test_columns_that_are_not_of_the_lines_are_not_read(written, harm):
 
 
 def test_a_small_run_has_no_columns_and_one_that_has_shrunk_loses_them(written):
-    columns = ScoreColumns()
-    scores = scores_of(10)
-    written.write_bytes(encode_scores(scores))
-    for score in scores:
-        columns.add((score.task_id, score.trial, score.goal), score)
-    columns.write_beside(written)
-    assert not written.with_name(NAME).exists()
+    written.write_bytes(encode_scores(scores_of(10)))
+    write_columns(written)
+    assert not written.with_name(COLUMNS).exists()
     assert len(read_scores(written).goals) == 10
 
 
 def test_equal_scores_make_equal_bytes(written):
-    beside = written.with_name(NAME)
+    beside = written.with_name(COLUMNS)
     before = beside.read_bytes()
-    columns = ScoreColumns()
-    for score in scores_of(LARGE):
-        columns.add((score.task_id, score.trial, score.goal), score)
-    columns.write_beside(written)
+    write_columns(written)
     assert beside.read_bytes() == before

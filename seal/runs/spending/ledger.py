@@ -16,7 +16,6 @@ from operator import itemgetter
 from typing import Any
 
 from seal.core import ChatModel, Completion, Request, RequestError
-from seal.core.servers import sentences
 from seal.runs.hooks import Told, answered, asked
 
 Account = tuple[str, str]
@@ -196,6 +195,8 @@ class Metered:
         except RequestError as error:
             if error.refusal is None or self._role not in _BESIDE_THE_AGENT:
                 raise
+            from seal.core.servers import sentences
+
             repair = f"Another model may take it: --role-model {self._role}=MODEL."
             told = sentences(str(error), repair)
             raise RequestError(told, error.refusal, error.status, error.said) from None
