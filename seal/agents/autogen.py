@@ -21,6 +21,7 @@ from typing import Any
 from seal.agents.conversation import Conversation
 from seal.agents.teams import DESCRIPTIONS, USER
 from seal.core import InfrastructureError, Step, UsageError
+from seal.core.function_calls import call_of
 from seal.core.plain import json_text, one_line
 
 _ROUNDS = 1_000_000
@@ -265,11 +266,6 @@ def _message(steps: list[Step]) -> dict[str, Any]:
     }
     if calls:
         message["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.raw or json_text(call.arguments)},
-            }
-            for call in calls
+            call_of(call.id, call.name, call.raw or json_text(call.arguments)) for call in calls
         ]
     return message

@@ -19,6 +19,7 @@ from typing import Any
 from seal.agents.autogen import library
 from seal.agents.teams import USER
 from seal.core import Message, Tool, ToolCall, Usage
+from seal.core.function_calls import call_of
 from seal.core.plain import json_text
 
 OURS = "SealClient"
@@ -164,8 +165,7 @@ class SealClient:
         for call in answer.calls:
             call_id = f"{desk.chat.role}_{len(desk.made)}"
             desk.made[call_id] = call
-            function = {"name": call.name, "arguments": arguments_text(call)}
-            calls.append({"id": call_id, "type": "function", "function": function})
+            calls.append(call_of(call_id, call.name, arguments_text(call)))
         said: dict[str, Any] = {"role": "assistant", "content": answer.content}
         return SimpleNamespace(
             choices=[SimpleNamespace(message=said | ({"tool_calls": calls} if calls else {}))],

@@ -15,13 +15,23 @@ from typing import Any
 
 import orjson
 
-from seal.core.formats.forms import parse_object, repeats
 from seal.core.plain import well_formed
-from seal.core.types import ToolCall
+from seal.core.types import Tool, ToolCall
 
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 _VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VALID_GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+
+
+def function_of(tool: Tool, name: str) -> dict[str, Any]:
+    """Return a tool as a request offers it, under its wire name."""
+    described = {"name": name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": described}
+
+
+def call_of(id: str, name: str, arguments: str) -> dict[str, Any]:
+    """Return a call as a message carries it; the arguments are JSON text."""
+    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def wire_names(names: Sequence[str], leading_letter: bool = False) -> list[str]:
@@ -86,6 +96,8 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
             arguments = "" if arguments is None else orjson.dumps(arguments).decode()
         except TypeError:  # too deep, or an integer of more than 64 bits
             arguments = str(arguments)
+    from seal.core.formats.forms import parse_object, repeats
+
     text = well_formed(arguments)
     if not text.strip():
         return ToolCall("", name, {})

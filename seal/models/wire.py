@@ -13,7 +13,7 @@ from typing import Any, cast
 import orjson
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
-from seal.core.function_calls import parse_call, wire_name, wire_names
+from seal.core.function_calls import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.plain import well_formed
 from seal.core.server_words import FAULTY, finish_of
 from seal.models.normal_form import closed, normalised
@@ -53,17 +53,7 @@ class WireTools:
 def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireTools:
     """Return the wire form of a request's tools."""
     names = wire_names([tool.name for tool in tools], leading_letter)
-    functions = [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for name, tool in zip(names, tools, strict=True)
-    ]
+    functions = [function_of(tool, name) for name, tool in zip(names, tools, strict=True)]
     pairs = list(zip(names, (tool.name for tool in tools), strict=True))
     to_wire = {name: wire for wire, name in reversed(pairs)}
     return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
@@ -75,14 +65,7 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
         wired["reasoning_content"] = message.reasoning
     if message.calls:
         wired["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {
-                    "name": tools.wire(call.name),
-                    "arguments": orjson.dumps(_sent_arguments(call)).decode(),
-                },
-            }
+            call_of(call.id, tools.wire(call.name), orjson.dumps(_sent_arguments(call)).decode())
             for call in message.calls
         ]
     elif message.role == "tool":

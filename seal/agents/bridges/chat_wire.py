@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from seal.core import Completion, Message, Tool, ToolCall, UsageError
-from seal.core.function_calls import parse_call, wire_names
+from seal.core.function_calls import call_of, function_of, parse_call, wire_names
 from seal.core.plain import json_text, well_formed
 
 Form = Literal["chat/completions", "responses"]
@@ -35,17 +35,7 @@ class Asked:
 
 def offered_functions(offered: Sequence[Tool]) -> list[dict[str, Any]]:
     """Return tools as the `tools` of a chat completion."""
-    return [
-        {
-            "type": "function",
-            "function": {
-                "name": name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            },
-        }
-        for name, tool in by_wire_name(offered).items()
-    ]
+    return [function_of(tool, name) for name, tool in by_wire_name(offered).items()]
 
 
 def by_wire_name(offered: Sequence[Tool]) -> dict[str, Tool]:
@@ -144,14 +134,7 @@ def _chat_completion(
     usage = completion.usage
     message: dict[str, Any] = {"role": "assistant", "content": completion.content or None}
     if calls:
-        message["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": call["arguments"]},
-            }
-            for call in calls
-        ]
+        message["tool_calls"] = [call_of(**call) for call in calls]
     ended = "length" if completion.truncated else "tool_calls" if calls else "stop"
     return {
         "id": f"chatcmpl-{number}",
