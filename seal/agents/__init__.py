@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from typing import Any, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from contextlib import closing
+from typing import Any
 
-from seal.core import Agent, UsageError
+from seal.core import Agent, Chat, Reply, UsageError
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of, source_of
@@ -35,17 +37,27 @@ REGISTRY = Registry(
 )
 
 
-@runtime_checkable
-class PlayedAnew(Protocol):
-    """What plays a role by something that belongs to one chat alone."""
+class PlayedAnew(ABC):
+    """A user's own agent in a role, for all chats of a run; each chat has a player of its own."""
 
+    plays_own_code = True
+
+    @abstractmethod
     def for_chat(self) -> Any:
         """Return what plays the role in one chat; it has `reply(chat)` and `close()`."""
-        ...
 
-    def close(self) -> None:
+    def made(self) -> Any:
+        """Return what the user brought; of a class a new object, whose making may fail."""
+        return self
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return what a player says that has heard nothing before."""
+        with closing(self.for_chat()) as player:
+            reply: Reply = player.reply(chat)
+        return reply
+
+    def close(self) -> None:  # noqa: B027 - most leave nothing behind
         """Release what is shared by all chats, when the run ends."""
-        ...
 
 
 def build_agent(what: Any, role: str = "execution_manager") -> Agent:

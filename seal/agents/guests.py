@@ -23,12 +23,13 @@ from typing import Any
 from seal.agents import is_guest, makes_guest
 from seal.agents.autogen import Silent, library
 from seal.agents.guest_models import SPEAKING, Desk, arguments_text, called_text, route, text_of
-from seal.agents.own import OwnRole
+from seal.agents.own import OwnAgent, OwnRole
 from seal.agents.own_code import OwnCode
 from seal.agents.personas import brief
 from seal.agents.teams import MANAGER, USER
-from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
+from seal.core import JSON, Chat, Reply, Step, UsageError, fault
 from seal.core.canonical import digest
+from seal.core.function_calls import call_of
 from seal.core.plain import one_line
 from seal.core.specs import name_of
 
@@ -40,7 +41,7 @@ _ONE_AT_A_TIME = threading.RLock()
 """Held by the chat that uses agents which the user has made: they keep what was said."""
 
 
-class GuestAgent:
+class GuestAgent(OwnAgent):
     """An agent, or a group chat, of AutoGen in the place of a role, for all chats of a run.
 
     Args:
@@ -50,12 +51,10 @@ class GuestAgent:
         UsageError: Another distribution has overwritten the `autogen` package.
     """
 
-    plays_own_code = True
-
     def __init__(self, guest: Any) -> None:
+        super().__init__()
         self.guest = guest
         self._makes = isinstance(guest, type) or makes_guest(guest)
-        self.code = OwnCode()
         route(library())
 
     def for_chat(self) -> OwnRole:
@@ -81,18 +80,6 @@ class GuestAgent:
             UsageError: The class or function raises, or makes something else.
         """
         return _made(self.guest) if self._makes else self.guest
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return what a guest says that has heard nothing before."""
-        role = self.for_chat()
-        try:
-            return role.reply(chat)
-        finally:
-            role.close()
-
-    def close(self) -> None:
-        """End what guests share."""
-        self.code.close()
 
 
 def is_group(guest: Any) -> bool:
@@ -353,7 +340,9 @@ class GuestRole(Guest):
             self._waiting = [call.id for call in calls]
             self._ids.update((call.id, call.id) for call in calls)
             self.desk.made.update((call.id, call) for call in calls)
-            message["tool_calls"] = [_as_called(call) for call in calls]
+            message["tool_calls"] = [
+                call_of(call.id, call.name, arguments_text(call)) for call in calls
+            ]
         self._agent.send(message, self.stand_in, request_reply=False, silent=True)
 
     def _hear_others(self, said: Sequence[Step]) -> None:
@@ -369,11 +358,6 @@ class GuestRole(Guest):
                 self._tell_results([])
             content = "\n".join(map(_words, said))
             self._tell({"content": content, "name": said[0].author})
-
-
-def _as_called(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": arguments_text(call)}
-    return {"id": call.id, "type": "function", "function": function}
 
 
 def _words(step: Step) -> str:

@@ -21,9 +21,10 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
+from seal.agents import PlayedAnew
 from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.tool_functions import Together, ToolError, plain_tools
@@ -39,7 +40,19 @@ LONGEST = 1 << 20
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class FunctionAgent:
+class OwnAgent(PlayedAnew):
+    """A user's own code in a role."""
+
+    def __init__(self) -> None:
+        self.code = OwnCode()
+        """Where it runs."""
+
+    def close(self) -> None:
+        """End what async code shares."""
+        self.code.close()
+
+
+class FunctionAgent(OwnAgent):
     """A function in the place of a role, for all chats of a run.
 
     Args:
@@ -51,9 +64,8 @@ class FunctionAgent:
         UsageError: It takes other arguments.
     """
 
-    plays_own_code = True
-
     def __init__(self, function: Callable[..., Any], role: str = MANAGER) -> None:
+        super().__init__()
         self.function = function
         given = list(inspect.signature(function).parameters.values())
         second = given[1].name if len(given) > 1 else ""
@@ -69,20 +81,10 @@ class FunctionAgent:
                 "function of (request, tools), (request, tools, messages) or (request, chat)"
             )
         self.wanted = wanted
-        self.code = OwnCode()
 
     def for_chat(self) -> FunctionRole:
         """Return what plays the role in one chat."""
         return FunctionRole(self)
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return what the function says; a generator begins anew."""
-        with closing(self.for_chat()) as role:
-            return role.reply(chat)
-
-    def close(self) -> None:
-        """End what async functions share."""
-        self.code.close()
 
 
 def identity_of(function: Callable[..., Any]) -> str:
@@ -229,35 +231,25 @@ class FunctionRole(OwnRole):
         )
 
 
-class ObjectAgent:
+class ObjectAgent(OwnAgent):
     """An object with `reply(chat)`, or a class of such, in the place of a role of a run.
 
     Args:
         role: The object serves every chat; a class is made for each.
     """
 
-    plays_own_code = True
-
     def __init__(self, role: Agent | type) -> None:
+        super().__init__()
         self.identity = str(name_of(role))
         self._role = role
-        self._code = OwnCode()
 
     def for_chat(self) -> ObjectRole:
         """Return what plays the role in one chat."""
-        return ObjectRole(self._code, self.made())
+        return ObjectRole(self.code, self.made())
 
     def made(self) -> Agent:
         """Return the object, of a class a new one."""
         return self._role() if isinstance(self._role, type) else self._role
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return what the object replies."""
-        return self.for_chat().reply(chat)
-
-    def close(self) -> None:
-        """End what async objects share."""
-        self._code.close()
 
 
 class ObjectRole(OwnRole):

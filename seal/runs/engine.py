@@ -163,7 +163,7 @@ class Engine:
                 try:
                     if isinstance(agent, type):
                         build_agent(agent)
-                    elif isinstance(agent, PlayedAnew) and hasattr(agent, "made"):
+                    elif isinstance(agent, PlayedAnew):
                         agent.made()
                 except SealError:
                     raise
@@ -329,7 +329,7 @@ class Engine:
         seats: dict[str, Agent] = {}
         for role, agent in self._seats[team.lead].items():
             one = build_agent(agent) if isinstance(agent, type) else agent
-            if hasattr(one, "for_chat"):  # asking for `PlayedAnew` takes ten times as long
+            if isinstance(one, PlayedAnew):
                 one = ended.enter_context(closing(one.for_chat()))
             seats[role] = one
         return seats

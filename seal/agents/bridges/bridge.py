@@ -16,10 +16,11 @@ import subprocess
 import tempfile
 import threading
 from concurrent.futures import Future
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from seal.agents import PlayedAnew
 from seal.agents.bridges.http import ChatServer
 from seal.agents.bridges.line import LeftError, Line
 from seal.agents.faults import NeverBegunError
@@ -42,7 +43,7 @@ class AgentError(RuntimeError):
     """The agent failed: its process ended in an error, or its service answered with one."""
 
 
-class Bridge:
+class Bridge(PlayedAnew):
     """An agent that runs elsewhere, in the place of the role that calls tools.
 
     Args:
@@ -55,8 +56,6 @@ class Bridge:
     Raises:
         UsageError: Neither or both are given, or there is no such command.
     """
-
-    plays_own_code = True
 
     def __init__(self, command: str | None = None, url: str | None = None) -> None:
         if (command is None) == (url is None):
@@ -104,11 +103,6 @@ class Bridge:
                     f"the agent failed before its first request in {self._failed} chats, so the "
                     f"run stops: {failure}; mend --agent-command or --agent-url"
                 ) from failure
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return the agent's answer, in a process or session of its own."""
-        with closing(self.for_chat()) as agent:
-            return agent.reply(chat)
 
     def close(self) -> None:
         """End the server."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from seal.agents import PlayedAnew
 from seal.agents.bridges.line import Line
 from seal.core import Chat, MissingExtraError, Reply
 
@@ -31,7 +32,7 @@ _HOW = (
 )
 
 
-class McpClients:
+class McpClients(PlayedAnew):
     """MCP clients in the place of the role that calls tools, one for each task.
 
     Args:
@@ -39,8 +40,6 @@ class McpClients:
         name: Of the agent that is tried, for the run's record.
         begin: Called before the first chat begins.
     """
-
-    plays_own_code = True
 
     def __init__(
         self, lines: Mapping[str, Line], name: str, begin: Callable[[], None] = lambda: None
@@ -56,13 +55,6 @@ class McpClients:
             begin, self._begin = self._begin, lambda: None
             begin()
         return McpSeat(self._lines)
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return the client's answer."""
-        return self._lines[chat.task_id].reply(chat)
-
-    def close(self) -> None:
-        """Do nothing: each chat closes its line."""
 
 
 @dataclass(slots=True)
