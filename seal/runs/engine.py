@@ -45,7 +45,7 @@ from seal.core.specs import name_of
 from seal.core.store import open_store
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, learns, rank, reads_gold
-from seal.runs.cast import Cast
+from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goals import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
@@ -54,7 +54,6 @@ from seal.runs.judges import Judges
 from seal.runs.play import team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
 from seal.runs.run_folder import LiveFile, RunFolder
-from seal.runs.run_model import is_player
 from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.spending.ledger import Ledger

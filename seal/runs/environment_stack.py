@@ -20,8 +20,7 @@ from seal.core.store import Store, digest_of_entries
 from seal.pools.lookup import answer_formats
 from seal.pools.originals import originals
 from seal.pools.pool import Outline, StoredPool
-from seal.runs.cast import Cast
-from seal.runs.run_model import find_recording
+from seal.runs.cast import Cast, find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments

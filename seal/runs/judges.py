@@ -10,8 +10,7 @@ from seal.agents.teams import CHECKER
 from seal.core import JSON, Judge, Metric, Task, UsageError
 from seal.evaluation.judges import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.rule_judge import RuleJudge
-from seal.runs.cast import Cast
-from seal.runs.run_model import RunModel
+from seal.runs.cast import Cast, RunModel
 
 if TYPE_CHECKING:
     from seal.evaluation.judges.panel import Panel

@@ -26,7 +26,7 @@ from seal.core import (
 )
 from seal.core.store import Store
 from seal.models import Flagged
-from seal.runs.run_model import RunModel, find_recording
+from seal.runs.cast import RunModel, find_recording
 from seal.runs.spending.ledger import Meter
 
 

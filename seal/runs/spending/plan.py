@@ -32,14 +32,13 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.runs.baselines import all_given, baselines_of
-from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named
+from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named, with_roles
 from seal.runs.engine import Engine
 from seal.runs.environment_stack import worlds_of
 from seal.runs.judges import JudgeChoice
 from seal.runs.play import played
 from seal.runs.run import budget_of
 from seal.runs.run_folder import RunFolder
-from seal.runs.run_model import with_roles
 from seal.runs.score import Scorer
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.runs.spending.ledger import Ledger, merged
