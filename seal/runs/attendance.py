@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,12 +45,12 @@ class Attendance:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve a request, and take note of what it says of its client."""
         guest = self._guests.get(str(scope.get("path", "")).removeprefix(TASKS))
-        method = scope.get("method")
+        method = str(scope.get("method"))
         has_session = any(name == _SESSION for name, _ in scope.get("headers", ()))
         if guest is None or not (method == "POST" or has_session):
             await self._served(scope, receive, send)
             return
-        with guest.listening() if method == "GET" else guest.asking(closes=method == "DELETE"):
+        with guest.there(method):
             await self._served(scope, receive, send)
 
 
@@ -58,33 +59,23 @@ class _Guest:
 
     def __init__(self, line: Line, patience: Patience) -> None:
         self._line, self._patience = line, patience
-        self._asked = self._streams = 0
+        self._open: Counter[str] = Counter()
+        """Method to the number of its requests that are being answered."""
         self._has_closed = False
         self._leaving: asyncio.TimerHandle | None = None
 
     @contextmanager
-    def asking(self, closes: bool) -> Iterator[None]:
-        """While a request is answered its client is there."""
-        self._asked += 1
-        self._has_closed = closes
+    def there(self, method: str) -> Iterator[None]:
+        """While a request is answered, GET's by a stream, its client is there."""
+        self._open[method] += 1
+        self._has_closed = method == "DELETE"
         self._wait()
         try:
             yield
         finally:
-            self._asked -= 1
-            self._wait()
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """While its session's stream is open the client is there."""
-        self._streams += 1
-        self._has_closed = False
-        self._wait()
-        try:
-            yield
-        finally:
-            self._streams -= 1
-            self._has_closed = not self._streams
+            self._open[method] -= 1
+            if method == "GET":
+                self._has_closed = not self._open[method]
             self._wait()
 
     def _wait(self) -> None:
@@ -92,7 +83,7 @@ class _Guest:
         if self._leaving is not None:
             self._leaving.cancel()
         self._leaving = None
-        if not self._asked and not self._streams:
+        if not self._open.total():
             seconds = self._patience.closed if self._has_closed else self._patience.idle
             loop = asyncio.get_running_loop()
             self._leaving = loop.call_later(seconds, self._line.leave)

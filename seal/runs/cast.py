@@ -445,15 +445,14 @@ class Cast:
         model = with_roles(model, asked.spec, self._benchmark, task)
         if role == "judge":
             model = Admitted(model, self.meter)
-        if not asked.is_cached:
-            return Metered(model, self.meter, role, asked.account)
-        from seal.models.kept_answers import CachedModel
+        if asked.is_cached:
+            from seal.models.kept_answers import CachedModel
 
-        seed = self._settings.seed
-        context = {"seed": seed, "task": task.id, "trial": trial, "role": kept_as or role}
-        context |= {"vote": vote}
-        cached = CachedModel(model, self._store, asked.identity, self._settings.cache, context)
-        return Metered(cached, self.meter, role, asked.account)
+            s = self._settings
+            context = {"seed": s.seed, "task": task.id, "trial": trial, "role": kept_as or role}
+            context |= {"vote": vote}
+            model = CachedModel(model, self._store, asked.identity, s.cache, context)
+        return Metered(model, self.meter, role, asked.account)
 
 
 def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:

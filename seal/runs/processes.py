@@ -10,9 +10,9 @@ import pickle
 import queue
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import chain
 from multiprocessing.sharedctypes import RawValue
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -45,6 +45,13 @@ class _DiedError(Exception):
         super().__init__(f"a worker process died (exit code {code})")
         self.chats = chats
 
+    def crashed(self, job: Job) -> Outcome:
+        """Return what comes of one of the chats, which ended its process again."""
+        pair = job.task.id, job.trial
+        told = f"{self} in this chat, twice: {CAUSES}"
+        _, line = lost(job, "crashed", told, self.chats[pair])
+        return Outcome(*pair, line, note=told)
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessWorkers:
@@ -73,24 +80,18 @@ class ProcessWorkers:
             SealError: What a worker raised.
         """
         self._check_portable()
-        yield from self._survived(jobs, self.processes, self.threads, self._again)
+        yield from self._survived(jobs)
 
     def alone(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
         """Yield the outcomes of jobs, one after the other: who ends its process now has crashed."""
-        yield from self._survived(jobs, 1, 1, self._crashed)
+        yield from replace(self, processes=1, threads=1)._survived(jobs, is_alone=True)
 
-    def _survived(
-        self,
-        jobs: Iterator[Job],
-        processes: int,
-        threads: int,
-        rest: Callable[[list[Job], _DiedError], Iterator[Outcome]],
-    ) -> Iterator[Outcome]:
-        """Yield outcomes; `rest` gives those of chats in which a process died."""
+    def _survived(self, jobs: Iterator[Job], is_alone: bool = False) -> Iterator[Outcome]:
+        """Yield outcomes; chats in which a process died are played again alone, or have crashed."""
         given: dict[Pair, Job] = {}
         while True:
             try:
-                yield from self._crew(jobs, given, processes, threads)
+                yield from self._crew(jobs, given)
                 return
             except _DiedError as error:
                 died = error
@@ -98,32 +99,21 @@ class ProcessWorkers:
             if not (self.own_agent and suspects):
                 raise InfrastructureError(_death(died))
             others = [job for pair, job in given.items() if pair not in died.chats]
-            yield from rest(suspects, died)
+            if is_alone:
+                yield from (died.crashed(job) for job in suspects)
+            else:
+                told = "%s while it played %s: played again, in a process of its own"
+                _LOG.warning(told, died, chats_told(died.chats))
+                yield from self.alone(iter(suspects))
             jobs = chain(others, jobs)
             given.clear()
 
-    def _again(self, jobs: list[Job], died: _DiedError) -> Iterator[Outcome]:
-        told = "%s while it played %s: played again, in a process of its own"
-        _LOG.warning(told, died, chats_told(died.chats))
-        return self.alone(iter(jobs))
-
-    def _crashed(self, jobs: list[Job], died: _DiedError) -> Iterator[Outcome]:
-        for job in jobs:
-            pair = job.task.id, job.trial
-            told = f"{died} in this chat, twice: {CAUSES}"
-            _, line = lost(job, "crashed", told, died.chats[pair])
-            yield Outcome(*pair, line, note=told)
-
-    def _crew(
-        self, jobs: Iterator[Job], given: dict[Pair, Job], processes: int, threads: int
-    ) -> Iterator[Outcome]:
+    def _crew(self, jobs: Iterator[Job], given: dict[Pair, Job]) -> Iterator[Outcome]:
         """Yield outcomes of processes that end with the block.
 
         Args:
             jobs: Are taken as places are free.
             given: Is filled with the jobs of which nothing has come yet.
-            processes: How many.
-            threads: Of each.
 
         Raises:
             _DiedError: One of them died.
@@ -132,24 +122,24 @@ class ProcessWorkers:
         todo: Any = context.Queue()
         done: Any = context.Queue()
         standings = self.cast.share(lambda own: _shared(own, context)) if self.cast else []
-        work = (self.settings, self.folder, threads, todo, done, standings)
+        work = (self.settings, self.folder, self.threads, todo, done, standings)
         crew = [
             context.Process(target=_serve, args=(dict(os.environ), *work), daemon=True)
-            for _ in range(processes)
+            for _ in range(self.processes)
         ]
         try:
             with _uninterrupted():
                 for process in crew:
                     process.start()
-            most = processes * threads * (1 + self.ahead)
+            places = self.processes * self.threads
             for job in jobs:
                 todo.put(job)
                 given[job.task.id, job.trial] = job
-                if len(given) >= most:
+                if len(given) >= places * (1 + self.ahead):
                     yield self._next(crew, done, given)
             while given:
                 yield self._next(crew, done, given)
-            for _ in range(processes * threads):
+            for _ in range(places):
                 todo.put(None)
             for process in crew:
                 process.join()
