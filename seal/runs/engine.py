@@ -143,7 +143,7 @@ class Engine:
         Raises:
             UsageError: A role, retriever or judge that cannot be, or no task has the selected tags.
         """
-        next(self._tasks())
+        next(self.pool.chosen(self.settings))
         self._check_seats()
         measure_of(self)
         self._check_examples()
@@ -176,7 +176,7 @@ class Engine:
         """Raise UsageError where no task has an example; log how many have none."""
         if self._examples is None:
             return
-        tasks = list(self._tasks())
+        tasks = list(self.pool.chosen(self.settings))
         lacking = sum(self._examples.of(task) is None for task in tasks)
         if lacking == len(tasks):
             raise UsageError(
@@ -371,32 +371,25 @@ class Engine:
 
     def _retriever(self) -> Retriever:
         with self._building:  # chats that retrieve for themselves may ask for it at once
-            if self._built_retriever is None:
-                self._built_retriever = self._build_retriever()
+            if self._built_retriever is not None:
+                return self._built_retriever
+            s = self.settings
+            named = s.retriever if s.retriever is not None else self.fallback
+            options = {**({"base_url": s.base_url} if s.base_url else {}), **s.retriever_options}
+            tasks: Iterable[Task] = self.pool.chosen(s) if reads_gold(named, options) else ()
+            if learns(named, options):  # from all: what one task gets must not depend on the others
+                tasks = self.pool.tasks()
+            pool = search_pool(
+                self.store,
+                tuple(self.tools.values()),
+                tuple(tasks),
+                seed=s.seed,
+                options=options,
+                cache=s.cache,
+                models=self.cast.of_retriever,
+            )
+            self._built_retriever = build_retriever(named, replace(pool, progress=self.progress))
             return self._built_retriever
-
-    def _build_retriever(self) -> Retriever:
-        s = self.settings
-        named = s.retriever if s.retriever is not None else self.fallback
-        options = dict(s.retriever_options)
-        if s.base_url:
-            options = {"base_url": s.base_url, **options}
-        tasks: Iterable[Task] = self._tasks() if reads_gold(named, options) else ()
-        if learns(named, options):  # from all: what one task gets must not depend on the others
-            tasks = self.pool.tasks()
-        pool = search_pool(
-            self.store,
-            tuple(self.tools.values()),
-            tuple(tasks),
-            seed=s.seed,
-            options=options,
-            cache=s.cache,
-            models=self.cast.of_retriever,
-        )
-        return build_retriever(named, replace(pool, progress=self.progress))
-
-    def _tasks(self) -> Iterator[Task]:
-        return self.pool.chosen(self.settings)
 
     def _options(self, task: Task, trial: int, team: Team) -> ChatOptions:
         s = self.settings

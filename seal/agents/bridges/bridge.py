@@ -15,6 +15,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -126,7 +127,7 @@ class BridgedAgent:
         self._bridge = bridge
         self._server = server
         self._place = server.open()
-        self._run: _Command | _Service | None = None
+        self._run: _Elsewhere | None = None
 
     def reply(self, chat: Chat) -> Reply:
         """Return what the agent answers.
@@ -167,31 +168,55 @@ class BridgedAgent:
             self._place.line = Line()
         line = self._place.line
         told = {**self._place.task(chat), **self._place.told()}
-        one = (
-            _Command(self._bridge.command, told)
-            if self._bridge.command
-            else _Service(str(self._bridge.url), told)
-        )
-        self._run = one
-        one.ended.add_done_callback(lambda ended: line.leave())
-        one.start()
+        command, url = self._bridge.command, self._bridge.url
+        self._run = _Command(command, told) if command else _Service(str(url), told)
+        self._run.ended.add_done_callback(lambda ended: line.leave())
+        self._run.waiting.start()
 
 
-class _Command:
+class _Elsewhere(ABC):
+    """An agent elsewhere that plays one chat.
+
+    Args:
+        told: Request, messages, tools, address and token.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.ended: Future[str] = Future()
+        self.told = told
+        self.waiting = threading.Thread(target=self._wait, daemon=True)
+
+    @abstractmethod
+    def answer(self) -> str:
+        """Hand the request over, and return what the agent has answered when it ends."""
+
+    def noted(self) -> str:
+        """Return what it has printed since this was asked last; of a service nothing is seen."""
+        return ""
+
+    def stop(self) -> None:  # noqa: B027 - a service goes on, and the chat's address answers no more
+        """End it."""
+
+    def _wait(self) -> None:
+        try:
+            self.ended.set_result(self.answer())
+        except Exception as error:  # raised where the result is asked for
+            self.ended.set_exception(error)
+
+
+class _Command(_Elsewhere):
     """A command that plays one chat.
 
     Args:
         command: As a shell would split it; no shell runs it.
-        told: Request, messages, tools, address and token.
+        told: As of `_Elsewhere`.
     """
 
     def __init__(self, command: str, told: dict[str, Any]) -> None:
-        self.ended: Future[str] = Future()
-        self._told = told
+        super().__init__(told)
         self._said: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         self._noted = 0
-        self._waiting = threading.Thread(target=self._wait, daemon=True)
         environment = {
             **os.environ,
             "OPENAI_BASE_URL": told["base_url"],
@@ -205,10 +230,6 @@ class _Command:
             env=environment,
             start_new_session=True,
         )
-
-    def start(self) -> None:
-        """Hand the request over, and wait for the end in a thread."""
-        self._waiting.start()
 
     def noted(self) -> str:
         """Return what the command has written to its standard error since this was asked last."""
@@ -226,78 +247,71 @@ class _Command:
                 break
         with suppress(ProcessLookupError):  # what it started may have outlived it
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._waiting.join()
+        self.waiting.join()
         self._said.close()
         self._errors.close()
 
-    def _wait(self) -> None:
+    def answer(self) -> str:
+        """Return what the command has written to its standard output.
+
+        Raises:
+            AgentError: It ended in an error.
+        """
         stdin = self._process.stdin
         assert stdin is not None
         with suppress(BrokenPipeError), stdin:
-            stdin.write(self._told["request"].encode())
+            stdin.write(self.told["request"].encode())
         code = self._process.wait()
         if code == 0:
-            self.ended.set_result(_text(self._said, 0).strip())
-            return
+            return _text(self._said, 0).strip()
         lines = _text(self._errors, 0).strip().splitlines() or ["it said nothing"]
         said = next(filter(_ERROR.search, reversed(lines)), lines[-1])
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
-        self.ended.set_exception(AgentError(f"the agent's process ended with {how}: {said}"))
+        raise AgentError(f"the agent's process ended with {how}: {said}")
 
 
-class _Service:
+class _Service(_Elsewhere):
     """A service that plays one chat.
 
     Args:
         url: Where it is told of the chat.
-        told: Request, messages, tools, address and token.
+        told: As of `_Elsewhere`.
     """
 
     def __init__(self, url: str, told: dict[str, Any]) -> None:
-        self.ended: Future[str] = Future()
+        super().__init__(told)
         self._url = url
-        self._told = told
 
-    def start(self) -> None:
-        """Tell it of the chat, and wait for its answer in a thread."""
-        threading.Thread(target=self._ask, daemon=True).start()
+    def answer(self) -> str:
+        """Return what the service answers.
 
-    def noted(self) -> str:
-        """Return nothing: what a service prints is not seen here."""
-        return ""
-
-    def stop(self) -> None:
-        """Do nothing: the chat's address answers no more."""
-
-    def _ask(self) -> None:
+        Raises:
+            AgentError: It answered with an error, or without a text.
+            InfrastructureError: It cannot be reached.
+        """
         import urllib3
 
         try:
             answer = urllib3.request(
-                "POST", self._url, json=self._told, retries=False, timeout=urllib3.Timeout(None)
+                "POST", self._url, json=self.told, retries=False, timeout=urllib3.Timeout(None)
             )
         except urllib3.exceptions.HTTPError as error:
-            self.ended.set_exception(
-                InfrastructureError(
-                    f"the agent at {public_url(self._url)} could not be reached or broke off: "
-                    f"{error}. Is it running?"
-                )
-            )
-            return
+            raise InfrastructureError(
+                f"the agent at {public_url(self._url)} could not be reached or broke off: "
+                f"{error}. Is it running?"
+            ) from error
         text = well_formed(answer.data.decode(errors="replace"))
         if answer.status >= 300:
-            problem = f"the agent's service answered with {answer.status}: {text[:200]}"
-            self.ended.set_exception(AgentError(problem))
-            return
+            raise AgentError(f"the agent's service answered with {answer.status}: {text[:200]}")
         said = None
         with suppress(ValueError):
             said = json.loads(text)
         answered = said.get("answer") if isinstance(said, dict) else None
-        if isinstance(answered, str):
-            self.ended.set_result(answered)
-        else:
-            problem = f"the agent's service answered without {{'answer': TEXT}}: {text[:200]}"
-            self.ended.set_exception(AgentError(problem))
+        if not isinstance(answered, str):
+            raise AgentError(
+                f"the agent's service answered without {{'answer': TEXT}}: {text[:200]}"
+            )
+        return answered
 
 
 def _text(file: BinaryIO, start: int) -> str:
