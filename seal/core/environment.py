@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
@@ -92,7 +92,9 @@ class Storeless:
 
 
 class Around:
-    """Hands on whatever is not about calls.
+    """Lies around another environment: it may change calls before they run, and their results.
+
+    It hands on whatever is not about calls.
 
     An environment is asked for a method by its name: a chat does so at every step, and to walk the
     members of a protocol takes ten microseconds.
@@ -103,6 +105,20 @@ class Around:
 
     def __init__(self, inner: Environment) -> None:
         self.inner = inner
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of all calls of one reply, in execution order."""
+        made = {call.id: call for call in calls}
+        results = self.inner.call([self.meant(call) for call in calls])
+        return [self.told(result, made) for result in results]
+
+    def meant(self, call: ToolCall) -> ToolCall:
+        """Return the call that runs where one was made."""
+        return call
+
+    def told(self, result: ToolResult, made: Mapping[str, ToolCall]) -> ToolResult:
+        """Return what the model is told of a result; `made` has the calls by id."""
+        return result
 
     def states(self) -> Sequence[Tables]:
         """Return the world after each result of the last call."""

@@ -58,16 +58,11 @@ class Explained(Around):
         self._validator = validator
         self._offered = offered
 
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        made = {call.id: call for call in calls}
-        return [
-            self._explained(result, made[result.call_id]) if is_rejection(result) else result
-            for result in self.inner.call(calls)
-        ]
-
-    def _explained(self, result: ToolResult, call: ToolCall) -> ToolResult:
-        found = list(self._validator.faults(call, self._offered))
+    def told(self, result: ToolResult, made: Mapping[str, ToolCall]) -> ToolResult:
+        """Return a rejection with all that is wrong with its call."""
+        if not is_rejection(result):
+            return result
+        found = list(self._validator.faults(made[result.call_id], self._offered))
         if not found:  # the environment has rules of its own
             return result
         alike = [fault for fault in found if fault.kind == found[0].kind][:_MOST_TOLD]
@@ -95,19 +90,14 @@ def is_rejection(result: ToolResult) -> bool:
 class Silenced(Around):
     """An environment whose rejections explain nothing."""
 
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        return [_silenced(result) for result in self.inner.call(calls)]
-
-
-def _silenced(result: ToolResult) -> ToolResult:
-    """Return a rejection without what it explains; any other result as it is."""
-    error = result.error
-    if error is None or not is_rejection(result):
-        return result
-    message = "Not found." if error["kind"] == "unknown_tool" else "Bad request."
-    told = {"kind": error["kind"], "name": error.get("name"), "message": message}
-    return replace(result, content=_content(message), error=told)
+    def told(self, result: ToolResult, made: Mapping[str, ToolCall]) -> ToolResult:
+        """Return a rejection without what it explains."""
+        error = result.error
+        if error is None or not is_rejection(result):
+            return result
+        message = "Not found." if error["kind"] == "unknown_tool" else "Bad request."
+        told = {"kind": error["kind"], "name": error.get("name"), "message": message}
+        return replace(result, content=_content(message), error=told)
 
 
 class Lenient(CallValidator):

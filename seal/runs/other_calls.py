@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from seal.core import NOT_RECORDED, Execution, Task, Tool, ToolCall, ToolResult
@@ -26,11 +26,8 @@ class Unscrambled(Around):
         super().__init__(environment)
         self._originals = originals
 
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        return self.inner.call([self._meant(call) for call in calls])
-
-    def _meant(self, call: ToolCall) -> ToolCall:
+    def meant(self, call: ToolCall) -> ToolCall:
+        """Return the call of the original."""
         original = self._originals.get(call.tool or "")
         return call if original is None else replace(call, tool=original.id)
 
@@ -47,17 +44,11 @@ class StandIns(Around):
         super().__init__(environment)
         self._simulated = simulated
 
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        made = {call.id: call for call in calls}
-        return [
-            self._instead(made[result.call_id], result)
-            if result.error is not None and result.error.get("kind") == NOT_RECORDED
-            else result
-            for result in self.inner.call(calls)
-        ]
-
-    def _instead(self, call: ToolCall, result: ToolResult) -> ToolResult:
+    def told(self, result: ToolResult, made: Mapping[str, ToolCall]) -> ToolResult:
+        """Return what answers instead where the recording does not."""
+        if result.error is None or result.error.get("kind") != NOT_RECORDED:
+            return result
+        call = made[result.call_id]
         if self._simulated is not None:
             (simulated,) = self._simulated.call([call])
             return replace(simulated, unrecorded="simulate")
@@ -81,11 +72,8 @@ class GoldResults(Around):
         self._goals = [goal for goal in task.goals if names_tools_alone(goal)]
         self._tools = tools
 
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results of all calls of one reply, in execution order."""
-        return self.inner.call([self._meant(call) for call in calls])
-
-    def _meant(self, call: ToolCall) -> ToolCall:
+    def meant(self, call: ToolCall) -> ToolCall:
+        """Return the call with the gold arguments, where a gold tool has wrong ones."""
         mine = [gold for gold in self._left if gold.tool == call.tool]
         if mine:
             gold = next((each for each in mine if each.accepts(call.arguments)), mine[0])
