@@ -23,7 +23,6 @@ from timing import seconds_of
 
 from seal.pools.lookup import open_pool
 from seal.runs.engine import Engine
-from seal.runs.play import played
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 
@@ -70,8 +69,7 @@ def prepared(decisions: str, folder: Path) -> Engine:
         world_options={"decisions": decisions},
         cache_dir=folder / "cache",
     )
-    whole = played(asked)
-    return Engine(whole.settings, RunFolder(run), whole.pool)
+    return Engine.of(asked, RunFolder(run))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import Any
 from seal.runs.engine import Engine
 from seal.runs.identity import check_resumable, measure_of, system_of
 from seal.runs.journal import spent_on
-from seal.runs.play import played
 from seal.runs.run import Progress, budget_of, run, within
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings
@@ -114,8 +113,7 @@ def _finished(folder: RunFolder, settings: RunSettings) -> bool:
 
 def _check_same(folder: RunFolder, settings: RunSettings) -> None:
     """Raise UsageError if a finished run has other settings."""
-    opened = played(settings)
-    with Engine(opened.settings, folder, opened.pool) as engine:
+    with Engine.of(settings, folder) as engine:
         now = {"measure": measure_of(engine), "system": system_of(engine)}
     check_resumable(folder.manifest(), now, folder.path)
 

@@ -351,14 +351,12 @@ class _Player:
 
     def __init__(self, settings: RunSettings, folder: RunFolder) -> None:
         from seal.runs.engine import Engine
-        from seal.runs.play import played
 
-        opened = played(settings)
         self._apart = tempfile.TemporaryDirectory()
         """For the steps of chats in progress, on a machine that does not see the run's folder."""
         here = (folder.path / "run.json").is_file()
         place = folder if here else RunFolder(Path(self._apart.name))
-        self._engine = Engine(opened.settings, place, opened.pool)
+        self._engine = Engine.of(settings, place)
         self.identity = _identity_of(self._engine)
 
     def __call__(self, job: Job) -> Outcome:

@@ -51,7 +51,7 @@ from seal.runs.goals import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
 from seal.runs.identity import ELSE, SCRIPTED, measure_of
 from seal.runs.judges import Judges
-from seal.runs.play import team_part
+from seal.runs.play import played, team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
 from seal.runs.run_folder import LiveFile, RunFolder
 from seal.runs.score import Scorer
@@ -122,6 +122,12 @@ class Engine:
         self.progress: Callable[[int, int], None] | None = None
         """Told how many tools are embedded, and how many are to be."""
         self._building = threading.Lock()
+
+    @classmethod
+    def of(cls, settings: RunSettings, folder: RunFolder) -> Engine:
+        """Return the engine of a run, whose settings are completed by its pool (`played`)."""
+        settings, pool = played(settings)
+        return cls(settings, folder, pool)
 
     def __enter__(self) -> Engine:
         return self

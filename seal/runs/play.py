@@ -6,8 +6,8 @@ A gap in the settings is filled by what the benchmark says, else by the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import team_options
@@ -18,16 +18,15 @@ from seal.pools.pool import StoredPool
 from seal.runs.settings import Origin, Play, RunSettings
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """Settings without gaps, and the pool under them."""
+class Played(NamedTuple):
+    """The settings of a run without gaps, and its pool under them."""
 
     settings: RunSettings
     pool: StoredPool
 
 
 def played(settings: RunSettings) -> Played:
-    """Open the pool of a run, and complete its settings by the pool's.
+    """Return what a run plays.
 
     Raises:
         UnknownNameError: No such pool or team.

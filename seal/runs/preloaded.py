@@ -2,8 +2,7 @@
 
 from seal.agents.autogen import library
 from seal.runs.engine import Engine
-from seal.runs.play import played
 
-__all__ = ["Engine", "played"]
+__all__ = ["Engine"]
 
 library()

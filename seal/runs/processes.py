@@ -271,15 +271,13 @@ def _serve(
 ) -> None:
     """Play jobs until told to stop; runs in a worker process."""
     from seal.runs.engine import Engine
-    from seal.runs.play import played
 
     os.environ.clear()
     os.environ.update(variables)  # the server may have been started under others
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        opened = played(settings)
-        with Engine(opened.settings, folder, opened.pool) as engine:
+        with Engine.of(settings, folder) as engine:
             known = iter(standings)
             engine.cast.share(lambda own: next(known, own))
             crew = [

@@ -150,8 +150,7 @@ def _run(
         from seal.runs.processes import start_server
 
         start_server()
-    opened = played(settings)
-    settings, pool = opened.settings, opened.pool
+    settings, pool = played(settings)
     if settings.shard is not None and only is None:
         part, parts = shard_of(settings.shard)
         only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}

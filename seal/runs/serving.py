@@ -118,8 +118,8 @@ def _tasks(settings: RunSettings) -> Iterator[Task]:
             "a client's session is one chat of one task: leave --trials, --processes, --on and "
             "--history gold out; give each trial an --out of its own"
         )
-    opened = played(settings)
-    yield from opened.pool.chosen(opened.settings)
+    settings, pool = played(settings)
+    yield from pool.chosen(settings)
 
 
 def _finished(out: Path) -> set[str]:

@@ -35,7 +35,6 @@ from seal.pools.lookup import open_pool
 from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
 from seal.runs.engine import Engine
-from seal.runs.play import played
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import GROWING, RunSettings, changed
@@ -123,8 +122,7 @@ class _Planned:
         for condition in self.conditions:
             folder = RunFolder(out / condition.name)
             if not (folder.path / "run.json").is_file():
-                opened = played(condition.settings)
-                with Engine(opened.settings, folder, opened.pool) as engine:
+                with Engine.of(condition.settings, folder) as engine:
                     engine.check()
 
     def content(self, out: Path, done: Sequence[str], notes: list[str]) -> dict[str, Any]:

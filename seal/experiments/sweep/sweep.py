@@ -57,8 +57,7 @@ def sweep(
     settings = changed(settings, retriever=retriever_of(settings), cutoffs=cutoffs)
     out = out or free_folder(settings)
     SWEEP.check_folder(out, resume)
-    opened = played(settings)
-    settings, pool = opened.settings, opened.pool
+    settings, pool = played(settings)
     drawn = draw_pools(pool, settings, varied)
     planned = sorted(
         product(drawn, varied.top_k), key=lambda pair: (pair[0].size, pair[1], pair[0].sample)

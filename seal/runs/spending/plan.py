@@ -76,8 +76,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         DataError: The pool, or the file of prices, is damaged.
     """
     budget = budget_of(settings)
-    opened = played(settings)
-    settings, pool = opened.settings, opened.pool
+    settings, pool = played(settings)
     tasks = list(pool.chosen(settings))
     if not tasks:
         raise UsageError("no task is selected: nothing is to be played")
