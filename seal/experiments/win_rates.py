@@ -83,13 +83,8 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         found = recorded_preferences(run, base, settings.recorded)
         told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place), seed)
         return {"judge": found.judge(), **told}
-    model = settings.judge_model
-    asked = RunSettings(
-        role_models={}
-        if model is None
-        else {"judge": judges_under(model, settings.base_url, settings.model_options)},
-        seed=seed,
-    )
+    judging = judges_under(settings.judge_model, settings.base_url, settings.model_options)
+    asked = RunSettings(role_models={"judge": judging}, seed=seed)
     with open_store(settings.cache_dir, settings.cache_url) as store:
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:

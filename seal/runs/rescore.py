@@ -107,11 +107,9 @@ def rescore(
     """
     how = how or ScoreSettings()
     folder = RunFolder.open(run)
-    models: dict[str, Any] = {}
-    if how.judge_model is not None:
-        models = {"judge": judges_under(how.judge_model, how.base_url, how.model_options or {})}
+    judging = judges_under(how.judge_model, how.base_url, how.model_options or {})
     settings = RunSettings(
-        role_models=models,
+        role_models={"judge": judging},
         judge=how.judge,
         seed=_part(folder, "seed", int),  # the judge's answers are kept under it
     )
@@ -141,12 +139,7 @@ def rescore(
             shown = progress if run_folder is folder else None
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
-    if missing := summary["unfinished"]:
-        total = summary["tasks"] * (folder.manifest()["measure"].get("trials") or 1)
-        _LOG.warning(
-            f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
-            f"no score; play them by the run's own command with --resume --out {folder.path}"
-        )
+    _warn_of_unfinished(folder, summary)
     return summary
 
 
@@ -208,6 +201,15 @@ def _check_judge(folder: RunFolder, how: ScoreSettings) -> None:
         f"the judge again ({' '.join(words)}; answers that are kept are not asked for anew), or "
         "let rules judge (--judge rule)"
     )
+
+
+def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
+    if missing := summary["unfinished"]:
+        total = summary["tasks"] * (folder.manifest()["measure"].get("trials") or 1)
+        _LOG.warning(
+            f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
+            f"no score; play them by the run's own command with --resume --out {folder.path}"
+        )
 
 
 def _warn_of_declared(folder: RunFolder) -> None:

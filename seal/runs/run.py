@@ -117,6 +117,11 @@ def run(
     folder = RunFolder(given.path.resolve())  # an agent may change the working folder
     report = progress or (lambda state: None)
     budget = budget_of(settings)
+    check_folder(folder.path, resume)
+    if settings.processes > 1 and settings.on is None:
+        from seal.runs.processes import start_server
+
+        start_server()
     stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
@@ -145,11 +150,6 @@ def _run(
     Returns:
         Whether a budget or an outage stopped the run, and its summary.
     """
-    check_folder(folder.path, resume)
-    if settings.processes > 1 and settings.on is None:
-        from seal.runs.processes import start_server
-
-        start_server()
     settings, pool = played(settings)
     if settings.shard is not None and only is None:
         part, parts = shard_of(settings.shard)
@@ -164,18 +164,10 @@ def _run(
         engine.told.of("run", lambda: _about(engine)) as came,
     ):
         engine.progress = lambda done, total: report(Progress("embed tools", done, total))
-        if not (folder.path / "run.json").is_file():
-            try:
-                engine.check()
-            except ModelError as error:
-                raise OutageError(f"no chat was played: {error}") from error
-        if budget.max_dollars is not None:
-            from seal.runs.spending.prices import check_priced
-
-            check_priced(budget.prices, engine.cast.accounts)
+        is_new, was_there = not (folder.path / "run.json").is_file(), folder.path.exists()
+        _check(engine, budget, is_new)
         for line in engine.cast.asked():
             tell(line)
-        is_new, was_there = not (folder.path / "run.json").is_file(), folder.path.exists()
         folder.path.mkdir(parents=True, exist_ok=True)
         with Lock(folder.path):
             if earlier:
@@ -195,6 +187,19 @@ def _run(
             summary = chats.score()
             came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
     return chats.stopped or bool(budget.refused), summary
+
+
+def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
+    """Make sure that a run can be played, before anything is written."""
+    if is_new:
+        try:
+            engine.check()
+        except ModelError as error:
+            raise OutageError(f"no chat was played: {error}") from error
+    if budget.max_dollars is not None:
+        from seal.runs.spending.prices import check_priced
+
+        check_priced(budget.prices, engine.cast.accounts)
 
 
 def _about(engine: Engine) -> dict[str, Any]:
