@@ -142,9 +142,7 @@ def identity_of(what: Any) -> Any:
         return guests.identity_of(found)
     if isinstance(found, type) or not callable(found) or hasattr(found, "reply"):
         return name_of(what)
-    from seal.agents import own
-
-    return own.identity_of(found)
+    return f"{name_of(found)}#{digest(source_of(found))[:8]}"
 
 
 def agent_name(what: Any) -> str:

@@ -29,9 +29,8 @@ from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.tool_functions import Together, ToolError, plain_tools
 from seal.core import Agent, Chat, Completion, Reply, Request, Step, UsageError, shortened
-from seal.core.canonical import digest
 from seal.core.signatures import places_of
-from seal.core.specs import name_of, source_of
+from seal.core.specs import name_of
 
 __all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 
@@ -85,11 +84,6 @@ class FunctionAgent(OwnAgent):
     def for_chat(self) -> FunctionRole:
         """Return what plays the role in one chat."""
         return FunctionRole(self)
-
-
-def identity_of(function: Callable[..., Any]) -> str:
-    """Return the name of a function with a digest of its source."""
-    return f"{name_of(function)}#{digest(source_of(function))[:8]}"
 
 
 class OwnRole(ABC):

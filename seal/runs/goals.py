@@ -80,8 +80,8 @@ def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[
     Args:
         task: The task.
         goal: Position of the first goal that is played: those before it come as their references.
-        lead: Role that hears the user; where it is not the execution manager, it hands requests on
-            to that role and passes its reports on to the user, as in a chat.
+        lead: Role that hears the user. Where another role makes the calls, the lead hands requests
+            on to it, and passes its reports on to the user, as in a chat.
         caller: Role that makes the calls; where it is the lead too, nothing is handed on.
     """
     steps: list[Step] = []

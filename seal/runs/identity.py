@@ -290,22 +290,18 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     chosen_by = [measure, system, settings.shard, None if only is None else sorted(only)]
     calls_alone = write_tasks(folder.path / "tasks.jsonl", wanted, chosen_by)
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
-    manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": warnings}
-    if pool.benchmark is not None and (declared := pool.benchmark.declared()):
-        manifest["benchmark"] = declared
-    if calls_alone:
-        manifest[GOLD] = CALLS
-    if engine.tries_own_agent:
-        manifest["agent"] = agent_name(engine.team.roles[MANAGER])
-    if settings.shard is not None:
-        manifest[SHARD] = settings.shard
-    if asked := _asked(settings):
-        manifest[ASKED] = asked
-    if refused := before.get(REFUSED):
-        manifest[REFUSED] = refused
-    if origins := {name: by for name, by in settings.origins.items() if name != "hooks"}:
-        manifest["origins"] = dict(sorted(origins.items()))
-    folder.write_json("run.json", manifest)
+    some: dict[str, Any] = {
+        "benchmark": {} if pool.benchmark is None else pool.benchmark.declared(),
+        GOLD: CALLS if calls_alone else "",
+        "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
+        SHARD: settings.shard,
+        ASKED: _asked(settings),
+        REFUSED: before.get(REFUSED),
+        "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
+    }
+    told = {name: part for name, part in some.items() if part}
+    every = {"measure": measure, "system": system, "warnings": warnings, **told}
+    folder.write_json("run.json", every)
     return warnings
 
 

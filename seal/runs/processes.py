@@ -209,8 +209,8 @@ def start_server() -> Any:
 def _uninterrupted() -> Iterator[None]:
     """Let processes that start here hear no Ctrl-C or SIGHUP, and this one hear them afterwards.
 
-    These reach them too: until they run `_serve` they would print where they were met, and the
-    process that keeps account of what all share would end before they do.
+    The terminal sends these signals to them too. Until they run `_serve` they would print a
+    traceback, and the process that keeps account of shared memory would end before they do.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

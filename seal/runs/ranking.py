@@ -39,7 +39,7 @@ class Retrieved:
     failures: Mapping[str, str] = field(default_factory=dict)
     """Task id to why nothing could be retrieved for it."""
     outage: str = ""
-    """What the retriever's server said that failed for all or a half of them; empty: it did not."""
+    """Why the retriever's server failed for the tasks, or for half of them; empty: it did not."""
 
 
 def rank_tasks(

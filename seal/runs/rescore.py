@@ -98,10 +98,10 @@ def rescore(
         The summary.
 
     Raises:
-        DataError: No run or no trajectories in the folder, tasks or chats that were scored are gone
-            from its files, verdicts of another run, or errata that cannot be.
-        UsageError: A judge, rules or metric that cannot be, the run is being written by another
-            process, or a model judged it and no judge is named now.
+        DataError: The folder holds no run or no trajectories; its files lack tasks or chats that
+            were scored; or verdicts or errata are of another run.
+        UsageError: There is no such judge, rule or metric; another process writes the run; or a
+            model judged it and no judge is named now.
         OutageError: A judge's server takes no request; names the folder, the run's or a baseline's,
             whose scores and summary are left as they are.
     """

@@ -34,12 +34,12 @@ from seal.runs.hooks import HooksChoice
 from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
-HistoryPolicy = Literal["stop", "drop", "summarise"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
+HistoryPolicy = Literal["stop", "drop", "summarise"]
+"""What becomes of a prompt that is too long for the model's window (`seal.models.shortened`)."""
 Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
-"""Who gave a setting its value: the command line, a call from Python, a variable of the
-environment, seal.toml, what the pool says under `play`, the baseline, ablation or sweep that plays
-it, or nobody."""
+"""Who gave a setting its value, in this order: the command line, a call from Python, a variable of
+the environment, seal.toml, what the pool says under `play`, an experiment or a baseline, nobody."""
 Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Feedback = Literal["auto", "on", "off"]
