@@ -299,9 +299,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         REFUSED: before.get(REFUSED),
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
-    told = {name: part for name, part in some.items() if part}
-    every = {"measure": measure, "system": system, "warnings": warnings, **told}
-    folder.write_json("run.json", every)
+    every = {"measure": measure, "system": system, "warnings": warnings}
+    folder.write_json("run.json", every | {name: part for name, part in some.items() if part})
     return warnings
 
 
