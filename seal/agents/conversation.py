@@ -328,12 +328,6 @@ class Conversation:
         self._call_count += 1
         return resolved(call, call_id) if role == USER else self.offers.resolve(call, call_id)
 
-    def _tick(self, role: str, recipient: str) -> None:
-        """Let time pass where the user speaks, or anybody to the user or to the executor."""
-        environment = self.services.environment
-        if takes_turn(role, recipient) and hasattr(environment, "tick"):
-            environment.tick()
-
     def _let_hear(self, said: Sequence[Step]) -> None:
         """Tell the environment what was said, where it must know."""
         environment = self.services.environment
@@ -351,7 +345,9 @@ class Conversation:
     def _record(
         self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], asked: Asked
     ) -> None:
-        self._tick(role, recipient)
+        environment = self.services.environment
+        if takes_turn(role, recipient) and hasattr(environment, "tick"):
+            environment.tick()
         first = len(self.steps)
         position = self.position
 

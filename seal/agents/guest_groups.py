@@ -37,16 +37,14 @@ class GroupGuest(Guest):
 
     def _managed(self) -> Any:
         """Return a manager for a group chat that has none."""
+        # By any other method AutoGen may ask a model who speaks next.
+        asks = self._group.speaker_selection_method not in ("manual", "random", "round_robin")
         return self.autogen.GroupChatManager(
             groupchat=self._group,
-            llm_config={"config_list": [{**OUR_CONFIG}]} if self._chooses() else False,
+            llm_config={"config_list": [{**OUR_CONFIG}]} if asks else False,
             silent=True,
             is_termination_msg=_is_last,
         )
-
-    def _chooses(self) -> bool:
-        """Tell whether AutoGen may ask a model who speaks next."""
-        return self._group.speaker_selection_method not in ("manual", "random", "round_robin")
 
     def answer(self, chat: Chat) -> Any:
         """Return the last words of the group about what it is asked."""

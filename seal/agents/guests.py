@@ -258,7 +258,8 @@ class GuestRole(Guest):
             first = self._heard == 0
             self._hear(chat)
             try:
-                if chat.role == USER and not _has_spoken(chat):
+                spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
+                if chat.role == USER and not spoken:
                     if first and chat.persona is not None:
                         self._tell({"content": brief(chat), "name": "system"})
                     return Reply(text_of(self._send(chat.request).get("content")))
@@ -368,7 +369,3 @@ def _words(step: Step) -> str:
         return step.content
     called = f"called {step.call.name}({arguments_text(step.call)})"
     return f"{step.content}\n{called}" if step.content else called
-
-
-def _has_spoken(chat: Chat) -> bool:
-    return any(step.author == chat.role and step.goal == chat.goal for step in chat.steps)

@@ -211,8 +211,8 @@ class Engine:
                     queries.setdefault(task.id, []).append(query)
         if not queries:
             return Retrieved()
-        self._retriever()
-        return rank_tasks(self._ranked, queries)
+        retriever, k = self._retriever(), max(self.settings.top_k, *self.settings.cutoffs)
+        return rank_tasks(lambda asked: rank(retriever, asked, k, self.tools), queries)
 
     def play(self, task: Task, trial: int, rankings: Sequence[Ranking] = ()) -> Trajectory:
         """Play one task.
@@ -221,7 +221,8 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
-        with self.told.of("chat", lambda: _about(task, trial)) as came:
+        told = {"task": task.id, "trial": trial, "goals": [goal.text for goal in task.goals]}
+        with self.told.of("chat", lambda: told) as came:
             parts = []
             for goals in self._goals_of_chats(task):
                 with self.chat(task, trial, goals, rankings) as conversation:
@@ -371,10 +372,6 @@ class Engine:
         (ranking,) = rank(self._retriever(), [query], max(k, *self.settings.cutoffs), self.tools)
         return [(self.tools[tool_id], score) for tool_id, score in ranking.hits]
 
-    def _ranked(self, queries: Sequence[Query]) -> list[Ranking]:
-        k = max(self.settings.top_k, *self.settings.cutoffs)
-        return rank(self._retriever(), queries, k, self.tools)
-
     def _retriever(self) -> Retriever:
         with self._building:  # chats that retrieve for themselves may ask for it at once
             if self._built_retriever is not None:
@@ -410,10 +407,6 @@ class Engine:
             s.allow_code,
             {**team.measured, **team.arranged, **self._facts(task)},
         )
-
-
-def _about(task: Task, trial: int) -> dict[str, JSON]:
-    return {"task": task.id, "trial": trial, "goals": [goal.text for goal in task.goals]}
 
 
 def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:

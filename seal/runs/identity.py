@@ -277,7 +277,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     if (folder.path / "run.json").is_file():
         before = folder.manifest()
         _without_order(before.get("measure", {}))
-        if not _was_judged(folder) and "model" in before.get("measure", {}).get("judge", {}):
+        was_judged = any(role == "judge" for role, _ in spent_on(folder).asked)
+        if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended
         check_resumable(before, {"measure": measure, "system": system}, folder.path)
         if (shard := before.get(SHARD)) != settings.shard:
@@ -344,11 +345,6 @@ def _asked(settings: RunSettings) -> list[JSON]:
         for spec in (specs if isinstance(specs, (list, tuple)) else (specs,))
     )
     return [[role, spec] for role, spec in pairs if isinstance(spec, Model)]
-
-
-def _was_judged(folder: RunFolder) -> bool:
-    """Tell whether a judge's model has ever answered."""
-    return any(role == "judge" for role, _ in spent_on(folder).asked)
 
 
 def clear_rests(folder: RunFolder) -> None:

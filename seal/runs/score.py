@@ -287,7 +287,8 @@ class Scorer:
             if (task.id, trajectory.trial) in self._ahead:
                 return self._ahead[task.id, trajectory.trial]
             metrics = (*usual(task, trajectory.trial), *hidden)
-            with self.told.of("score", lambda: _which(trajectory)) as came:
+            told = {"task": task.id, "trial": trajectory.trial}
+            with self.told.of("score", lambda: told) as came:
                 scores = score_trajectory(task, trajectory, tools, metrics)
                 there = {(score.metric, score.goal) for score in scores}
                 asked = {
@@ -304,10 +305,6 @@ class Scorer:
             return trajectory, every, {score.metric for score in (*asked.values(), *own)}
 
         return measure
-
-
-def _which(trajectory: Trajectory) -> dict[str, Any]:
-    return {"task": trajectory.task_id, "trial": trajectory.trial}
 
 
 def _mapped(

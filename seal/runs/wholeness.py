@@ -29,7 +29,7 @@ def check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -
         DataError: It lacks tasks; names how many, and the repair.
     """
     expected = {*tasks, *(task_id for task_id, _ in chats)}
-    count = max(len(expected), _number(_summary(run), "tasks"))
+    count = max(len(expected), _summary(run).get("tasks", 0))
     if len(tasks) < count:
         raise DataError(
             f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the {count} tasks that "
@@ -98,11 +98,6 @@ def _summary(run: RunFolder) -> dict[str, Any]:
         return run.summary()
     except DataError:
         return {}
-
-
-def _number(fields: object, name: str) -> int:
-    found = fields.get(name) if isinstance(fields, dict) else None
-    return found if type(found) is int else 0
 
 
 def _resume(run: RunFolder) -> str:

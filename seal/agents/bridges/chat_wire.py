@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from seal.core import Completion, Message, Tool, ToolCall, UsageError
 from seal.core.function_calls import call_of, function_of, parse_call, wire_names
@@ -17,6 +17,7 @@ from seal.core.plain import json_text, well_formed
 
 Form = Literal["chat/completions", "responses"]
 """Path of an interface below `/v1`."""
+_ROLES: Mapping[str, Literal["system", "user", "assistant"]]
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 
@@ -65,7 +66,9 @@ def read_asked(form: Form, body: Any, offered: Sequence[Tool]) -> Asked:
     names = {tool.name: str(f["name"]) for tool, f in zip(tools, functions, strict=True)}
     named = {wire: tool.name for wire, tool in known.items()}
     if form == "responses":
-        messages = [*_instructions(body), *_input(body, named)]
+        told = body.get("instructions")
+        instructions = [Message("system", told)] if isinstance(told, str) and told else []
+        messages = [*instructions, *_input(body, named)]
         shape = body.get("text")
         shape = shape.get("format") if isinstance(shape, dict) else None
     else:
@@ -253,16 +256,7 @@ def _message(given: Any, named: Mapping[str, str]) -> Message:
         for each in _items(given, "tool_calls")
         if isinstance(each, dict)
     ]
-    return Message(_role(role), _content(given.get("content")), tuple(calls))
-
-
-def _role(role: str) -> Literal["system", "user", "assistant"]:
-    return cast(Literal["system", "user", "assistant"], _ROLES[role])
-
-
-def _instructions(body: Mapping[str, Any]) -> list[Message]:
-    given = body.get("instructions")
-    return [Message("system", given)] if isinstance(given, str) and given else []
+    return Message(_ROLES[role], _content(given.get("content")), tuple(calls))
 
 
 def _input(body: Mapping[str, Any], named: Mapping[str, str]) -> Iterator[Message]:
