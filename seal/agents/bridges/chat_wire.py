@@ -17,7 +17,7 @@ from seal.core.plain import json_text, well_formed
 
 Form = Literal["chat/completions", "responses"]
 """Path of an interface below `/v1`."""
-_ROLES: Mapping[str, Literal["system", "user", "assistant"]]
+_ROLES: Mapping[Any, Literal["system", "user", "assistant"]]
 _ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _NO_PARAMETERS = {"type": "object", "properties": {}}
 
