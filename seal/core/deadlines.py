@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
@@ -46,15 +46,19 @@ def given_up(function: Callable[[], Result], seconds: float) -> Result:
     Raises:
         OverdueError: It takes longer. Its thread goes on, if it can.
     """
-    result: Future[Result] = Future()
+    done: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
         try:
-            result.set_result(function())
+            done.put((function(), None))
         except BaseException as error:  # handed to the thread that waits
-            result.set_exception(error)
+            done.put((None, error))
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
-    if not wait([result], min(seconds, threading.TIMEOUT_MAX)).done:
-        raise OverdueError("it takes longer than it may")
-    return result.result()
+    try:
+        value, failure = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
+    except queue.Empty:
+        raise OverdueError("it takes longer than it may") from None
+    if failure is not None:
+        raise failure
+    return value  # type: ignore[return-value]
