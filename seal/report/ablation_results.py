@@ -22,7 +22,7 @@ from seal.report.figures import Mark, Panel, Series, series_figure, whisker
 from seal.report.grids import Grid, frequent, interval, number, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
-from seal.report.pages import render, table
+from seal.report.pages import paragraphs
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         content: Of comparison.json.
     """
-    grids = ablation_grids(content, content["protocol"]["told"])
-    return told((*grids, *ablation_lines(content)))
+    return told(_parts(content))
 
 
 def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
@@ -59,11 +58,8 @@ def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
     """
     protocol = content["protocol"]
     title = f"# Ablation of {protocol['ablation']} on {escape_markdown(str(protocol['pool']))}"
-    lines = (*ablation_lines(content), *content["notes"])
-    parts = (*map(markdown, ablation_grids(content, None)),)
-    return write_paragraphs(
-        folder / MARKDOWN, title, *parts, *(f"- {escape_markdown(line)}" for line in lines)
-    )
+    parts = (*ablation_grids(content, None), *ablation_lines(content), *content["notes"])
+    return write_paragraphs(folder / MARKDOWN, title, *map(markdown, parts))
 
 
 class AblationSection:
@@ -79,10 +75,13 @@ class AblationSection:
 
     def render(self, lanes: Sequence[Lane]) -> Markup:
         """Return the tables that the terminal shows, and the lines below them."""
-        grids = ablation_grids(self._content, self._content["protocol"]["told"])
-        lines = [*ablation_lines(self._content), *self._content["notes"]]
-        tables = [table(grid, auto=True) for grid in grids]
-        return render("ablation.html", tables=tables, lines=lines)
+        return paragraphs((*_parts(self._content), *self._content["notes"]), auto=True)
+
+
+def _parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the tables of the told metrics, and the lines below them."""
+    yield from ablation_grids(content, content["protocol"]["told"])
+    yield from ablation_lines(content)
 
 
 def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:

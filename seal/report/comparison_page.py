@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,9 +30,19 @@ from seal.report.comparison_results import (
     title_of,
     told_entries,
 )
-from seal.report.grids import Grid
 from seal.report.lanes import Lane, measure_differences
-from seal.report.pages import Bar, BarGroup, Listing, forest, inline, link, render, table, task_link
+from seal.report.pages import (
+    Bar,
+    BarGroup,
+    Listing,
+    Shown,
+    forest,
+    inline,
+    link,
+    paragraphs,
+    render,
+    task_link,
+)
 from seal.report.partings import Chat, Parting, partings
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
@@ -123,6 +134,10 @@ def _body(content: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link)
     return render("comparison.html", pairs=pairs)
 
 
+Steps = tuple[int | None, int | None]
+"""Of the chats of the other run, and of the one."""
+
+
 class _Pair:
     """Two runs on a page.
 
@@ -137,7 +152,6 @@ class _Pair:
         self, anchor: str, content: Mapping[str, Any], pair: Mapping[str, Any], link: Link
     ) -> None:
         self._anchor, self._content, self._pair, self._link = anchor, content, pair, link
-        self._names = (pair["other"], pair["run"])
 
     def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
         """Return what the template takes."""
@@ -160,42 +174,41 @@ class _Pair:
             "matched": matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
             "forest": _forest(pair, told),
-            "told": _tables(difference_grids(content, pair, told, counted)),
-            "others": _tables(difference_grids(content, pair, others, counted)),
+            "told": paragraphs(difference_grids(content, pair, told, counted), wrapping=True),
+            "others": paragraphs(difference_grids(content, pair, others, counted), wrapping=True),
             "count": len(others),
             "flips": list(self._flips(runs)),
             "mcnemar": mcnemar_text((pair["flips"] or {}).get("mcnemar")),
-            "further": _tables(further_grids(pair)),
-            "judged": list(preference_lines(pair)) if judged else [],
+            "further": paragraphs(further_grids(pair), wrapping=True),
+            "judged": paragraphs(preference_lines(pair) if judged else ()),
             "goals": list(self._goals()) if judged else [],
             "tasks": [way for way in ways.values() if way.shown],
-            "excluded": list(excluded_lines(content, pair)),
+            "excluded": paragraphs(excluded_lines(content, pair)),
         }
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
-        tasks = entry[way]
-        shown = [_listed(task, self._links(task)) for task in tasks[:TASKS]]
-        title = f"{entry['metric']} {way} in {len(tasks)} tasks"
-        return Listing(f"{self._anchor}-{anchor}", title, shown, max(0, len(tasks) - TASKS))
+        title = f"{entry['metric']} {way} in {len(entry[way])} tasks"
+        return self._list(anchor, title, entry[way], self._task, TASKS)
 
-    def _tasks(self, anchor: str, title: str, found: Sequence[Any], shown: Any) -> Listing:
-        """Return a list of the first of what was found, each shown as a task."""
-        listed = [shown(each) for each in found[:FLIPS]]
-        return Listing(f"{self._anchor}-{anchor}", title, listed, max(0, len(found) - FLIPS))
+    def _list(
+        self, anchor: str, title: str, found: Sequence[Any], shown: Shown, most: int = FLIPS
+    ) -> Listing:
+        return Listing.of(f"{self._anchor}-{anchor}", title, found, shown, most)
+
+    def _task(self, task: str, sides: Sequence[str] = ("other", "run")) -> Markup:
+        return _item(task, *self._links(task, sides=sides))
 
     def _alone(self) -> Iterator[Listing]:
+        """Yield the tasks that one of the runs has alone."""
         for side, way in (("run", "alone"), ("other", "other_alone")):
-            name, alone = self._pair[side], self._pair[way]
-
-            def shown(task: str, name: str = name) -> Markup:
-                return _listed(task, list(self._addresses({name: None}, task, None)))
-
+            alone = self._pair[way]
             counts = f"{alone['chats']} chats ({alone['tasks']} tasks)"
-            title = f"{name} alone has {counts}, not compared"
+            title = f"{self._pair[side]} alone has {counts}, not compared"
             if alone["named"]:
-                yield self._tasks(way, title, alone["named"], shown)
+                yield self._list(way, title, alone["named"], partial(self._task, sides=(side,)))
 
     def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Listing]:
+        """Yield the tasks that were won, and those that were lost."""
         if self._pair["flips"] is None:
             return
         turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
@@ -204,22 +217,22 @@ class _Pair:
         parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
         for way, flips in turned.items():
             title = f"{len(flips)} {way} by {self._pair['run']}"
-            yield self._tasks(way, title, flips, lambda flip: self._flip(flip, parted))
+            yield self._list(way, title, flips, partial(self._flip, parted))
 
-    def _flip(self, flip: Mapping[str, Any], parted: Mapping[Chat, Parting | None]) -> Markup:
+    def _flip(self, parted: Mapping[Chat, Parting | None], flip: Mapping[str, Any]) -> Markup:
         task, counts = flip["task"], flip_counts(flip, "→")
         if not flip["flipped"]:  # no trial of both turned
-            return _listed(task, self._links(task), counts)
+            return _item(task, counts, *self._links(task))
         trial = flip["flipped"][0]
         found = parted.get((task, trial))
-        if found is not None:
-            text = "offered other tools" if found.offered else ""
-            text += ", the same chat" if (found.step, found.other_step) == (None, None) else ""
-        else:
+        if found is None:
             same = (task, trial) in parted
-            text = "the same chat, judged otherwise" if same else "no trajectories"
-        steps = (None, None) if found is None else (found.other_step, found.step)
-        return _listed(task, self._links(task, trial, steps), counts, text)
+            note = "the same chat, judged otherwise" if same else "no trajectories"
+            return _item(task, counts, *self._links(task, trial), note)
+        note = "offered other tools" if found.offered else ""
+        note += ", the same chat" if (found.step, found.other_step) == (None, None) else ""
+        steps = (found.other_step, found.step)
+        return _item(task, counts, *self._links(task, trial, steps), note)
 
     def _goals(self) -> Iterator[Listing]:
         """Yield the goals won, lost and undecided, as far as there are any."""
@@ -227,44 +240,33 @@ class _Pair:
             goals = self._pair["win_rate"][kind]
             if goals:
                 named = f"{len(goals)} goals {title.format(**self._pair)}"
-                yield self._tasks(f"goals-{kind}", named, goals, self._goal)
+                yield self._list(f"goals-{kind}", named, goals, self._goal)
 
     def _goal(self, goal: Mapping[str, Any]) -> Markup:
         note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
-        links = self._links(goal["task"], goal["trial"])
-        return _listed(goal["task"], links, f"trial {goal['trial']}, goal {goal['goal']}", note)
+        counts = f"trial {goal['trial']}, goal {goal['goal']}"
+        return _item(goal["task"], counts, *self._links(goal["task"], goal["trial"]), note)
 
     def _links(
         self,
         task: str,
         trial: int | None = None,
-        steps: tuple[int | None, int | None] = (None, None),
-    ) -> list[Markup]:
-        """Return links to both runs' chats."""
-        return list(self._addresses(dict(zip(self._names, steps, strict=True)), task, trial))
-
-    def _addresses(
-        self, steps: Mapping[str, int | None], task: str, trial: int | None
+        steps: Steps = (None, None),
+        sides: Sequence[str] = ("other", "run"),
     ) -> Iterator[Markup]:
-        for name, step in steps.items():
+        """Yield links to the chats of a task, of both runs or of one."""
+        for side, step in zip(sides, steps, strict=False):
+            name = self._pair[side]
             href = self._link(name, task, trial, step)
             if href is not None:
                 yield link(name if step is None else f"{name}, step {step}", href)
 
 
-def _listed(task: str, links: Sequence[Markup], counts: str = "", note: str = "") -> Markup:
-    """Return a task in a list.
-
-    Args:
-        task: Its id.
-        links: To the chats of the runs.
-        counts: Trial, or solved before and now, of how many trials.
-        note: Where the chats part, or why the goal counts.
-    """
+def _item(task: str, *parts: str) -> Markup:
+    """Return a task in a list with its links; of other parts plain texts stand small."""
     small = Markup("<small>{}</small>")
-    first = Markup('<span dir="auto">{}</span>').format(printable(task))
-    before, behind = ([small.format(printable(text))] if text else [] for text in (counts, note))
-    return Markup(" ").join((first, *before, *links, *behind))
+    told = (it if isinstance(it, Markup) else small.format(printable(it)) for it in parts if it)
+    return Markup(" ").join((Markup('<span dir="auto">{}</span>').format(printable(task)), *told))
 
 
 def _forest(pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Markup:
@@ -284,7 +286,3 @@ def _forest(pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Ma
     ]
     title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
     return forest(title, groups, (-wide, wide))
-
-
-def _tables(grids: Iterable[Grid]) -> list[Markup]:
-    return [table(grid, wrapping=True) for grid in grids]

@@ -22,10 +22,10 @@ from seal.report.columns import (
     signed,
     with_interval,
 )
-from seal.report.grids import Grid, InParts, frequent, interval, number
+from seal.report.grids import Grid, InParts, frequent, interval, number, told
 from seal.report.lanes import all_metrics, headline_of, main_metrics
-from seal.report.markup import escape_latex, escape_markdown, latex, markdown, write_paragraphs
-from seal.report.printable import one_line, printable
+from seal.report.markup import escape_markdown, latex, latex_comment, markdown, write_paragraphs
+from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 
 JSON = "comparison.json"
@@ -99,33 +99,28 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of comparison.json.
     """
     for pair in content["pairs"]:
-        yield from (
-            InParts(grid, {}) for grid in _grids(content, pair, told_entries(content, pair))
-        )
-        yield from map(printable, lines_of(content, pair))
-    yield from map(printable, notes_of(content))
+        parts = _parts(content, pair, told_entries(content, pair))
+        yield from told(InParts(part, {}) if isinstance(part, Grid) else part for part in parts)
+    yield from told(notes_of(content))
 
 
 def write_markdown(content: Mapping[str, Any], path: Path) -> None:
     """Write every metric that has a pair as Markdown."""
-    parts = [f"# {escape_markdown(title_of(content))}"]
-    parts += [f"- {escape_markdown(note)}" for note in notes_of(content)]
+    parts: list[Grid | str] = [*notes_of(content)]
     for pair in content["pairs"]:
-        parts += map(markdown, _grids(content, pair, entries_of(content, pair)))
-        parts += [f"- {escape_markdown(line)}" for line in lines_of(content, pair)]
-    write_paragraphs(path, *parts)
+        parts += _parts(content, pair, entries_of(content, pair))
+    title = f"# {escape_markdown(title_of(content))}"
+    write_paragraphs(path, title, *map(markdown, parts))
 
 
 def write_latex(content: Mapping[str, Any], path: Path) -> None:
     r"""Write the metrics of the family as LaTeX tables for \input; they need booktabs."""
     parts = [r"% \usepackage{booktabs}"]
     for place, pair in enumerate(content["pairs"], 1):
-        grids = _grids(content, pair, told_entries(content, pair))
-        parts += [
-            latex(grid, f"tab:comparison-{place}-{part}") for part, grid in enumerate(grids, 1)
-        ]
-        parts += [f"% {escape_latex(line)}" for line in lines_of(content, pair)]
-    parts += [f"% {escape_latex(note)}" for note in notes_of(content)]
+        for at, part in enumerate(_parts(content, pair, told_entries(content, pair)), 1):
+            label = f"tab:comparison-{place}-{at}"
+            parts.append(latex_comment(part) if isinstance(part, str) else latex(part, label))
+    parts += map(latex_comment, notes_of(content))
     write_paragraphs(path, *parts)
 
 
@@ -243,11 +238,13 @@ def mcnemar_text(found: Mapping[str, float] | None) -> str:
     return f"McNemar's test: exact p {chance(found['exact'])}, mid-p {chance(found['mid_p'])}"
 
 
-def _grids(
+def _parts(
     content: Mapping[str, Any], pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
-) -> Iterator[Grid]:
+) -> Iterator[Grid | str]:
+    """Yield the tables of two runs, and what stands below them."""
     yield from difference_grids(content, pair, entries)
     yield from further_grids(pair)
+    yield from lines_of(content, pair)
 
 
 def difference_grids(
@@ -287,7 +284,11 @@ def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
         title = "pass^k: all of k trials solve a task; pass@k: one of them does"
         yield grid_of(title, [head, *means, *_PASS], pair["passes"])
     if pair["win_rate"] is not None:
-        yield preference_grid(pair)
+        title = (
+            f"goals that {pair['run']} served better than {pair['other']}: "
+            "win rate is win + tie / 2"
+        )
+        yield grid_of(title, _PREFERENCE, [pair["win_rate"]])
 
 
 def _needed(count: int | None) -> str:
@@ -336,18 +337,6 @@ def _pass_cell(prefix: str) -> Cell:
         return with_interval(entry[f"{prefix}mean"], {"low": low, "high": high})
 
     return of
-
-
-def preference_grid(pair: Mapping[str, Any]) -> Grid:
-    """Return how often the one run served a goal better; of a pair that was judged.
-
-    Args:
-        pair: Of the content that `seal.compare` returned.
-    """
-    title = (
-        f"goals that {pair['run']} served better than {pair['other']}: win rate is win + tie / 2"
-    )
-    return grid_of(title, _PREFERENCE, [pair["win_rate"]])
 
 
 def _judges(found: Mapping[str, Any]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from seal.report.columns import Columns, chance, figure, grid_of, with_interval
 from seal.report.grids import Grid, counted, interval
 from seal.report.lanes import Lane
-from seal.report.printable import printable
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 SHOWN = 5
 """Goals that are named where a judge and a reference differ."""
@@ -64,17 +64,15 @@ def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the tables of the report with their notes; None where no panel was audited."""
-    from seal.report.pages import table
+    from seal.report.pages import paragraphs
 
-    parts: list[Markup] = []
+    parts: list[Grid | str] = []
     for lane in lanes:
         for metric, compared in (lane.summary.get("audit") or {}).items():
             if panel := _panel_of(metric, compared):
-                grids = _panel(f"{lane.label}, {metric}: ", *panel)
-                parts += [table(grid, wrapping=True) for grid in grids]
-                notes = _panel_notes("", panel[1])
-                parts += [Markup("<p>{}</p>").format(printable(note)) for note in notes]
-    return Markup("").join(parts) or None
+                parts += _panel(f"{lane.label}, {metric}: ", *panel)
+                parts += _panel_notes("", panel[1])
+    return paragraphs(parts, wrapping=True) or None
 
 
 def _panel_of(metric: str, compared: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:

@@ -35,11 +35,13 @@ _LATEX = {
 OT1, the encoding of a document that names none."""
 
 
-def markdown(grid: Grid) -> str:
-    """Return the table with its title as Markdown."""
-    rows = (grid.columns, ("---",) * len(grid.columns), *grid.rows)
+def markdown(part: Grid | str) -> str:
+    """Return a table with its title as Markdown, or a line as an item of a list."""
+    if isinstance(part, str):
+        return f"- {escape_markdown(part)}"
+    rows = (part.columns, ("---",) * len(part.columns), *part.rows)
     lines = ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
-    return "\n".join((f"## {escape_markdown(grid.title)}\n", *lines))
+    return "\n".join((f"## {escape_markdown(part.title)}\n", *lines))
 
 
 def write_paragraphs(path: Path, *parts: str) -> Path:
@@ -83,6 +85,11 @@ def latex(
             r"\end{table}",
         )
     )
+
+
+def latex_comment(text: str) -> str:
+    """Return a line that LaTeX does not print."""
+    return f"% {escape_latex(text)}"
 
 
 def escape_markdown(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -54,6 +54,10 @@ def cell(
     return shown + (Markup("<small>{}</small>").format(printable(small)) if small else "")
 
 
+Shown = Callable[[Any], Markup]
+"""Gives an item of a list."""
+
+
 class Listing(NamedTuple):
     """What stands behind one number: a list that folds."""
 
@@ -63,6 +67,11 @@ class Listing(NamedTuple):
     shown: Sequence[Markup]
     more: int
     """Items that are not shown."""
+
+    @classmethod
+    def of(cls, anchor: str, title: str, found: Sequence[Any], shown: Shown, most: int) -> Listing:
+        """Return a list of the first of what was found, at most so many."""
+        return cls(anchor, title, list(map(shown, found[:most])), max(0, len(found) - most))
 
     @property
     def counted(self) -> Markup:
@@ -108,6 +117,20 @@ def table(grid: Grid, label: str = "", *, wrapping: bool = False, auto: bool = F
     """
     label = label or grid.title or ", ".join(grid.columns)
     return render("table.html", grid=grid, label=label, wrapping=wrapping, auto=auto)
+
+
+def paragraphs(parts: Iterable[Grid | str], **look: Any) -> Markup:
+    """Return tables and lines one below the other.
+
+    Args:
+        parts: Lines are shown as notes.
+        **look: Of the tables, as of `table`.
+    """
+    note = Markup('<p class="note" dir="auto">{}</p>')
+    return Markup("\n").join(
+        table(part, **look) if isinstance(part, Grid) else note.format(printable(part))
+        for part in parts
+    )
 
 
 def task_link(

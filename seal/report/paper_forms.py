@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.report.glance import terminal_text
 from seal.report.grids import InParts
-from seal.report.markup import escape_latex, latex
+from seal.report.markup import latex, latex_comment
 from seal.report.pages import inline, render
 from seal.report.paper import PaperTable
 from seal.report.printable import printable
@@ -23,7 +23,7 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         format: As named above.
     """
     if format == "latex":
-        return "\n\n".join((*map(_latex, tables), "\n".join(map(_comment, lines)))) + "\n"
+        return "\n\n".join((*map(_latex, tables), "\n".join(map(latex_comment, lines)))) + "\n"
     if format == "html":
         shown = {"title": name, "tables": tables, "lines": lines}
         return str(render("paper.html", **shown, **inline(scripted=False)))
@@ -42,8 +42,4 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
 def _latex(table: PaperTable) -> str:
     """Return a table as LaTeX that needs no package; notes are comments."""
     body = latex(table.grid(), rules=(r"\hline",) * 3, texts=True)
-    return "\n".join((*map(_comment, table.notes), body))
-
-
-def _comment(text: str) -> str:
-    return f"% {escape_latex(text)}"
+    return "\n".join((*map(latex_comment, table.notes), body))

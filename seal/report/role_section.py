@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from markupsafe import Markup
 
@@ -57,15 +58,12 @@ def _work(lane: Lane) -> Mapping[str, Work]:
 
 def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Listing:
     places = work.places[outcome]
-    return Listing(
-        f"role-{lane_place}-{role}-{outcome}",
-        f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}",
-        [_link(place, lane_place) for place in places[:LINKED]],
-        max(0, len(places) - LINKED),
-    )
+    title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}"
+    anchor = f"role-{lane_place}-{role}-{outcome}"
+    return Listing.of(anchor, title, places, partial(_link, lane_place), LINKED)
 
 
-def _link(place: Place, lane: int) -> Markup:
+def _link(lane: int, place: Place) -> Markup:
     trial = f", trial {place.trial}" if place.trial else ""
     text = f"{place.task}{trial}, step {place.step}"
     return link(one_line(text, 80), task_link(place.task, lane, place.trial, place.step))

@@ -12,9 +12,7 @@ from markupsafe import Markup
 from seal.core import DataError, Ranking
 from seal.core.trec import query_id, trec_word
 from seal.experiments.retrieval.files import RETRIEVAL, ranking_folders
-from seal.report.grids import Grid
-from seal.report.pages import Curve, Point, curves, render, table
-from seal.report.printable import printable
+from seal.report.pages import Curve, Point, curves, paragraphs, render
 from seal.report.retrieval_results import retrieval_parts
 from seal.runs.lines import Tail
 
@@ -64,15 +62,10 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
 
 
 def _page(name: str, folder: Path, found: Mapping[str, Any], how: Mapping[str, Any]) -> str:
-    note = Markup('<p class="note" dir="auto">{}</p>')
-    parts = [
-        table(part) if isinstance(part, Grid) else note.format(printable(part))
-        for part in retrieval_parts(found)
-    ]
     return render(
         "retrieval.html",
         title=name,
-        parts=parts,
+        tables=paragraphs(retrieval_parts(found)),
         charts=list(_charts(found)),
         failures=list(_failures(found, folder)),
         deepest=found["protocol"]["k"][-1],
