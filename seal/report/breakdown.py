@@ -8,9 +8,9 @@ tools too, do not count again under these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.grids import Estimate, Grid, drawn
@@ -63,12 +63,17 @@ class Breakdown(NamedTuple):
 def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
     """Return scores and turn counts by category and augmentation; None where tasks have neither."""
     metrics = tuple(_chosen(lanes))
-    groups = list(_in_order(_groups(lanes, metrics[0]))) if metrics else []
+    found = {name for lane in lanes for metric in metrics[:1] for name in lane.groups(metric)}
+    others = sorted(name for name in found - _ROWS.keys() if name.startswith(AUGMENTATION))
+    groups = [*(name for name in _ROWS if name in found), *others]
     rows = [
         BreakdownRow(
             group,
             _ROWS.get(group) or one_line(group.removeprefix(AUGMENTATION), 60) or "all",
-            {lane.label: [_cell(lane, metric, group) for metric in metrics] for lane in lanes},
+            {
+                lane.label: [lane.estimate(metric, group or None) for metric in metrics]
+                for lane in lanes
+            },
         )
         for group in ("", *groups)
     ]
@@ -82,21 +87,6 @@ def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     yield from [name for name in _TURNS if name in names][:1]
 
 
-def _groups(lanes: Sequence[Lane], metric: str) -> set[str]:
-    return {name for lane in lanes for name in (lane.metrics.get(metric) or {}).get("by") or ()}
-
-
-def _in_order(groups: Iterable[str]) -> Iterator[str]:
-    found = set(groups)
-    yield from (group for group in _ROWS if group in found)
-    yield from sorted(g for g in found - _ROWS.keys() if g.startswith(AUGMENTATION))
-
-
-def _cell(lane: Lane, metric: str, group: str) -> Estimate:
-    entry: Mapping[str, Any] = lane.metrics.get(metric) or {}
-    return Estimate.of((entry.get("by") or {}).get(group) if group else entry)
-
-
 def breakdown_tables(run: RunFolder) -> list[Table]:
     """Return the breakdown of a run beside its baselines for the terminal; empty: there is none.
 
@@ -107,8 +97,7 @@ def breakdown_tables(run: RunFolder) -> list[Table]:
     found = breakdown(lanes)
     if found is None:
         return []
-    names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
-    columns = [f"{name}\n{metric}" for name in names.values() for metric in found.metrics]
+    columns = [f"{lane.column}\n{metric}" for lane in lanes for metric in found.metrics]
     rows = [
         (
             row.label,

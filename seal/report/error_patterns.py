@@ -170,7 +170,7 @@ def pattern_run(lane: Lane, place: int) -> PatternRun:
         lane: The run.
         place: Its position among the report's lanes, for links.
     """
-    cells = {column: Estimate.of(lane.metrics.get(name)) for column, name in COLUMNS.items()}
+    cells = {column: lane.estimate(name) for column, name in COLUMNS.items()}
     found = PatternRun(lane.label, cells)
     for score in scores_so_far(lane.run, _READ):
         _add(found, score, place)

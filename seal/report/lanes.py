@@ -51,6 +51,20 @@ class Lane:
         found: dict[str, dict[str, Any]] = self.summary.get("metrics", {})
         return found
 
+    @property
+    def column(self) -> str:
+        """Head of its column in a terminal: floor, model or ceiling."""
+        return "model" if self.kind == "run" else self.kind
+
+    def groups(self, metric: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the entries of a metric by group of tasks."""
+        return (self.metrics.get(metric) or {}).get("by") or {}
+
+    def estimate(self, metric: str, group: str | None = None) -> Estimate:
+        """Return a metric, of all tasks or of a group of them; without values where it has none."""
+        found = self.metrics if group is None else self.groups(metric)
+        return Estimate.of(found.get(metric if group is None else group))
+
 
 def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
     """Return floor, the runs in their order, and ceiling.
@@ -217,8 +231,7 @@ class ShortTable:
             metrics = main_metrics([lane.metrics for lane in lanes], self._headline)
         self.metrics = list(metrics)
         self.rows: Rows = {
-            name: {lane.label: Estimate.of(lane.metrics.get(name)) for lane in lanes}
-            for name in self.metrics
+            name: {lane.label: lane.estimate(name) for lane in lanes} for name in self.metrics
         }
         if metrics is not None and not self._chosen:
             self.rows |= _unrecorded(lanes)
@@ -281,7 +294,7 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    columns = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
+    columns = {lane.label: lane.column for lane in lanes}
     return {
         metric: {columns[label]: cell for label, cell in cells.items()}
         for metric, cells in ShortTable(lanes, metrics).rows.items()

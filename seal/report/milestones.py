@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from seal.core import DataError, Goal, Milestone, Plan, Score, Step, Tables, Task, Trajectory
-from seal.core.conditions import Match, parts
+from seal.core import DataError, Milestone, Score, Step, Tables, Task, Trajectory
+from seal.core.conditions import parts
 from seal.core.conditions.messages import takes_turn
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
@@ -15,9 +15,6 @@ from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
 from seal.evaluation.milestones.plans import under, view
 from seal.report.gold import describe, json_text
 from seal.report.gold_worlds import asked_lines, kept_tables
-
-METRICS = NAMES
-"""Metrics whose scores tell of milestones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,60 +86,47 @@ def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -
         trajectory: What was said and done.
         scores: Scores of this task and trial; those of other metrics are not read.
     """
-    by_goal = {(s.goal, s.metric): s for s in scores if s.metric in METRICS}
-    return [
-        _outcome(task, trajectory, position, by_goal)
-        for position, goal in enumerate(task.goals)
-        if applies(task, goal)
-    ]
+    by_goal = {(s.goal, s.metric): s for s in scores}
+    outcomes = []
+    for position, goal in enumerate(task.goals):
+        if applies(task, goal):
+            found = [by_goal.get((position, name)) for name in NAMES[:3]]
+            try:
+                outcomes.append(_outcome(task, trajectory, position, *found))
+            except (KeyError, IndexError, TypeError, ValueError):
+                note = "the scores do not fit the plan or the chat; `seal score` measures anew"
+                outcomes.append(GoalOutcome(position, note))
+    return outcomes
 
 
 def _outcome(
-    task: Task, trajectory: Trajectory, position: int, scores: Mapping[tuple[int, str], Score]
+    task: Task,
+    trajectory: Trajectory,
+    position: int,
+    whole: Score | None,
+    milestones: Score | None,
+    minefields: Score | None,
 ) -> GoalOutcome:
-    found = [scores.get((position, name)) for name in METRICS[:3]]
-    whole, milestones, minefields = found
     if whole is None or milestones is None or minefields is None:
         return GoalOutcome(position, "the milestones were not measured; `seal score` does it")
     if whole.value is None:
         return GoalOutcome(position, whole.reason or "the milestones were not measured")
-    try:
-        return _measured(task, trajectory, position, whole, milestones, minefields)
-    except (KeyError, IndexError, TypeError, ValueError):
-        return GoalOutcome(
-            position, "the scores do not fit the plan or the chat; `seal score` measures anew"
-        )
-
-
-def _measured(
-    task: Task,
-    trajectory: Trajectory,
-    position: int,
-    whole: Score,
-    milestones: Score,
-    minefields: Score,
-) -> GoalOutcome:
-    match, chosen = _match(whole.details["match"]), int(whole.details["plan"])
-    goal = task.goals[position]
-    plan = _plans(goal)[chosen]
+    match = MATCHES[MATCHES.index(whole.details["match"])]
+    plans, chosen = task.goals[position].plans or (), int(whole.details["plan"])
+    plan = plans[chosen]
     steps = view(trajectory, position, task.initial_state, match)
+    reached = _mapping(milestones, len(plan.milestones))
     hit = _mapping(minefields, len(plan.minefields))
+    measured = under(plan.milestones, match)
+    lacking = unmet(measured, steps, reached) if reached else {}
     nodes = (
-        *_milestones(plan, steps, match, _mapping(milestones, len(plan.milestones))),
         *(
-            _node("minefield", at, node, hit.get(at), None)
-            for at, node in enumerate(plan.minefields)
+            _node("milestone", at, node, reached.get(at), lacking.get(at))
+            for at, node in enumerate(measured)
         ),
+        *(_node("minefield", at, node, hit.get(at)) for at, node in enumerate(plan.minefields)),
     )
-    return GoalOutcome(position, "", match, chosen, len(_plans(goal)), whole.value, nodes)
-
-
-def _plans(goal: Goal) -> Sequence[Plan]:
-    return goal.plans or ()
-
-
-def _match(name: Any) -> Match:
-    return MATCHES[MATCHES.index(name)]
+    return GoalOutcome(position, "", match, chosen, len(plans), whole.value, nodes)
 
 
 def _mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
@@ -160,23 +144,12 @@ def _mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
     return found
 
 
-def _milestones(
-    plan: Plan, steps: Sequence[Step], match: Match, mapping: Mapping[int, tuple[int, float]]
-) -> list[NodeOutcome]:
-    measured = under(plan.milestones, match)
-    lacking = unmet(measured, steps, mapping) if mapping else {}
-    return [
-        _node("milestone", position, node, mapping.get(position), lacking.get(position))
-        for position, node in enumerate(measured)
-    ]
-
-
 def _node(
     kind: Literal["milestone", "minefield"],
     position: int,
     node: Milestone,
     mapped: tuple[int, float] | None,
-    lacking: Unmet | None,
+    lacking: Unmet | None = None,
 ) -> NodeOutcome:
     index, similarity = mapped or (None, 0.0)
     faults = lacking.faults if lacking else ()

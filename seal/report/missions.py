@@ -236,7 +236,7 @@ def mission_breakdown(run: RunFolder) -> list[RenderableType]:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    names = {lane.label: "model" if lane.kind == "run" else lane.kind for lane in lanes}
+    names = {lane.label: lane.column for lane in lanes}
     runs = {names[label]: missions for label, missions in runs_of(lanes).items()}
     tables: list[RenderableType] = [each.terminal() for each in mission_tables(runs)]
     if not tables:

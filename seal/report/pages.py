@@ -250,6 +250,13 @@ class BarGroup:
     bars: tuple[Bar, ...]
 
 
+def lane_bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
+    """Return a lane's mean of a metric with its interval, of all tasks or of a group of them."""
+    found = lane.estimate(metric, group)
+    mean = None if found.mean is None else float(found.mean)
+    return Bar(lane.label, lane.colour, mean, found.low, found.high)
+
+
 def forest(title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1)) -> Markup:
     """Return a figure with a point for each value, between the ends of its interval.
 

@@ -261,8 +261,7 @@ def _is_row(row: Any) -> bool:
 
 def _estimate(lane: Lane, metric: str) -> Estimate:
     name, _, group = metric.partition("|")
-    entry = lane.metrics.get(name) or {}
-    return Estimate.of((entry.get("by") or {}).get(group) if group else entry)
+    return lane.estimate(name, group or None)
 
 
 def _is_outside(published: PublishedTable, each: Measured, heading: str, other: float) -> bool:

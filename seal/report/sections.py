@@ -42,6 +42,7 @@ from seal.report.pages import (
     bar_chart,
     estimate_cell,
     forest,
+    lane_bar,
     lane_head,
     render,
     table,
@@ -248,12 +249,13 @@ def chart_section(lanes: Sequence[Lane]) -> Markup | None:
     names = [
         name
         for name in ShortTable(lanes).metrics
-        if name not in UNBOUNDED and any(_entry(lane, name).get("n") for lane in lanes)
+        if name not in UNBOUNDED and any(lane.estimate(name).n for lane in lanes)
     ]
+    facts = [facts_of(lane.run) for lane in lanes if lane.kind == "run"]
     drawn = [
         _means(lanes, names),
         *(_by_group(lanes, name) for name in names[:GROUPED]),
-        _costs(lanes, names),
+        cost_chart(facts) if names else None,
         _stops(lanes),
     ]
     charts = [chart for chart in drawn if chart is not None]
@@ -267,32 +269,17 @@ def _means(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
     if not names:
         return None
     ends = [lane for lane in lanes if lane.kind != "run"]
-    runs = [lane for lane in lanes if lane.kind == "run"]
-    band = len(ends) == 2
-    groups = [
-        BarGroup(
-            name,
-            tuple(
-                replace(_bar(lane, name), band=_band(ends, name) if band else None)
-                for lane in (runs if band else lanes)
-            ),
-        )
-        for name in names
-    ]
-    behind = "; behind it from floor to ceiling" if band else ""
-    return forest(f"Main metrics, mean with 95 % interval{behind}", groups)
-
-
-def _band(ends: Sequence[Lane], metric: str) -> tuple[float, float] | None:
-    """Return floor and ceiling of a metric; None where either has no value."""
-    floor, ceiling = (_entry(lane, metric).get("mean") for lane in ends)
-    return None if floor is None or ceiling is None else (floor, ceiling)
-
-
-def _costs(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
-    """Draw what runs cost against what they score; None where fewer than two can be drawn."""
-    facts = [(lane, facts_of(lane.run)) for lane in lanes if lane.kind == "run"]
-    return cost_chart([told for _, told in facts]) if len(facts) > 1 and names else None
+    if len(ends) < 2:
+        groups = [BarGroup(name, tuple(lane_bar(lane, name) for lane in lanes)) for name in names]
+        return forest("Main metrics, mean with 95 % interval", groups)
+    groups = []
+    for name in names:
+        floor, ceiling = (lane.estimate(name).mean for lane in ends)
+        band = None if floor is None or ceiling is None else (floor, ceiling)
+        bars = (replace(lane_bar(each, name), band=band) for each in lanes if each.kind == "run")
+        groups.append(BarGroup(name, tuple(bars)))
+    title = "Main metrics, mean with 95 % interval; behind it from floor to ceiling"
+    return forest(title, groups)
 
 
 def _by_group(lanes: Sequence[Lane], metric: str) -> Markup | None:
@@ -324,7 +311,7 @@ def _grouped(
     if len(headings) < 2 or _goals_of(lanes, metric, headings) < LEAST * len(headings):
         return None
     groups = [
-        BarGroup(one_line(heading, 60), tuple(_bar(lane, metric, name) for lane in lanes))
+        BarGroup(one_line(heading, 60), tuple(lane_bar(lane, metric, name) for lane in lanes))
         for name, heading in islice(headings.items(), GROUPS)
     ]
     more = len(headings) - GROUPS
@@ -336,16 +323,10 @@ def _stops(lanes: Sequence[Lane]) -> Markup | None:
     reasons = sorted({reason for count in counts.values() for reason in count})
     if not reasons:
         return None
-    groups = [
-        BarGroup(
-            reason,
-            tuple(
-                Bar(lane.label, lane.colour, int(counts[lane.label].get(reason, 0)))
-                for lane in lanes
-            ),
-        )
-        for reason in reasons
-    ]
+    groups = []
+    for reason in reasons:
+        told = ((lane, int(counts[lane.label].get(reason, 0))) for lane in lanes)
+        groups.append(BarGroup(reason, tuple(Bar(it.label, it.colour, n) for it, n in told)))
     most = max(max(count.values(), default=0) for count in counts.values())
     return bar_chart("Why chats ended, number of goals", groups, maximum=most)
 
@@ -388,17 +369,13 @@ def shortfalls(ceiling: Lane) -> list[Shortfall]:
     return [Shortfall(metric, reason, tuple(tasks)) for (metric, reason), tasks in ranked]
 
 
-def _entry(lane: Lane, metric: str) -> Mapping[str, Any]:
-    return lane.metrics.get(metric) or {}
-
-
 def _groups(lanes: Sequence[Lane], metric: str) -> list[str]:
     """Return the groups in which some lane has a value, in the order of summary.json."""
     return list(
         dict.fromkeys(
             name
             for lane in lanes
-            for name, entry in (_entry(lane, metric).get("by") or {}).items()
+            for name, entry in lane.groups(metric).items()
             if entry.get("mean") is not None
         )
     )
@@ -407,12 +384,4 @@ def _groups(lanes: Sequence[Lane], metric: str) -> list[str]:
 def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
     """Return how many scores the groups have together, in the lane that has most."""
     names = list(groups)
-    entries = [_entry(lane, metric).get("by") or {} for lane in lanes]
-    return max(sum((by.get(name) or {}).get("n") or 0 for name in names) for by in entries)
-
-
-def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
-    entry = _entry(lane, metric)
-    cell = Estimate.of(entry if group is None else (entry.get("by") or {}).get(group))
-    mean = None if cell.mean is None else float(cell.mean)
-    return Bar(lane.label, lane.colour, mean, cell.low, cell.high)
+    return max(sum(lane.estimate(metric, name).n for name in names) for lane in lanes)

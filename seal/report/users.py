@@ -48,8 +48,8 @@ def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:
         UserRow(
             lane.label,
             _brief(lane.run),
-            Estimate.of(lane.metrics.get(HALLUCINATION)),
-            Estimate.of(lane.metrics.get(INSTRUCTION)),
+            lane.estimate(HALLUCINATION),
+            lane.estimate(INSTRUCTION),
         )
         for lane in lanes
     ]

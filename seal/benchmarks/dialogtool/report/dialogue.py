@@ -24,9 +24,9 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
 from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
-from seal.report.grids import Estimate, Grid
+from seal.report.grids import Grid
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, render, table
+from seal.report.pages import Bar, BarGroup, bar_chart, lane_bar, render, table
 from seal.report.printable import one_line
 from seal.report.run_tables import Figure, RunTable, Share, page_cell
 from seal.runs.run_folder import RunFolder, read_human
@@ -395,7 +395,7 @@ def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
     groups = [
         BarGroup(
             f"{task}, {way or 'untold'}",
-            tuple(_bar(lane, task) for lane, offered in runs if offered == way),
+            tuple(lane_bar(lane, task) for lane, offered in runs if offered == way),
         )
         for task in ("selection", "execution")
         for way in ways
@@ -407,19 +407,13 @@ def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
     groups = []
     for task in TASKS:
         for bucket in BUCKETS:
-            bars = tuple(_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
+            bars = tuple(lane_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
             if any(bar.value is not None for bar in bars):
                 reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
                 groups.append(BarGroup(f"{task}, {reach}", bars))
     if len(groups) < 2:
         return None
     return bar_chart("By turns of the dialogue, mean with 95 % interval", groups)
-
-
-def _bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
-    entry = lane.metrics.get(metric) or {}
-    cell = Estimate.of(entry if group is None else (entry.get("by") or {}).get(group))
-    return Bar(lane.label, lane.colour, cell.mean, cell.low, cell.high)
 
 
 def _by_api(
