@@ -16,7 +16,7 @@ from seal.report.grids import counted
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
-    from seal.report.milestones import GoalOutcome, NodeOutcome, WorldChange
+    from seal.report.milestones import GoalOutcome, WorldChange
 
 _FLAGS = {
     "outside_brief": "the user said what its brief does not tell",
@@ -112,15 +112,9 @@ def _reached(goals: Sequence[GoalOutcome]) -> Iterator[tuple[int, Mark]]:
     for outcome in goals:
         for node in outcome.nodes:
             if node.step is not None:
-                yield node.step, _reached_mark(node)
-
-
-def _reached_mark(node: NodeOutcome) -> Mark:
-    kind = node.became
-    if kind == "hit":
-        return Mark(kind, f"minefield {node.node} hit")
-    share = "" if kind == "reached" else f" in part, {node.similarity:.3f}"
-    return Mark(kind, f"milestone {node.node} reached{share}")
+                share = f" in part, {node.similarity:.3f}" if node.became == "partly" else ""
+                how = "hit" if node.became == "hit" else f"reached{share}"
+                yield node.step, Mark(node.became, f"{node.kind} {node.node} {how}")
 
 
 def _printed(trajectory: Trajectory) -> Iterator[tuple[int, Mark]]:

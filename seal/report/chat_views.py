@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core import DataError, Score, Step, Task, Trajectory, UsageError
+from seal.core import DataError, Step, Task, Trajectory, UsageError
 from seal.core.folders import is_held
+from seal.core.records import from_plain
 from seal.pools.search import named_one
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
@@ -33,7 +33,6 @@ from seal.runs.lines import LineTail, Tail
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
     from rich.console import Console
     from rich.table import Table
 
@@ -249,23 +248,14 @@ class Follower:
 
 
 def _decode_live(line: bytes, tail: LineTail) -> tuple[tuple[str, int], Step]:
-    from pydantic import ValidationError
-
     try:
         fields = orjson.loads(line)
-        step: Step = _step_adapter().validate_python(fields["step"])
+        step = from_plain(fields["step"], Step)
         return (str(fields["task_id"]), int(fields["trial"])), step
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, DataError) as error:
         raise DataError(
             f"{tail}: expected an object with task_id, trial and step, got {error!r:.200}"
         ) from error
-
-
-@cache
-def _step_adapter() -> TypeAdapter[Step]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Step)
 
 
 def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
@@ -275,10 +265,6 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         trials = ", ".join(str(chat.trial) for chat in played)
         hint = f"played: trial {trials}" if trials else "it has not been played yet; try --follow"
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
-    scores = _scores(run, task.id, trial)
+    scores = [s for s in scores_so_far(run) if (s.task_id, s.trial) == (task.id, trial)]
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
     return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]))
-
-
-def _scores(run: RunFolder, task_id: str, trial: int) -> list[Score]:
-    return [s for s in scores_so_far(run) if s.task_id == task_id and s.trial == trial]

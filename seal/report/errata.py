@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from seal.report.grids import Grid, counted
+from seal.report.grids import Estimate, Grid, counted
 from seal.report.lanes import Lane, ShortTable
-from seal.report.pages import estimate_cell, table
+from seal.report.pages import estimate_cell, paragraphs
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -16,19 +16,16 @@ if TYPE_CHECKING:
 _COLUMNS = ("as published", "as corrected")
 
 
-def _compared(run: RunFolder, corrected: RunFolder) -> tuple[str, ShortTable]:
-    lanes = [
-        Lane("run", label, "run-0", folder, folder.summary())
-        for label, folder in zip(_COLUMNS, (run, corrected), strict=True)
-    ]
-    told = corrected.manifest()["errata"]
-    goals = counted(told["goals"], "corrected goal")
-    title = f"Scores by {goals}, of {told['corrections']} in the errata"
-    return title, ShortTable(lanes)
+def _cell(found: Estimate) -> str:
+    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
 
 
-def errata_grid(run: RunFolder) -> Grid | None:
+def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
     """Return the main metrics of a run by both golds; None: it was scored by one alone.
+
+    Args:
+        run: A run that has been scored.
+        cell: Gives the content of a cell.
 
     Raises:
         DataError: A file of the run is damaged.
@@ -36,26 +33,17 @@ def errata_grid(run: RunFolder) -> Grid | None:
     corrected = run.corrected()
     if corrected is None:
         return None
-    title, found = _compared(run, corrected)
-    rows = [
-        (metric, *(f"{c.value_text} {c.interval_text}\n{c.count_text}" for c in cells.values()))
-        for metric, cells in found.valued.items()
-    ]
+    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
+    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
+    told = corrected.manifest()["errata"]
+    goals = counted(told["goals"], "corrected goal")
+    title = f"Scores by {goals}, of {told['corrections']} in the errata"
+    valued = ShortTable(lanes).valued.items()
+    rows = [(metric, *map(cell, cells.values())) for metric, cells in valued]
     return Grid(title, ("metric", *_COLUMNS), rows)
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the tables of the runs that were scored by both golds; None: there is none."""
-    from markupsafe import Markup
-
-    parts = []
-    for lane in lanes:
-        corrected = lane.run.corrected()
-        if corrected is not None:
-            title, found = _compared(lane.run, corrected)
-            rows = [
-                (metric, *map(estimate_cell, cells.values()))
-                for metric, cells in found.valued.items()
-            ]
-            parts.append(table(Grid(f"{lane.label}: {title}", ("metric", *_COLUMNS), rows)))
-    return Markup("").join(parts) if parts else None
+    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
+    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None

@@ -8,7 +8,7 @@ What a score is of, and its denominators, says `seal.evaluation.error_patterns.m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -96,7 +96,7 @@ class PatternRun:
     def notes(self) -> list[str]:
         """What followed on errors, and what is beside them, in sentences."""
         said = {
-            "errors repaired after feedback": self.recovery if self.told else "",
+            "errors repaired after feedback": self.recovery,
             "first errors": _listed(self.first),
             "next after another": _listed(self.transitions, MOST_TOLD).replace(">", " then "),
             "goals without gold values, IAV by missing and inadmissible arguments alone": (
@@ -111,9 +111,9 @@ class PatternRun:
 
     @property
     def recovery(self) -> str:
-        """Errors repaired of those told, and the mean of the calls that it took."""
+        """Errors repaired of those told, and the mean number of calls; empty: none was told."""
         if not self.told:
-            return "-"
+            return ""
         taken = self.repair_calls
         mean = f", {sum(taken) / len(taken):.1f} calls each" if taken else ""
         return f"{self.repaired} of {self.told}{mean}"
@@ -264,7 +264,7 @@ def environments(lane: Lane) -> dict[str, Environment]:
         if task is not None:
             for position in range(len(task.goals)):
                 name = environment_of(task, position, tools, trajectory)
-                _played(found.setdefault(name, Environment()), trajectory, position)
+                found.setdefault(name, Environment()).update(_counts(trajectory, position))
     return dict(sorted(found.items()))
 
 
@@ -276,29 +276,25 @@ def environment_of(
     It is the task's tag `environment`, else the most frequent category of the tools that the goal
     needs, else of those that it was offered, else the world, else `-`.
     """
-    named = task.tags.get("environment")
-    if isinstance(named, str) and named:
-        return named
+    tag = task.tags.get("environment")
+    if isinstance(tag, str) and tag:
+        return tag
     asked = task.goals[goal]
     gold = [called.tool for plan in asked.plans or () for called in plan.calls()]
     offered = trajectory.offered if trajectory is not None else ()
     given = asked.offered or (offered[goal] if goal < len(offered) else ())
     for ids in (gold, asked.relevant, given):
-        category = _most_frequent(tools[tool].category for tool in ids if tool in tools)
-        if category:
-            return category
+        counts = Counter(tools[tool].category for tool in ids if tool in tools)
+        named = [(-count, category) for category, count in counts.items() if category]
+        if named:
+            return min(named)[1]
     return task.world or "-"
 
 
-def _most_frequent(names: Iterable[str]) -> str:
-    counts = Counter(name for name in names if name)
-    return min(counts, key=lambda name: (-counts[name], name), default="")
-
-
-def _played(environment: Environment, trajectory: Trajectory, goal: int) -> None:
+def _counts(trajectory: Trajectory, goal: int) -> dict[str, int]:
     calls = [step.call for step, _ in trajectory.calls(goal) if step.call is not None]
     said = {s.turn for s in trajectory.steps if s.goal == goal and s.call is not None}
     offered = trajectory.offered[goal] if goal < len(trajectory.offered) else ()
     apis = {call.tool for call in calls if call.tool is not None}
     counts = {"turns": said, "calls": calls, "called": apis, "offered": offered}
-    environment.update({"queries": 1} | {name: len(found) for name, found in counts.items()})
+    return {"queries": 1} | {name: len(found) for name, found in counts.items()}

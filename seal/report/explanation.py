@@ -10,18 +10,7 @@ from markupsafe import Markup
 from seal.experiments.explanation.explain import explain_run
 from seal.report.grids import Grid
 from seal.report.lanes import Lane
-from seal.report.pages import (
-    BAR,
-    GAP,
-    HEADING,
-    TRACK,
-    cell,
-    draw_bars,
-    link,
-    render,
-    table,
-    task_link,
-)
+from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 
@@ -91,16 +80,12 @@ def _chart(content: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], lane
     told = [("all goals", "floor", 0, content["goals"])]
     told += [(row["meaning"], lane.colour, row["left"], row["goals"]) for row in stages]
     told += unfailed(content)
-    groups = []
-    for place, (heading, colour, left, count) in enumerate(told):
-        x, width = (round(TRACK * value / content["goals"], 1) for value in (left, count))
-        y = place * (HEADING + BAR + GAP) + HEADING
-        bar = {"colour": colour, "label": "", "text": count, "x": x, "y": y, "width": width}
-        groups.append({"heading": heading, "y": y - 7, "bars": [bar | {"whisker": None}]})
-    title = "First stage that explains each failed goal"
-    height = len(told) * (HEADING + BAR + GAP)
-    label = f"{title} of {lane.label}"
-    return draw_bars(f"{title}: goals left after it", groups, height, label=label)
+    groups = [
+        BarGroup(heading, (Bar(lane.label, colour, count, begin=left),))
+        for heading, colour, left, count in told
+    ]
+    title = "First stage that explains each failed goal: goals left after it"
+    return bar_chart(title, groups, content["goals"])
 
 
 def waterfall(

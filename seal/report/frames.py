@@ -25,31 +25,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 EXTRA = "experiments"
+_COUNTS = ("sample", "tools", "top_k", "undefined", "n", "samples", "tokens_in", "tokens_out")
+_NEEDED = ("tasks_needed", "trials_needed")
+_FIGURES = ("value", "deviation", "low", "high", "queries", "mean", "other_mean", "difference")
+_CHANCES = ("p", "p_holm", "detectable")
 _TYPES = {
-    "sample": "Int64",
-    "tools": "Int64",
-    "top_k": "Int64",
-    "undefined": "Int64",
-    "n": "Int64",
-    "samples": "Int64",
-    "value": "Float64",
-    "deviation": "Float64",
-    "low": "Float64",
-    "high": "Float64",
-    "queries": "Float64",
-    "tokens_in": "Int64",
-    "tokens_out": "Int64",
+    **dict.fromkeys((*_COUNTS, *_NEEDED), "Int64"),
+    **dict.fromkeys((*_FIGURES, *_CHANCES), "Float64"),
     "valid": "boolean",
-    "mean": "Float64",
-    "other_mean": "Float64",
-    "difference": "Float64",
-    "p": "Float64",
-    "p_holm": "Float64",
-    "detectable": "Float64",
-    "tasks_needed": "Int64",
-    "trials_needed": "Int64",
 }
-"""Columns that are no text; those with a capital letter hold missing values too."""
+"""Types of the columns that are no text, each with room for missing values."""
 
 
 def retrieval_frame(result: Mapping[str, Any]) -> DataFrame:

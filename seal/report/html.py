@@ -68,9 +68,8 @@ def write_report(
         check_whole(run)
     pages = RunPages(runs, sections, varied)
     bodies = [pages.section(place) for place in range(len(pages.sections))]
-    embedded = _Embedded(pages, max_bytes)
     with AtomicFile(out) as file:
-        for piece in pages.page(bodies, **inline(), blocks=embedded.blocks()):
+        for piece in pages.page(bodies, **inline(), blocks=_blocks(pages, max_bytes)):
             file.write(piece.encode())
     return out
 
@@ -90,30 +89,21 @@ def _refuse_other(out: Path) -> None:
             raise UsageError(f"{out} holds something else than a report; give --out a new file")
 
 
-class _Embedded:
-    """The data blocks of a page that is one file."""
-
-    def __init__(self, pages: RunPages, max_bytes: int) -> None:
-        self._pages = pages
-        self._bytes_left = max_bytes
-        self._written = Pieces()
-
-    def blocks(self) -> Iterator[Markup]:
-        """Yield tasks and chats as long as there is room, then the table and its index."""
-        left_out = 0
-        for kind, numbers in self._pages.parts():
-            made = self._pages.task if kind == "task" else self._pages.chat
-            room = inf if kind == "task" else self._bytes_left
-            key = "/".join(map(str, numbers))
-            block = self._written.block(kind, key, made(*numbers), room)
-            if block is None:
-                left_out += 1
-            else:
-                self._bytes_left -= len(block.encode()) if kind == "chat" else 0
-                yield block
-        for number in self._pages.portions:
-            yield data_block("rows", str(number), compact_json(self._pages.portion(number)))
-        yield data_block("index", "0", compact_json(self._pages.index(left_out)))
+def _blocks(pages: RunPages, room: int) -> Iterator[Markup]:
+    """Yield tasks, chats as long as there is room for these bytes, then the table and its index."""
+    written, left_out = Pieces(), 0
+    for kind, numbers in pages.parts():
+        key = "/".join(map(str, numbers))
+        if kind == "task":
+            yield written.block(kind, key, pages.task(*numbers)) or Markup()
+        elif block := written.block(kind, key, pages.chat(*numbers), room):
+            room -= len(block.encode())
+            yield block
+        else:
+            left_out += 1
+    for number in pages.portions:
+        yield data_block("rows", str(number), compact_json(pages.portion(number)))
+    yield data_block("index", "0", compact_json(pages.index(left_out)))
 
 
 def data_block(kind: str, key: str, value: str) -> Markup:

@@ -227,13 +227,12 @@ class ShortTable:
         self._lanes = lanes
         self._chosen = metrics is not None
         self._headline = headline_of(lane.run for lane in lanes)
-        if metrics is None:
-            metrics = main_metrics([lane.metrics for lane in lanes], self._headline)
-        self.metrics = list(metrics)
+        main = main_metrics([lane.metrics for lane in lanes], self._headline)
+        self.metrics = main if metrics is None else list(metrics)
         self.rows: Rows = {
             name: {lane.label: lane.estimate(name) for lane in lanes} for name in self.metrics
         }
-        if metrics is not None and not self._chosen:
+        if not self._chosen:
             self.rows |= _unrecorded(lanes)
 
     @property

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -240,6 +240,8 @@ class Bar:
     high: float | None = None
     band: tuple[float, float] | None = None
     """What it stands before: from floor to ceiling; None: nothing."""
+    begin: float = 0.0
+    """Where a bar begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,32 +297,9 @@ def bar_chart(
         drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
         y += HEADING + len(bars) * (BAR + GAP) + SPACE
     width = maximum - minimum
-    ticks = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
-    return draw_bars(title, drawn, y + AXIS, ticks, points=points)
-
-
-def draw_bars(
-    title: str,
-    groups: Sequence[Mapping[str, Any]],
-    height: int,
-    ticks: Sequence[tuple[float, str]] = (),
-    label: str = "",
-    *,
-    points: bool = False,
-) -> Markup:
-    """Return a figure of bars that have their places.
-
-    Args:
-        title: Caption of the figure.
-        groups: For each {heading, y, bars}, a bar {label, colour, text, x, y, width, whisker}.
-        height: Of the drawing.
-        ticks: Places and texts of the axis.
-        label: What the figure is called for those who do not see it; empty: its title.
-        points: Whether the ends of the bars are drawn, and no bars.
-    """
-    places: dict[str, Any] = {"width": WIDTH, "height": height, "track": TRACK, "bar": BAR}
-    places |= {"ticks": ticks, "points": points}
-    return render("bars.html", title=title, groups=groups, label=label, **places)
+    places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "track": TRACK, "bar": BAR}
+    places["ticks"] = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
+    return render("bars.html", title=title, groups=drawn, points=points, **places)
 
 
 def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
@@ -332,10 +311,9 @@ def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
         "label": bar.label,
         "colour": bar.colour,
         "text": f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value),
-        "x": 0,
+        "x": x(bar.begin),
         "y": y,
-        "width": 0.0 if bar.value is None else x(bar.value),
-        "missing": bar.value is None,
+        "end": None if bar.value is None else x(bar.begin + bar.value),
         "band": bar.band and tuple(map(x, bar.band)),
         "whisker": None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high)),
     }

@@ -119,19 +119,10 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
     lanes = measured_lanes(lanes_of(runs)) if runs else []
     labels = {lane.what.run.path: lane for lane in lanes}
     pools = [path for path in paths if path not in labels and (path / TOOLS).is_file()]
-    counted = pools or [run.path for run in runs if _has_tasks(run.path)][:1]
-    return [
-        _of_run(path, labels[path], counted)
-        if path in labels
-        else _of_pool(path)
-        if path in pools
-        else _of_experiment(path)
-        for path in paths
-    ]
-
-
-def _has_tasks(path: Path) -> bool:
-    return all((path / name).is_file() for name in (TOOLS, TASKS))
+    whole = (run.path for run in runs if (run.path / TOOLS).is_file())
+    first = [path for path in whole if (path / TASKS).is_file()][:1]
+    counted = pools or first
+    return [_opened(path, labels.get(path), path in counted) for path in paths]
 
 
 def _conditions(path: Path) -> list[Path]:
@@ -144,26 +135,22 @@ def _conditions(path: Path) -> list[Path]:
     return [within(path, row["condition"]) for row in content["runs"]]
 
 
-def _of_run(path: Path, lane: Measured, counted: Sequence[Path]) -> Opened:
-    run: RunFolder = lane.what.run
-    known = run.benchmark()
-    name = run.pool_name if known is None else known.name
-    tasks = [_pool(path, lane.label, name)] if path in counted else []
-    return Opened(path, (name,), (lane, *tasks))
-
-
-def _of_pool(path: Path) -> Opened:
-    name = load_pool(path).name
-    return Opened(path, (name,), (_pool(path, path.name, name),))
-
-
 def _pool(path: Path, label: str, name: str) -> Measured:
     bench = (known_benchmark(name) if name else None) or Benchmark(name or "pool")
     return Measured(label, "pool", StoredPool(load_pool(path).folder, benchmark=bench))
 
 
-def _of_experiment(path: Path) -> Opened:
+def _opened(path: Path, lane: Measured | None, counted: bool) -> Opened:
+    """Return what a folder holds; `lane`: of a run; `counted`: its tasks stand for a pool."""
     names: tuple[str, ...]
+    if lane is not None:
+        run: RunFolder = lane.what.run
+        known = run.benchmark()
+        name = run.pool_name if known is None else known.name
+        return Opened(path, (name,), (lane, *([_pool(path, lane.label, name)] if counted else [])))
+    if (path / TOOLS).is_file():
+        name = load_pool(path).name
+        return Opened(path, (name,), (_pool(path, path.name, name),))
     if (path / SWEEP.name).is_file():
         content = SWEEP.read(path / SWEEP.name)
         names = (str(content["origin"].get("benchmark")),)
@@ -232,7 +219,8 @@ def paper_tables(
         if table is not None or made.measured:
             shown.append(made)
         else:
-            lines.append(_without(each.table))
+            told = f"{each.table.name}, {each.table.title}"
+            lines.append(f"without {told}: it is made of {_made_of(each.table)}")
     return Filled(shown, lines)
 
 
@@ -240,10 +228,6 @@ def _has_own(each: Declared, opened: Opened, declared: Sequence[Declared]) -> bo
     """Tell whether a folder's benchmark has a table of its own in place of one of all."""
     own = (one for one in declared if one.table.name == each.table.name and one.owner is not None)
     return each.owner is None and any(one.takes(opened) for one in own)
-
-
-def _without(table: PublishedTable) -> str:
-    return f"without {table.name}, {table.title}: it is made of {_made_of(table)}"
 
 
 def _made_of(table: PublishedTable) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import orjson
@@ -59,14 +60,9 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
 
 def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
     offered = one.offered != other.offered
-    for place in range(max(len(one.steps), len(other.steps))):
-        mine, theirs = (next(iter(it.steps[place : place + 1]), None) for it in (one, other))
+    for mine, theirs in zip_longest(one.steps, other.steps):
         if mine is None or theirs is None or said(mine) != said(theirs):
-            return Parting(
-                None if mine is None else mine.index,
-                None if theirs is None else theirs.index,
-                offered,
-            )
+            return Parting(mine and mine.index, theirs and theirs.index, offered)
     return Parting(None, None, offered) if offered else None
 
 

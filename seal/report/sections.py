@@ -96,11 +96,11 @@ class OwnSection:
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
-        if self.metric and not any(self.metric in lane.metrics for lane in lanes):
-            return None
-        if sum(lane.kind == "run" for lane in lanes) < self.runs:
-            return None
-        if self.applies is not None and not self.applies(lanes):
+        if (
+            (self.metric and not any(self.metric in lane.metrics for lane in lanes))
+            or sum(lane.kind == "run" for lane in lanes) < self.runs
+            or (self.applies is not None and not self.applies(lanes))
+        ):
             return None
         body: Markup | None = load_dotted(self.body)(lanes)
         return body
@@ -111,13 +111,10 @@ class ForeignSection:
     """A section that is none of ours, held to what a section gives."""
 
     section: Section
+    title: str
+    """Its heading."""
     origin: str
     """Who offers it, for messages: `the benchmark shop`."""
-
-    @property
-    def title(self) -> str:
-        """Its heading."""
-        return self.section.title
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return its HTML; None where it has nothing to say about these runs.
@@ -125,22 +122,19 @@ class ForeignSection:
         Raises:
             UsageError: It fails, or returns what is no HTML; names it and who offers it.
         """
+        named = f"the report section {self.title!r} of {self.origin}"
         try:
             body = self.section.render(lanes)
         except SealError:
             raise
         except Exception as error:  # whatever a stranger's code raises
-            raise UsageError(f"{self._named} failed: {fault(error)}; mend it") from error
+            raise UsageError(f"{named} failed: {fault(error)}; mend it") from error
         if body is None or isinstance(body, Markup):
             return body
         raise UsageError(
-            f"{self._named} returned {shortened(body)}; expected markupsafe.Markup or None: give "
+            f"{named} returned {shortened(body)}; expected markupsafe.Markup or None: give "
             "markupsafe.escape(text) of a plain text"
         )
-
-    @property
-    def _named(self) -> str:
-        return f"the report section {self.title!r} of {self.origin}"
 
 
 OURS = {
@@ -178,13 +172,14 @@ def default_sections(runs: Iterable[RunFolder] = ()) -> list[Section]:
 
     Each class is built without arguments. A benchmark that is not installed has none.
     """
-    others = [name for name in SECTIONS.names() if name not in OURS]
+    found: list[Section] = [*OURS.values()]
+    for name in SECTIONS.names():
+        if name not in OURS:
+            found += _built([name], f"the plug-in {name!r}")
     known = {bench.name: bench for run in runs if (bench := run.benchmark()) is not None}
-    of_benchmarks = [section for benchmark in known.values() for section in sections_of(benchmark)]
-    of_plug_ins = [
-        section for name in others for section in _built([name], f"the plug-in {name!r}")
-    ]
-    return [*OURS.values(), *of_plug_ins, *of_benchmarks]
+    for benchmark in known.values():
+        found += sections_of(benchmark)
+    return found
 
 
 def sections_of(benchmark: Benchmark) -> list[Section]:
@@ -198,24 +193,21 @@ def sections_of(benchmark: Benchmark) -> list[Section]:
 
 def _built(sections: Iterable[Any], origin: str) -> list[Section]:
     """Return sections, of names and dotted paths what they stand for, of classes an object each."""
-    found = map(SECTIONS.resolve, sections)
-    built = [_made(section, origin) for section in found]
-    for section in built:
+    built: list[Section] = []
+    for found in map(SECTIONS.resolve, sections):
+        try:
+            section = found() if isinstance(found, type) else found
+        except Exception as error:  # other people's code
+            told = f"{found.__name__} of the report cannot be made: {type(error).__name__}: {error}"
+            raise UsageError(f"{origin}: {told}") from error
         title = getattr(section, "title", None)
         if not callable(getattr(section, "render", None)) or not isinstance(title, str):
             raise UsageError(
                 f"{origin}: {shortened(section)} is no section of a report; expected a class or "
                 "object with a title and render(lanes)"
             )
-    return [ForeignSection(section, origin) for section in built]
-
-
-def _made(section: Any, origin: str) -> Any:
-    try:
-        return section() if isinstance(section, type) else section
-    except Exception as error:  # other people's code
-        told = f"{section.__name__} of the report cannot be made: {type(error).__name__}: {error}"
-        raise UsageError(f"{origin}: {told}") from error
+        built.append(ForeignSection(section, title, origin))
+    return built
 
 
 def summary_section(lanes: Sequence[Lane]) -> Markup:
@@ -285,11 +277,9 @@ def _means(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
 def _by_group(lanes: Sequence[Lane], metric: str) -> Markup | None:
     """Draw the categories of scenarios; where there are none, what the tag `group` names."""
     found = _groups(lanes, metric)
-    categories = {group: CATEGORY_GROUPS[group] for group in CATEGORY_GROUPS if group in found}
-    if categories:
-        return _grouped(lanes, metric, f"{metric} by category", categories)
-    named = {name: name for name in found if "=" not in name}
-    return _grouped(lanes, metric, f"{metric} by group", named)
+    categories = {group: row for group, row in CATEGORY_GROUPS.items() if group in found}
+    named = categories or {name: name for name in found if "=" not in name}
+    return _grouped(lanes, metric, f"{metric} by {'category' if categories else 'group'}", named)
 
 
 def _by_tags(lanes: Sequence[Lane], metric: str) -> Iterator[Markup]:

@@ -22,21 +22,13 @@ FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
 
 
-class Failure(NamedTuple):
-    """A query none of whose relevant tools is among the first K."""
-
-    query: str
-    task: str
-    wanted: Sequence[str]
-    found: Sequence[str]
-
-
 class Failures(NamedTuple):
     """The queries on which one retriever failed in one pool."""
 
     pool: str
     retriever: str
-    shown: Sequence[Failure]
+    shown: Sequence[tuple[Ranking, Sequence[str]]]
+    """Rankings none of whose first K tools is relevant, each with the relevant ones."""
     failed: int
     queries: int
 
@@ -69,6 +61,7 @@ def _page(name: str, folder: Path, found: Mapping[str, Any], how: Mapping[str, A
         charts=list(_charts(found)),
         failures=list(_failures(found, folder)),
         deepest=found["protocol"]["k"][-1],
+        most=FOUND,
         **how,
     )
 
@@ -82,38 +75,29 @@ def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:
         mine = [entry for entry in entries if entry["pool"] == pool]
         largest = max(entry["tools"] for entry in mine)
         whole = [entry for entry in mine if entry["tools"] == largest]
+        names = [entry["retriever"] for entry in whole]
         if len(ks) > 1:
-            lines = [_curve(entry, ((k, entry, f"recall@{k}") for k in ks)) for entry in whole]
-            yield curves(
-                f"{pool}: recall over K", [c for c in lines if c.points], ("K", "recall@K")
-            )
+            told = [(e["retriever"], k, e["metrics"].get(f"recall@{k}")) for e in whole for k in ks]
+            yield curves(f"{pool}: recall over K", _curves(names, told), ("K", "recall@K"))
         if len({entry["tools"] for entry in mine}) > 1:
-            lines = [
-                _curve(
-                    entry,
-                    (
-                        (each["tools"], each, deepest)
-                        for each in sorted(mine, key=lambda each: int(each["tools"]))
-                        if each["retriever"] == entry["retriever"]
-                    ),
-                )
-                for entry in whole
-            ]
-            yield _drawn(f"{pool}: {deepest} over the size of the pool", lines, ("tools", deepest))
+            mine.sort(key=lambda entry: int(entry["tools"]))
+            told = [(e["retriever"], e["tools"], e["metrics"].get(deepest)) for e in mine]
+            title = f"{pool}: {deepest} over the size of the pool"
+            yield curves(title, _curves(names, told), ("tools", deepest))
 
 
-def _drawn(title: str, lines: Sequence[Curve], axes: tuple[str, str]) -> Markup:
-    return curves(title, [line for line in lines if line.points], axes)
+def _curves(names: Sequence[str], told: Sequence[tuple[str, float, Any]]) -> list[Curve]:
+    """Return a curve for each retriever that has a mean.
 
-
-def _curve(entry: Mapping[str, Any], places: Any) -> Curve:
-    measured = [(x, each["metrics"].get(metric) or {}) for x, each, metric in places]
-    points = [
-        Point(x, it["mean"], it.get("low"), it.get("high"))
-        for x, it in measured
-        if it.get("mean") is not None
-    ]
-    return Curve(entry["retriever"], points)
+    Args:
+        names: Of the retrievers.
+        told: Retriever, x, and the entry of the metric, which may be None.
+    """
+    points: dict[str, list[Point]] = {name: [] for name in names}
+    for name, x, found in told:
+        if found and found.get("mean") is not None and name in points:
+            points[name].append(Point(x, found["mean"], found.get("low"), found.get("high")))
+    return [Curve(name, places) for name, places in points.items() if places]
 
 
 def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
@@ -124,19 +108,17 @@ def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
         relevant = _relevant(place / "qrels.trec")
         if not relevant or not (place / "rankings.jsonl").is_file():
             continue
-        shown: list[Failure] = []
+        shown: list[tuple[Ranking, list[str]]] = []
         failed = queries = 0
         for ranking in Tail(place / "rankings.jsonl", Ranking).read():
             wanted = relevant.get(query_id((ranking.task_id, ranking.goal)))
             if not wanted:
                 continue
             queries += 1
-            first = [tool for tool, _ in islice(ranking.hits, deepest)]
-            if not wanted & {*map(trec_word, first)}:
+            if not wanted & {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}:
                 failed += 1
                 if len(shown) < FAILED:
-                    told = ranking.query, ranking.task_id, sorted(wanted), first[:FOUND]
-                    shown.append(Failure(*told))
+                    shown.append((ranking, sorted(wanted)))
         yield Failures(pool, retriever, shown, failed, queries)
 
 
