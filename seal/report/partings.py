@@ -62,7 +62,8 @@ def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
     offered = one.offered != other.offered
     for mine, theirs in zip_longest(one.steps, other.steps):
         if mine is None or theirs is None or said(mine) != said(theirs):
-            return Parting(mine and mine.index, theirs and theirs.index, offered)
+            ends = [None if step is None else step.index for step in (mine, theirs)]
+            return Parting(ends[0], ends[1], offered)
     return Parting(None, None, offered) if offered else None
 
 
