@@ -45,7 +45,7 @@ from seal.core.records import write_records
 from seal.experiments.comparison.study import CompareSettings
 from seal.report.chat_views import view
 from seal.report.comparison_results import compare
-from seal.report.explanation_results import MARKDOWN, explain, write_markdown
+from seal.report.explanation import MARKDOWN, explain, write_markdown
 from seal.report.html import Pieces, data_block, write_report
 from seal.report.printable import escaped_json, printable
 from seal.runs.run_folder import RunFolder

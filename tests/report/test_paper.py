@@ -17,8 +17,7 @@ from seal.report.figures import picture_of
 from seal.report.grids import Grid, InParts, parts_of
 from seal.report.lanes import Lane, lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
-from seal.report.paper_figures import figure_of
-from seal.report.paper_forms import document
+from seal.report.paper_forms import document, figure_of
 from seal.report.seal_paper import of_sweep
 from seal.runs.run_folder import RunFolder
 

@@ -18,8 +18,7 @@ from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.files import RESULTS
 from seal.experiments.sweep.files import SWEEP
-from seal.report.explanation import waterfall
-from seal.report.explanation_results import explanation_tables, waterfall_figures
+from seal.report.explanation import explanation_tables, waterfall, waterfall_figures
 from seal.report.frames import retrieval_frame, sweep_frame
 from seal.report.glance import Glance
 from seal.report.grids import Estimate, Grid

@@ -81,13 +81,11 @@ def command(
 
 def _content(name: str, tables: list[PaperTable], lines: list[str], format: str) -> bytes:
     """Return what a file of a format holds; a picture is of the first table that has ours."""
-    from seal.report.paper_forms import document
+    from seal.report.figures import picture_of
+    from seal.report.paper_forms import document, figure_of
 
     if format not in _PICTURES:
         return document(name, tables, lines, format).encode()
-    from seal.report.figures import picture_of
-    from seal.report.paper_figures import figure_of
-
     shown = next((each for each in tables if each.measured), tables[0])
     return picture_of(figure_of(shown), format)
 

@@ -313,11 +313,9 @@
     const reader = byId("reader");
 
     async function openTask(id, choice) {
-      let row = rows.find((candidate) => candidate.id === id);
-      if (!row) {
-        await load(true);
-        row = rows.find((candidate) => candidate.id === id);
-      }
+      const found = () => rows.find((candidate) => candidate.id === id);
+      if (!found()) await load(true);
+      const row = found();
       if (!row) return close();
       opened = row;
       const place = shown.indexOf(row);
@@ -549,21 +547,19 @@
   const LEAF = Symbol("leaf");
 
   function leaf(value) {
-    if (value !== null && typeof value === "object" && LEAF in value) return make("span", { class: "literal" }, value.number);
+    if (value !== null && typeof value === "object") return LEAF in value ? make("span", { class: "literal" }, value.number) : JSON.stringify(value);
     return make("span", { class: typeof value === "string" ? "text" : "literal", dir: "auto" }, JSON.stringify(value));
   }
 
   function tree(value, depth) {
     const entries = Object.entries(value);
-    const list = make("ul", { class: "tree" }, ...entries.map(([key, inner]) => {
+    return make("ul", { class: "tree" }, ...entries.map(([key, inner]) => {
       const name = Array.isArray(value) ? make("span", { class: "key place" }, key) : make("span", { class: "key", dir: "auto" }, key);
-      const nested = inner !== null && typeof inner === "object" && !(LEAF in inner) && Object.keys(inner).length;
-      if (!nested) return make("li", {}, name, " ", inner !== null && typeof inner === "object" && !(LEAF in inner) ? (Array.isArray(inner) ? "[]" : "{}") : leaf(inner));
-      const count = Object.keys(inner).length;
+      const count = inner !== null && typeof inner === "object" && !(LEAF in inner) ? Object.keys(inner).length : 0;
+      if (!count) return make("li", {}, name, " ", leaf(inner));
       const size = Array.isArray(inner) ? `[${count}]` : `{${count}}`;
       return make("li", {}, make("details", { open: depth < 2 && entries.length <= 12 }, make("summary", {}, name, make("small", {}, ` ${size}`)), tree(inner, depth + 1)));
     }));
-    return list;
   }
 
   function trees(node) {
@@ -580,11 +576,9 @@
 
   function lateSections() {
     const watcher = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) {
-        if (isIntersecting) {
-          watcher.unobserve(target);
-          fillSection(target);
-        }
+      for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+        watcher.unobserve(target);
+        fillSection(target);
       }
     });
     for (const section of all("section[data-section]")) watcher.observe(section);
