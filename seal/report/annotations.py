@@ -12,7 +12,7 @@ from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
-from seal.report.grids import counted
+from seal.report.grids import counted, listed
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
@@ -180,10 +180,9 @@ def _fault_mark(metric: str, finding: Mapping[str, Any]) -> Mark:
     if type(finding.get("earlier")) is int:
         meaning = f"{meaning}, as in step {finding['earlier']}"
     faults = finding.get("faults")
-    listed = [fault for fault in faults or () if isinstance(fault, dict)]
-    told = "; ".join(map(_fault_text, listed[:_FAULTS]))
-    more = f"; and {len(listed) - _FAULTS} more" if len(listed) > _FAULTS else ""
-    return Mark("fault", f"{pattern}, {meaning}{': ' if told else ''}{told}{more}")
+    texts = [_fault_text(fault) for fault in faults or () if isinstance(fault, dict)]
+    told = f": {listed(texts, _FAULTS, '; ')}" if texts else ""
+    return Mark("fault", f"{pattern}, {meaning}{told}")
 
 
 def _fault_text(fault: Mapping[str, Any]) -> str:

@@ -68,11 +68,6 @@ def reason_of(score: Score) -> str:
     return score.reason or str(score.details.get("reason") or "")
 
 
-def last_stop(trajectory: Trajectory) -> str:
-    """Return the stop reason of the last goal that was played; empty where there is none."""
-    return trajectory.stops[-1].reason if trajectory.stops else ""
-
-
 def outcome(
     trajectory: Trajectory, scores: Iterable[Score], decisive: Sequence[str] = DECISIVE
 ) -> Outcome:
@@ -81,18 +76,10 @@ def outcome(
         task_id=trajectory.task_id,
         trial=trajectory.trial,
         label=outcome_label(trajectory.failed, scores, decisive),
-        stop=last_stop(trajectory),
+        stop=trajectory.stops[-1].reason if trajectory.stops else "",
         calls=sum(1 for _ in trajectory.calls()),
         error=next((stop.error for stop in trajectory.stops if stop.error), ""),
     )
-
-
-def decisive_scores(run: RunFolder) -> dict[tuple[str, int], list[Score]]:
-    """Return the scores that decide each (task, trial); empty where the run is not scored."""
-    found: dict[tuple[str, int], list[Score]] = {}
-    for score in scores_so_far(run, decisive_of([run])):
-        found.setdefault((score.task_id, score.trial), []).append(score)
-    return found
 
 
 def scores_so_far(run: RunFolder, metrics: Collection[str] = ()) -> Iterator[Score]:
@@ -109,7 +96,10 @@ def trajectories_so_far(run: RunFolder) -> Iterator[Trajectory]:
 
 def outcomes(run: RunFolder) -> Iterator[Outcome]:
     """Yield every finished chat in short, in the order of the file."""
-    scores, decisive = decisive_scores(run), decisive_of([run])
+    decisive = decisive_of([run])
+    scores: dict[tuple[str, int], list[Score]] = {}
+    for score in scores_so_far(run, decisive):
+        scores.setdefault((score.task_id, score.trial), []).append(score)
     for trajectory in trajectories_so_far(run):
         found = scores.get((trajectory.task_id, trajectory.trial), ())
         yield outcome(trajectory, found, decisive)

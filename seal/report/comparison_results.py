@@ -22,7 +22,7 @@ from seal.report.columns import (
     signed,
     with_interval,
 )
-from seal.report.grids import Grid, InParts, frequent, interval, number, told
+from seal.report.grids import Grid, InParts, frequent, interval, listed, number, told
 from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_markdown, latex, latex_comment, markdown, write_paragraphs
 from seal.report.printable import one_line
@@ -160,7 +160,7 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
         if alone["chats"]:
             yield (
                 f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared: "
-                + _named(alone["named"])
+                + listed([one_line(task, _LONGEST) for task in alone["named"]], _TASKS)
             )
     if pair["flips"] is not None:
         yield from _flip_lines(pair)
@@ -179,12 +179,6 @@ def matched_text(pair: Mapping[str, Any]) -> str:
         f"{matched['other_chats']} of {pair['other']}; their trials differ, so a pair is a task's "
         "goal, by its mean over trials"
     )
-
-
-def _named(tasks: Sequence[str]) -> str:
-    """Return the first of the tasks that one of two runs has alone."""
-    more = f", and {len(tasks) - _TASKS} more" if len(tasks) > _TASKS else ""
-    return ", ".join(one_line(task, _LONGEST) for task in tasks[:_TASKS]) + more
 
 
 def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
@@ -215,14 +209,12 @@ def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     if tested:
         yield f"  {tested}"
     for direction in ("won", "lost"):
-        turned = flips[direction]
-        named = ", ".join(
+        turned = [
             f"{one_line(flip['task'], _LONGEST)} ({flip_counts(flip, '->')})"
-            for flip in turned[:_TASKS]
-        )
-        more = f", and {len(turned) - _TASKS} more" if len(turned) > _TASKS else ""
+            for flip in flips[direction]
+        ]
         if turned:
-            yield f"  {direction}: {named}{more}"
+            yield f"  {direction}: {listed(turned, _TASKS)}"
 
 
 def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:

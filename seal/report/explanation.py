@@ -18,7 +18,7 @@ from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
-from seal.report.grids import Grid, told
+from seal.report.grids import Grid, listed, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
@@ -290,9 +290,8 @@ def _missing(missing: Mapping[str, Any]) -> Iterator[str]:
     trials = [f"{one['task']} trial {one['trial']}" for one in missing["trials"]]
     for what, names in (("tasks", missing["tasks"]), ("trials of other tasks", trials)):
         if names:
-            named = ", ".join(one_line(name, _LONGEST) for name in names[:MISSING])
-            more = f" and {len(names) - MISSING} more" if len(names) > MISSING else ""
-            yield f"missing from the run: {len(names)} {what}: {named}{more}"
+            named = listed([one_line(name, _LONGEST) for name in names], MISSING)
+            yield f"missing from the run: {len(names)} {what}: {named}"
 
 
 def percent(share: float | None) -> str:

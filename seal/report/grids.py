@@ -156,6 +156,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def listed(texts: Sequence[str], most: int, between: str = ", ") -> str:
+    """Return the first texts on one line, and how many more there are."""
+    more = [f"and {len(texts) - most} more"] if len(texts) > most else []
+    return between.join((*texts[:most], *more))
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One metric of one run: its mean with a 95 % interval, and how many scores stand behind it."""

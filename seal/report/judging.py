@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.report.columns import Columns, chance, figure, grid_of, with_interval
-from seal.report.grids import Grid, counted, interval
+from seal.report.grids import Grid, counted, interval, listed
 from seal.report.lanes import Lane
 
 if TYPE_CHECKING:
@@ -116,9 +116,8 @@ def _panel_notes(metric: str, found: Mapping[str, Any]) -> Iterator[str]:
             for goal in found["goals"]
             if pair["other"] in goal["wrong"] and pair["judge"] not in goal["wrong"]
         ]
-        more = f", and {len(tasks) - SHOWN} more" if len(tasks) > SHOWN else ""
-        told = ", ".join(tasks[:SHOWN]) + more
-        yield f"  {pair['judge']} is right and {pair['other']} is not: {told}"
+        named = listed(tasks, SHOWN)
+        yield f"  {pair['judge']} is right and {pair['other']} is not: {named}"
 
 
 def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seal.report.columns import spread
+from seal.report.columns import Columns, figure, grid_of, spread
 from seal.report.figure_layout import literal, styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
-from seal.report.grids import COMPACT, Grid, told
+from seal.report.grids import COMPACT, Grid, interval, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -135,23 +135,23 @@ def _pool_parts(
     yield from _calibrations(entries, names)
 
 
+_CALIBRATION: Columns = (
+    ("first score", "name"),
+    ("AUROC", figure("auroc")),
+    ("95 % interval", interval),
+    ("threshold", figure("threshold", "{:.3f}".format)),
+    ("turned away", figure("turned_away")),
+)
+
+
 def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
     """Yield how well the first score tells who needs a tool, where some queries need none."""
-    told = [(names[e["retriever"]], e["calibration"]) for e in entries if "calibration" in e]
+    told = [
+        e["calibration"] | {"name": names[e["retriever"]]} for e in entries if "calibration" in e
+    ]
     if told:
-        first = told[0][1]
-        columns = ("first score", "AUROC", "95 % interval", "threshold", "turned away")
-        rows = [
-            (
-                name,
-                f"{it['auroc']:.3f}",
-                f"[{it['low']:.3f}, {it['high']:.3f}]",
-                f"{it['threshold']:.3f}",
-                f"{it['turned_away']:.3f}",
-            )
-            for name, it in told
-        ]
-        yield Grid("", columns, rows)
+        first = told[0]
+        yield grid_of("", _CALIBRATION, told)
         yield (
             f"AUROC: {first['needing']} queries that need a tool against {first['without']} that "
             "need none; turned away: of the latter, below the threshold that keeps 95 % of the "
