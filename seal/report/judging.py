@@ -57,9 +57,8 @@ def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
     Args:
         summary: Of a run.
     """
-    for metric, compared in (summary.get("audit") or {}).items():
-        if panel := _panel_of(metric, compared):
-            yield from _panel(f"{metric}: ", *panel)
+    for metric, against, found in _panels(summary):
+        yield from _panel(f"{metric}: ", against, found)
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -68,18 +67,19 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
 
     parts: list[Grid | str] = []
     for lane in lanes:
-        for metric, compared in (lane.summary.get("audit") or {}).items():
-            if panel := _panel_of(metric, compared):
-                parts += _panel(f"{lane.label}, {metric}: ", *panel)
-                parts += _panel_notes("", panel[1])
+        for metric, against, found in _panels(lane.summary):
+            parts += _panel(f"{lane.label}, {metric}: ", against, found)
+            parts += _panel_notes("", found)
     return paragraphs(parts, wrapping=True) or None
 
 
-def _panel_of(metric: str, compared: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
-    """Return what the judges are held against, and how they do; None: there are not several."""
-    against = "people" if "people" in compared else "rules"
-    found = compared.get(against) if metric != "labels" else None
-    return (against, found) if found and "judges" in found else None
+def _panels(summary: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield each metric of several judges, what they are held against, and how they do."""
+    for metric, compared in (summary.get("audit") or {}).items():
+        against = "people" if "people" in compared else "rules"
+        found = compared.get(against) if metric != "labels" else None
+        if found and "judges" in found:
+            yield metric, against, found
 
 
 def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid]:
@@ -133,8 +133,8 @@ def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         if metric != "labels":
             for reference, found in compared.items():
                 yield from _audit(f"{metric} against {reference}", found)
-        if panel := _panel_of(metric, compared):
-            yield from _panel_notes(f"{metric}: ", panel[1])
+    for metric, _, found in _panels(summary):
+        yield from _panel_notes(f"{metric}: ", found)
     labels = audits.get("labels") or {}
     unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
     if unused:
