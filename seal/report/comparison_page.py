@@ -15,21 +15,8 @@ from seal.core import UsageError
 from seal.core.records import AtomicFile
 from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.study import CompareSettings, study
+from seal.report import comparison_results as results
 from seal.report.chat_records import decisive_of
-from seal.report.comparison_results import (
-    difference_grids,
-    entries_of,
-    excluded_lines,
-    family_of,
-    flip_counts,
-    further_grids,
-    matched_text,
-    mcnemar_text,
-    notes_of,
-    preference_lines,
-    title_of,
-    told_entries,
-)
 from seal.report.lanes import Lane, measure_differences
 from seal.report.pages import (
     Bar,
@@ -79,7 +66,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         return task_link(task, places[name], trial, step)
 
     try:
-        content = study(runs, CompareSettings(), family_of(played), decisive_of(played))
+        content = study(runs, CompareSettings(), results.family_of(played), decisive_of(played))
     except UsageError:  # no task in common: nothing stands beside each other
         return None
     return _body(content, runs, address)
@@ -106,10 +93,10 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
 
     page = render(
         "comparison_page.html",
-        title=title_of(content),
+        title=results.title_of(content),
         runs=content["runs"],
         links=reports,
-        notes=notes_of(content),
+        notes=results.notes_of(content),
         protocol=content["protocol"],
         body=_body(content, runs, address),
         **inline(scripted=False),
@@ -156,7 +143,7 @@ class _Pair:
     def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
         """Return what the template takes."""
         pair, content = self._pair, self._content
-        entries = entries_of(content, pair)
+        entries = results.entries_of(content, pair)
         ways = {
             (entry["metric"], way): self._differing(f"{place}-{way}", entry, way)
             for place, entry in enumerate(entries, 1)
@@ -166,24 +153,28 @@ class _Pair:
         def counted(entry: Mapping[str, Any], way: str) -> str:
             return ways[entry["metric"], way].counted
 
-        told = told_entries(content, pair)
+        def tables(entries: Sequence[Mapping[str, Any]]) -> Markup:
+            grids = results.difference_grids(content, pair, entries, counted)
+            return paragraphs(grids, wrapping=True)
+
+        told = results.told_entries(content, pair)
         others = [entry for entry in entries if entry not in told]
         judged = pair["win_rate"] is not None
         return {
             "pair": pair,
-            "matched": matched_text(pair).replace("matched", "Matched", 1),
+            "matched": results.matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
             "forest": _forest(pair, told),
-            "told": paragraphs(difference_grids(content, pair, told, counted), wrapping=True),
-            "others": paragraphs(difference_grids(content, pair, others, counted), wrapping=True),
+            "told": tables(told),
+            "others": tables(others),
             "count": len(others),
             "flips": list(self._flips(runs)),
-            "mcnemar": mcnemar_text((pair["flips"] or {}).get("mcnemar")),
-            "further": paragraphs(further_grids(pair), wrapping=True),
-            "judged": paragraphs(preference_lines(pair) if judged else ()),
+            "mcnemar": results.mcnemar_text((pair["flips"] or {}).get("mcnemar")),
+            "further": paragraphs(results.further_grids(pair), wrapping=True),
+            "judged": paragraphs(results.preference_lines(pair) if judged else ()),
             "goals": list(self._goals()) if judged else [],
             "tasks": [way for way in ways.values() if way.shown],
-            "excluded": paragraphs(excluded_lines(content, pair)),
+            "excluded": paragraphs(results.excluded_lines(content, pair)),
         }
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
@@ -220,7 +211,7 @@ class _Pair:
             yield self._list(way, title, flips, partial(self._flip, parted))
 
     def _flip(self, parted: Mapping[Chat, Parting | None], flip: Mapping[str, Any]) -> Markup:
-        task, counts = flip["task"], flip_counts(flip, "→")
+        task, counts = flip["task"], results.flip_counts(flip, "→")
         if not flip["flipped"]:  # no trial of both turned
             return _item(task, counts, *self._links(task))
         trial = flip["flipped"][0]
