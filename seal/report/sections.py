@@ -86,7 +86,7 @@ class OwnSection:
 
     title: str
     body: str
-    """`module:function`, which takes the lanes and returns the HTML or None."""
+    """`module:function` below `seal.report`; it takes the lanes and returns the HTML or None."""
     metric: str = ""
     """Some lane has it; empty: whatever lanes there are."""
     runs: int = 1
@@ -102,7 +102,7 @@ class OwnSection:
             or (self.applies is not None and not self.applies(lanes))
         ):
             return None
-        body: Markup | None = load_dotted(self.body)(lanes)
+        body: Markup | None = load_dotted(f"seal.report.{self.body}")(lanes)
         return body
 
 
@@ -138,27 +138,21 @@ class ForeignSection:
 
 
 OURS = {
-    "summary": OwnSection("Summary", "seal.report.sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "seal.report.errata:section", applies=some_corrected),
-    "published": OwnSection("Published figures", "seal.report.paper:section", applies=has_paper),
-    "comparison": OwnSection("Comparison", "seal.report.comparison_page:section", runs=2),
-    "roles": OwnSection(
-        "What each role did", "seal.report.role_section:section", applies=helpers_spoke
-    ),
-    "explanation": OwnSection(
-        "Why goals failed", "seal.report.explanation:section", applies=some_failed
-    ),
+    "summary": OwnSection("Summary", "sections:summary_section"),
+    "errata": OwnSection("Corrected gold", "errata:section", applies=some_corrected),
+    "published": OwnSection("Published figures", "paper:section", applies=has_paper),
+    "comparison": OwnSection("Comparison", "comparison_page:section", runs=2),
+    "roles": OwnSection("What each role did", "role_section:section", applies=helpers_spoke),
+    "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
     "breakdown": OwnSection(
-        "By category and augmentation", "seal.report.breakdown:section", applies=by_category
+        "By category and augmentation", "breakdown:section", applies=by_category
     ),
-    "judges": OwnSection("Judges", "seal.report.judging:section", applies=audited),
-    "missions": OwnSection("Missions", "seal.report.missions:section", applies=missions_typed),
-    "error_patterns": OwnSection("Error patterns", "seal.report.error_patterns:section", "ife"),
-    "users": OwnSection("Users", "seal.report.users:section", INSTRUCTION),
-    "charts": OwnSection("Charts", "seal.report.sections:chart_section"),
-    "ceiling": OwnSection(
-        "Where the ceiling is below 1.000", "seal.report.sections:ceiling_section"
-    ),
+    "judges": OwnSection("Judges", "judging:section", applies=audited),
+    "missions": OwnSection("Missions", "missions:section", applies=missions_typed),
+    "error_patterns": OwnSection("Error patterns", "error_patterns:section", "ife"),
+    "users": OwnSection("Users", "users:section", INSTRUCTION),
+    "charts": OwnSection("Charts", "sections:chart_section"),
+    "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
 }
 """In the order of the report."""
 
