@@ -215,7 +215,7 @@ def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return the figure of an ablation of similarity by its name; of any other nothing.
+    """Return the figure of an ablation of similarity by its name; empty for other ablations.
 
     Args:
         content: Of comparison.json.

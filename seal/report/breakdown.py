@@ -1,9 +1,9 @@
 """Scores and turn counts by category of scenario and by tool augmentation.
 
 Source: ToolSandbox (Lu et al., 2024), Tables 5 (similarity) and 11 (turn count); here categories
-and augmentations are rows. The groups are those of summary.json: a task counts in each category
-whose tag is true of it, and in one augmentation, so that scrambled variants, which have distraction
-tools too, do not count again under these.
+and augmentations are rows. The groups are those of summary.json. A task counts in each category
+whose tag is true of it, but in one augmentation only. So scrambled variants, which have distraction
+tools too, are not counted again under distraction tools.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ def view(
 
     Raises:
         UnknownNameError: No such task; names the closest.
-        UsageError: The text fits several tasks, the task was not played in this trial, or patterns
-            are asked for that were not measured, or of one task.
+        UsageError: The text fits several tasks, or the task was not played in this trial. Or
+            patterns were not measured, or are asked for with a task or with `follow`.
     """
     from rich.console import Console
 

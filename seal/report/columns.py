@@ -27,7 +27,7 @@ def grid_of(title: str, columns: Columns, entries: Iterable[Any]) -> Grid:
 
 
 def spread(found: Mapping[str, Any]) -> str:
-    """Return mean ± deviation of an entry, `n/a` without a mean; of one sample the latter is NA."""
+    """Return mean ± deviation of an entry; `n/a` without a mean, NA without a deviation."""
     if found.get("mean") is None:
         return "n/a"
     deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
@@ -40,7 +40,7 @@ def chance(p: float | None) -> str:
 
 
 def holm_chance(entry: Mapping[str, Any]) -> str:
-    """Return the corrected p of an entry; empty where it was tested outside of the family."""
+    """Return the corrected p of an entry; empty if its metric is outside the family."""
     return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
 
 

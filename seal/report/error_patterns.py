@@ -273,8 +273,8 @@ def environment_of(
 ) -> str:
     """Return the environment of a goal.
 
-    It is the task's tag `environment`, else the most frequent category of the tools that the goal
-    needs, else of those that it was offered, else the world, else `-`.
+    It is the first of these that exists: the task's tag `environment`; the most frequent category
+    of the tools that the goal needs; the same of the tools that it was offered; the world; `-`.
     """
     tag = task.tags.get("environment")
     if isinstance(tag, str) and tag:

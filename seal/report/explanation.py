@@ -144,8 +144,8 @@ def _played(run: RunFolder) -> bool:
 def _decided(lane: Lane) -> bool:
     """Tell whether there is a verdict to explain.
 
-    Where a benchmark declares its own success and is not installed, a run that is scored again has
-    no value of that metric; only its infrastructure's failures can be explained then.
+    A benchmark may declare its own success. If it is not installed, a run that is scored again has
+    no value of that metric. Then only failures of the infrastructure can be explained.
     """
     success = lane.run.declared().get("success")
     has_value = not success or lane.metrics.get(success, {}).get("n")
@@ -334,7 +334,7 @@ def example_lines(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return the waterfall by its name; of a run without goals nothing.
+    """Return the waterfall by its name; empty if the run has no goals.
 
     Args:
         content: Of explanation.json.

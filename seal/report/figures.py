@@ -40,7 +40,7 @@ class Mark(NamedTuple):
     x: float
     y: float
     vertical: Lengths | None = None
-    """None, of all marks of a series: it has no such whiskers."""
+    """None: no such whiskers; then no mark of the series may have them."""
     horizontal: Lengths | None = None
     text: str = ""
     """Stands beside the point."""
@@ -130,7 +130,7 @@ def draw_series(axes: Any, series: Series) -> Any:
 
 
 def _sides(whiskers: Sequence[Lengths | None]) -> list[list[float]] | None:
-    """Return all lengths at the one side, and all at the other; None where marks have none."""
+    """Return the lengths at the first side and at the second; None without whiskers."""
     lengths = [each for each in whiskers if each is not None]
     return [[each[side] for each in lengths] for side in (0, 1)] if lengths else None
 

@@ -136,7 +136,7 @@ class Pieces:
             room: Bytes that both may have.
 
         Returns:
-            None where both have no room; the page then has none of the pieces either.
+            None if both together have no room; then the page has none of the pieces either.
         """
         numbers, first = [], len(self._numbers)
         new: dict[str | bytes, int] = {}

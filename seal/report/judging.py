@@ -49,10 +49,10 @@ _GOALS: Columns = (
 
 
 def judge_tables(summary: Mapping[str, Any]) -> Iterator[Grid]:
-    """Yield how each judge of a panel does against people, and where rules alone decide, these.
+    """Yield how the judges of each panel agree with people, or with rules if no people judged.
 
-    Tables of the judges, of pairs of which one is right more often than by chance, and of the goals
-    on which most judges differ.
+    The first table has the judges. The second has pairs that differ by more than chance. The third
+    has the goals on which most judges differ.
 
     Args:
         summary: Of a run.

@@ -26,7 +26,7 @@ HEADLINE = tuple(name for family in FAMILIES for name in (*family.main_of_some, 
 like the largest K."""
 
 _OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some)
-"""Those that need a gold of their own kind: of other benchmarks nobody misses them."""
+"""Those that need gold of their own kind; other benchmarks are not expected to have them."""
 
 ENOUGH = 0.25
 """Least share of goals that one of these applies to, to be in the short table."""
@@ -91,9 +91,9 @@ def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
 
 
 def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
-    """Return the names of what the runs measured differently; empty where they can be compared.
+    """Return the names of what the runs measured differently; empty if they can be compared.
 
-    How often each task was played is none of it: a mean is one over all trials.
+    The number of trials does not count: a mean is over all trials.
     """
     measures = [run.manifest().get("measure") or {} for run in runs]
     names = sorted({name for measure in measures for name in measure} - {"trials"})
@@ -129,9 +129,9 @@ Rows = dict[str, dict[str, Estimate]]
 
 
 def headline_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
-    """Return the metrics that the runs' benchmarks declare for the short table; none: the usual.
+    """Return the metrics that the runs' benchmarks declare for the short table; empty: `HEADLINE`.
 
-    A run that tells of none, as those of before, has those of its benchmark where it is installed.
+    Older runs do not hold them; then they are read from the benchmark, if it is installed.
     """
     return tuple(dict.fromkeys(chain.from_iterable(map(_headline, runs))))
 
@@ -145,16 +145,14 @@ def _headline(run: RunFolder) -> Sequence[str]:
 def main_metrics(
     lanes: Sequence[Mapping[str, Mapping[str, Any]]], headline: Sequence[str] = ()
 ) -> list[str]:
-    """Return the metrics of the short table (`HEADLINE`); all where none of them is there.
+    """Return the metrics of the short table (`HEADLINE`); all metrics if there is none of them.
 
-    One's own follow the first.
-
-    One that needs a gold of its own kind is there where it applies to enough goals of a lane
-    (`ENOUGH`).
+    The user's own metrics follow the first. A metric that needs gold of its own kind is included if
+    it applies to enough goals of a lane (`ENOUGH`).
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
-        headline: Metrics of the table instead, however few goals they apply to (`headline_of`).
+        headline: Metrics that replace `HEADLINE`, even if few goals have them (`headline_of`).
     """
     names = {name for metrics in lanes for name in metrics}
     valued = {name for lane in lanes for name, entry in lane.items() if (entry or {}).get("n")}
@@ -176,7 +174,7 @@ def main_metrics(
 
 
 def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
-    """Return the metrics of gold of their own kind that apply to too few goals for the short table.
+    """Return the metrics that need gold of their own kind but apply to too few goals.
 
     Args:
         lanes: Of each, metric to its entry in summary.json.

@@ -225,7 +225,7 @@ class WorldLog:
 
 
 def world_changes(trajectory: Trajectory, initial_state: Tables | None) -> dict[int, WorldChange]:
-    """Return what each step did to the world, by `Step.index`; none of those that did nothing."""
+    """Return what steps did to the world, by `Step.index`; steps that did nothing are left out."""
     log = WorldLog(initial_state)
     found = ((step.index, log.change(step)) for step in trajectory.steps)
     return {index: change for index, change in found if change is not None}
@@ -270,7 +270,7 @@ ChangedRow = tuple[str, str, list[tuple[Any, ...]]]
 
 
 def change_rows(change: TableChange) -> list[ChangedRow]:
-    """Return each row that came, went or changed; of a changed one the first cell names it."""
+    """Return each row that came, went or changed; the first cell of a changed row names it."""
     rows: list[ChangedRow] = [("added", "+", [*row.items()]) for row in change.added]
     rows += [("removed", "-", [*row.items()]) for row in change.removed]
     for row in change.changed:

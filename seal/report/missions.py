@@ -211,7 +211,7 @@ def runs_of(lanes: Sequence[Lane]) -> dict[str, list[Mission]]:
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the tables and a pyramid a run; None where no mission has a type."""
+    """Return the tables, and a pyramid for each run; None if no mission has a type."""
     runs = runs_of(lanes)
     tables = mission_tables(runs)
     if not tables:

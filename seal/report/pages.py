@@ -75,7 +75,7 @@ class Listing(NamedTuple):
 
     @property
     def counted(self) -> Markup:
-        """The number of items, which leads to their list; of none it leads nowhere."""
+        """The number of items, which links to their list unless it is 0."""
         count = len(self.shown) + self.more
         return cell(f"{count}", href=f"#{self.anchor}" if count else "")
 

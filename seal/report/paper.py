@@ -50,8 +50,7 @@ class Row(NamedTuple):
     """`published`, `here`, the label of what was measured, or what it is less."""
     figures: Mapping[str, float | str]
     outside: frozenset[str] | None = None
-    """Of a difference, the headings whose published figure our 95 % interval does not hold; None:
-    it is no difference."""
+    """Headings whose published figure is outside our 95 % interval; None of other rows."""
 
     def number(self, heading: str) -> float | None:
         """Return a figure; None where there is none, or a text."""
@@ -265,7 +264,7 @@ def _estimate(lane: Lane, metric: str) -> Estimate:
 
 
 def _is_outside(published: PublishedTable, each: Measured, heading: str, other: float) -> bool:
-    """Tell whether our interval does not hold a published figure; false where there is none."""
+    """Tell whether a published figure is outside our interval; false without an interval."""
     metric = published.columns.get(heading)
     found = _estimate(each.what, metric) if metric else Estimate(None)
     if found.low is None or found.high is None or found.low == found.high:

@@ -95,7 +95,7 @@ def _by_heading(table: PaperTable, rows: list[Row]) -> Iterator[Series]:
 
 
 def _over_rows(table: PaperTable, rows: list[Row], ticks: Sequence[str]) -> Iterator[Series]:
-    """Yield a series for each heading and whoever has figures of it."""
+    """Yield a series for each heading and each source that has figures of it."""
     whose_all = dict.fromkeys(row.whose for row in rows)
     for number, (whose, heading) in enumerate(product(whose_all, table.headings)):
         known = [(ticks.index(r.name), r.number(heading)) for r in rows if r.whose == whose]

@@ -176,7 +176,7 @@ class Filled(NamedTuple):
 def paper_tables(
     name: str, paths: Sequence[Path], table: str | None = None, beside: str | None = None
 ) -> Filled:
-    """Return the tables of a paper with ours, those that what is given has something for.
+    """Return the tables of a paper for which the folders have figures, with ours filled in.
 
     Args:
         name: Of a benchmark or paper.

@@ -1,4 +1,4 @@
-"""Tasks and chats as pieces of HTML, of which a page that is one file has each once."""
+"""Tasks and chats as pieces of HTML; a page that is one file holds equal pieces once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOLD = 500
 _START = 160
 """Characters that stand for a folded text."""
 _SCORES, _TABLES = 2_000, 64
-"""Scores and tables, most of which many chats share, that are not drawn anew."""
+"""Scores and tables that are kept: most are the same in many chats."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Texts that strangers wrote, made safe to print.
 
-What a model or an API says is untrusted: an escape sequence in it could recolour, rewrite or
-retitle the reader's terminal, and a bidirectional override could show words in another order than
-they were written.
+What a model or an API says is untrusted. An escape sequence in it could recolour, rewrite or
+retitle the reader's terminal. A bidirectional override could show words in another order than they
+were written.
 """
 
 from __future__ import annotations

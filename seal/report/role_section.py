@@ -31,7 +31,7 @@ MEANINGS: dict[Outcome, str] = {
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the table with links to the steps of planners, verifiers and checkers.
 
-    None where no such role did something in one of the runs.
+    None if no such role did something in any run.
     """
     rows, lists = [], []
     for place, lane in enumerate(lanes):

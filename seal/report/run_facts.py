@@ -145,7 +145,7 @@ def _holding(folder: Path, name: str, depth: int = DEPTH) -> Iterator[Path]:
 
 
 def folder_at(folder: Path, inner: str, name: str) -> Path | None:
-    """Return the folder of a run or an experiment without a look at others; None: there is none.
+    """Return the folder of a run or an experiment, without reading others; None: there is none.
 
     Args:
         folder: The one that is looked through.
@@ -164,7 +164,7 @@ def folder_at(folder: Path, inner: str, name: str) -> Path | None:
 
 
 def facts_of(run: RunFolder, name: str = "") -> RunFacts:
-    """Return what is told of a run; of a damaged one, that it is.
+    """Return a run in short; `state` tells if it is damaged.
 
     Args:
         run: Its folder.

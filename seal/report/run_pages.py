@@ -41,7 +41,7 @@ from seal.runs.run_folder import REFUSED, RunFolder
 FIRST, PORTION = 100, 1_000
 """Rows of the table of tasks in the first block, and in each other one."""
 COLUMNS = 4
-"""Metrics of runs that the table of tasks shows, over all of them; of each run one at least."""
+"""Metrics in the table of tasks, over all runs together; each run has at least one."""
 EARLY = ("Summary", "Charts")
 """Sections that stand before the table of tasks; they need summary.json alone."""
 ORDER = ("run", "ceiling", "floor")
@@ -278,7 +278,7 @@ class RunPages:
         return [round(fmean(values[n]), 4) if n in values else None for n in self._columns]
 
     def task(self, place: int) -> Iterator[str]:
-        """Yield the pieces of what a task asks; none where no run has the task any more."""
+        """Yield the pieces that show a task; none if no run has the task any more."""
         task = self._task(self.rows[place].task_id)
         return iter(()) if task is None else task_pieces(task)
 
@@ -302,7 +302,7 @@ class RunPages:
         return chat_pieces(chat, notes, scores, self._decisive, told)
 
     def block(self, key: str) -> str | None:
-        """Return the text of a block, JSON or HTML; None where there is none of this key."""
+        """Return the text of a block, JSON or HTML; None: no block has this key."""
         kind, *places = key.removesuffix(".json").removesuffix(".html").split("/")
         made = self._makers.get(kind)
         if made is None or not all(map(_NUMBER.fullmatch, places)):

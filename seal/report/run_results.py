@@ -90,10 +90,10 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Renderabl
 
 
 def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:
-    """Return the lines below `summary_table`, printable, to be wrapped by the terminal alone.
+    """Return the lines below `summary_table`, printable; the terminal wraps them.
 
-    Counts of tasks and stop reasons; the metrics without any value, with the reason; where tasks
-    failed, the errors with their counts, and how to see one of the chats.
+    They tell counts of tasks and stop reasons, and the metrics without any value, with the reason.
+    If tasks failed, they tell the errors with their counts, and how to see one of the chats.
 
     Args:
         run: A run that has been scored.
@@ -182,7 +182,7 @@ def _pools_own(run: RunFolder) -> list[str]:
 
 
 def missing_notes(lanes: Sequence[Lane]) -> list[str]:
-    """Return which files of scored runs are gone, what a report lacks without them, and the repair.
+    """Return which files of scored runs are missing, what the report then lacks, and the repair.
 
     Args:
         lanes: Runs beside their baselines.
@@ -269,7 +269,7 @@ def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
 
 
 def spent_words(state: Progress) -> Iterator[str]:
-    """Yield what stands beside how far a run is: errors, tokens, dollars; none that is nothing."""
+    """Yield errors, tokens and dollars of a run in progress, as far as there are any."""
     if state.errors:
         yield counted(state.errors, "error")
     if state.tokens:

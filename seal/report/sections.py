@@ -108,7 +108,7 @@ class OwnSection:
 
 @dataclass(frozen=True, slots=True)
 class ForeignSection:
-    """A section that is none of ours, held to what a section gives."""
+    """A section of a plug-in or benchmark; what it returns is checked."""
 
     section: Section
     title: str
@@ -291,7 +291,7 @@ def _by_tags(lanes: Sequence[Lane], metric: str) -> Iterator[Markup]:
 def _grouped(
     lanes: Sequence[Lane], metric: str, title: str, headings: Mapping[str, str]
 ) -> Markup | None:
-    """Draw groups under their headings; None where a group is hardly more than one goal."""
+    """Draw groups under their headings; None if a group has hardly more than one goal."""
     if len(headings) < 2 or _goals_of(lanes, metric, headings) < LEAST * len(headings):
         return None
     groups = [

@@ -113,9 +113,9 @@ def _queries(entry: Mapping[str, Any]) -> str:
 
 
 def _figure_of(entry: Mapping[str, Any], metric: str) -> Mapping[str, Any]:
-    """Return {mean, deviation} of a metric; None where no run has it.
+    """Return {mean, deviation} of a metric; both are None if no run has it.
 
-    Those of `tokens` are those in and out of a goal together, whose deviations do not add up.
+    `tokens` is the sum of the tokens in and out of a goal; it has no deviation.
     """
     if metric == "tokens":
         means = [_figure_of(entry, name)["mean"] for name in ("tokens_in", "tokens_out")]

@@ -290,7 +290,7 @@ def _verdict_lines(
 
 
 def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: str) -> str:
-    """Return who gives the outcome: a role of the chat, such as the checker, never does."""
+    """Return who decided the outcome; it is never a role of the chat, such as the checker."""
     if label == "error" or metric != DECISIVE[0]:
         return "outcome"
     by = {score.details.get("by") for score in scores if score.metric == metric}

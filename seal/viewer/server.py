@@ -173,7 +173,7 @@ class _Pages:
         return self._made(lambda: "".join(self._shelf.page(names, **how)))
 
     def block(self, request: Request) -> Response:
-        """Answer with a part of such a page."""
+        """Answer with a part of the page of runs."""
         key, names = request.path_params["key"], request.query_params.getlist("run")
         kind = "json" if key.endswith(".json") else "html"
         return self._made(lambda: self._shelf.block(names, key), kind)

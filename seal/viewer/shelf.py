@@ -110,7 +110,7 @@ class Shelf:
         return self._path(name, RETRIEVAL.name)
 
     def facts(self) -> list[RunFacts]:
-        """Return what is told of each run; of one with links that lead out, that it is damaged."""
+        """Return each run in short; a run with links that lead out is told to be damaged."""
         return list(starmap(self._facts, self.runs().items()))
 
     def _facts(self, name: str, run: RunFolder) -> RunFacts:
