@@ -19,7 +19,7 @@ from seal.experiments.ablation.similarity import VARIANTS
 from seal.report.columns import DIFFERENCE, Cell, Columns, figure, grid_of, signed, with_interval
 from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker
-from seal.report.grids import Grid, frequent, interval, number, told
+from seal.report.grids import Grid, frequent, grouped, interval, number, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import paragraphs
@@ -198,17 +198,17 @@ def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
 def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield for the told metrics why pairs have no value, and of which two conditions they are."""
     told = content["protocol"]["told"]
-    metrics: dict[tuple[str, str], list[str]] = {}
-    for entry in content["comparisons"]:
-        if entry["metric"] in told and entry["excluded"]:
-            compared = f"{entry['run']} less {entry['other']}"
-            reasons = frequent(entry["excluded"], _REASONS, _LONGEST)
-            metrics.setdefault((compared, reasons), []).append(entry["metric"])
-    pairs: dict[str, list[str]] = {}
-    for (compared, reasons), named in metrics.items():
-        text = f"{', '.join(named)}: pairs without values: {reasons}"
-        pairs.setdefault(text, []).append(compared)
-    every = {f"{entry['run']} less {entry['other']}" for entry in content["comparisons"]}
+    entries = [(f"{it['run']} less {it['other']}", it) for it in content["comparisons"]]
+    metrics = grouped(
+        ((compared, frequent(entry["excluded"], _REASONS, _LONGEST)), entry["metric"])
+        for compared, entry in entries
+        if entry["metric"] in told and entry["excluded"]
+    )
+    pairs = grouped(
+        (f"{', '.join(named)}: pairs without values: {reasons}", compared)
+        for (compared, reasons), named in metrics.items()
+    )
+    every = {compared for compared, _ in entries}
     for text, named in pairs.items():
         whole = len(every) > 1 and every == {*named}
         yield f"{'every comparison' if whole else ', '.join(named)}: {text}"

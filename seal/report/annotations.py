@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Score, Tables, Task, Trajectory
@@ -12,7 +13,7 @@ from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
-from seal.report.grids import counted, listed
+from seal.report.grids import counted, grouped, listed
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
@@ -71,17 +72,15 @@ def annotate(
         scores: Scores of this task and trial.
     """
     known = _of_world(task, trajectory, scores) if _has_world(task, trajectory) else Annotations()
-    marks: dict[int, list[Mark]] = {}
-    for index, mark in (
-        *_reached(known.goals),
-        *_happened(trajectory),
-        *_printed(trajectory),
-        *_answered(trajectory),
-        *_flags(scores),
-        *_faults(scores),
-    ):
-        marks.setdefault(index, []).append(mark)
-    return replace(known, marks=marks)
+    marks = chain(
+        _reached(known.goals),
+        _happened(trajectory),
+        _printed(trajectory),
+        _answered(trajectory),
+        _flags(scores),
+        _faults(scores),
+    )
+    return replace(known, marks=grouped(marks))
 
 
 def _has_world(task: Task | None, trajectory: Trajectory) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from seal.core import Score, Trajectory
 from seal.evaluation.goals import WORST_FIRST, decides, state_of
+from seal.report.grids import grouped
 from seal.runs.lines import Tail
 from seal.runs.run_folder import RunFolder
 
@@ -94,12 +95,15 @@ def trajectories_so_far(run: RunFolder) -> Iterator[Trajectory]:
     yield from Tail(run.trajectories_path, Trajectory).read()
 
 
+def by_chat(scores: Iterable[Score]) -> dict[tuple[str, int], list[Score]]:
+    """Return the scores of each chat by task id and trial."""
+    return grouped(((score.task_id, score.trial), score) for score in scores)
+
+
 def outcomes(run: RunFolder) -> Iterator[Outcome]:
     """Yield every finished chat in short, in the order of the file."""
     decisive = decisive_of([run])
-    scores: dict[tuple[str, int], list[Score]] = {}
-    for score in scores_so_far(run, decisive):
-        scores.setdefault((score.task_id, score.trial), []).append(score)
+    scores = by_chat(scores_so_far(run, decisive))
     for trajectory in trajectories_so_far(run):
         found = scores.get((trajectory.task_id, trajectory.trial), ())
         yield outcome(trajectory, found, decisive)

@@ -18,7 +18,7 @@ from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
-from seal.report.grids import Grid, listed, told
+from seal.report.grids import Grid, grouped, listed, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
@@ -154,9 +154,7 @@ def _decided(lane: Lane) -> bool:
 
 def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, Any]:
     """Return what a page shows of a run."""
-    by_stage: dict[str, list[Mapping[str, Any]]] = {}
-    for found in content["attributions"]:
-        by_stage.setdefault(found["stage"], []).append(found)
+    by_stage = grouped((found["stage"], found) for found in content["attributions"])
 
     def counted(row: Mapping[str, Any]) -> str:
         return cell(str(row["goals"]), href=f"#{_anchor(place, row)}")

@@ -16,7 +16,7 @@ from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Tra
 from seal.core.canonical import canonical_json
 from seal.evaluation.goals import USER, decides, state_of
 from seal.experiments.sweep import files as sweeps
-from seal.report.chat_records import deciding_metric, decisive_of
+from seal.report.chat_records import by_chat, deciding_metric, decisive_of
 from seal.report.lanes import model_name
 from seal.runs.feedback import is_rejection
 from seal.runs.run_folder import RunFolder
@@ -229,10 +229,7 @@ def _messages(source: _Source) -> Iterator[Row]:
 
 def _tasks(source: _Source) -> Iterator[Row]:
     decisive = decisive_of([source.run])
-    scores: dict[tuple[str, int], list[Score]] = {}
-    for score in source.run.scores():
-        if score.metric in decisive:
-            scores.setdefault((score.task_id, score.trial), []).append(score)
+    scores = by_chat(score for score in source.run.scores() if score.metric in decisive)
     for chat in source.run.trajectories():
         task = source.tasks.get(chat.task_id)
         outcomes = _outcomes(chat, scores.get((chat.task_id, chat.trial), []), decisive)

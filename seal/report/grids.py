@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seal.evaluation.goals import UNDECIDED
 from seal.report.printable import one_line, printable
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from seal.report.fitted import Fitted
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 """Look of a table that is readable at 80 columns."""
@@ -154,6 +157,14 @@ def interval(entry: Mapping[str, Any]) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a number with what it counts: `1 trial`, `2 trials`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Return each key with its values; keys and values keep their order."""
+    found: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def listed(texts: Sequence[str], most: int, between: str = ", ") -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seal.report.columns import Columns, figure, grid_of, spread
 from seal.report.figure_layout import literal, styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
-from seal.report.grids import COMPACT, Grid, interval, told
+from seal.report.grids import COMPACT, Grid, grouped, interval, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -359,10 +359,8 @@ def _lacking(entries: Entries, metric: str) -> list[str]:
 
 def _by_reason(entries: Entries) -> Iterator[tuple[str, str, str]]:
     """Yield each retriever and reason why it has no figure, with the pools."""
-    pools: dict[tuple[str, str], list[str]] = {}
-    for entry in entries:
-        reason = entry.get("unavailable", "no query with relevant tools")
-        pools.setdefault((entry["retriever"], reason), []).append(entry["pool"])
+    untold = "no query with relevant tools"
+    pools = grouped(((e["retriever"], e.get("unavailable", untold)), e["pool"]) for e in entries)
     for (retriever, reason), met in pools.items():
         yield retriever, reason, ", ".join(dict.fromkeys(met))
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import islice, starmap, takewhile
+from itertools import chain, islice, starmap, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Generic
@@ -25,8 +25,9 @@ from seal.core import DataError, Score, Task, Trajectory
 from seal.core.plain import json_text as compact_json
 from seal.core.records import Record, decode
 from seal.report.annotations import annotate
-from seal.report.chat_records import decisive_of, outcome_label
+from seal.report.chat_records import by_chat, decisive_of, outcome_label
 from seal.report.gold import json_text
+from seal.report.grids import grouped
 from seal.report.lanes import ShortTable, lanes_of, measure_differences, model_name
 from seal.report.pages import stream
 from seal.report.pieces import ChatFacts, chat_pieces, task_pieces
@@ -261,20 +262,17 @@ class RunPages:
             run: Whose they are.
             among: Ids of tasks: of each metric only the scores before the first of another task.
         """
-        found: dict[Key, list[Score]] = {}
-        for metric in dict.fromkeys((*self._decisive, *self._columns)):
-            scores = scores_of(run.scores_path, (metric,))
-            if among is not None:
-                scores = takewhile(lambda score: score.task_id in among, scores)
-            for score in scores:
-                found.setdefault((score.task_id, score.trial), []).append(score)
-        return found
+        metrics = dict.fromkeys((*self._decisive, *self._columns))
+        if among is None:
+            return by_chat(scores_of(run.scores_path, metrics))
+        first = (
+            takewhile(lambda score: score.task_id in among, scores_of(run.scores_path, (metric,)))
+            for metric in metrics
+        )
+        return by_chat(chain.from_iterable(first))
 
     def _values(self, scores: Iterable[Score]) -> list[float | None]:
-        values: dict[str, list[float]] = {}
-        for score in scores:
-            if score.value is not None:
-                values.setdefault(score.metric, []).append(score.value)
+        values = grouped((score.metric, score.value) for score in scores if score.value is not None)
         return [round(fmean(values[n]), 4) if n in values else None for n in self._columns]
 
     def task(self, place: int) -> Iterator[str]:
