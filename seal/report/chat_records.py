@@ -69,20 +69,6 @@ def reason_of(score: Score) -> str:
     return score.reason or str(score.details.get("reason") or "")
 
 
-def outcome(
-    trajectory: Trajectory, scores: Iterable[Score], decisive: Sequence[str] = DECISIVE
-) -> Outcome:
-    """Return one chat in short."""
-    return Outcome(
-        task_id=trajectory.task_id,
-        trial=trajectory.trial,
-        label=outcome_label(trajectory.failed, scores, decisive),
-        stop=trajectory.stops[-1].reason if trajectory.stops else "",
-        calls=sum(1 for _ in trajectory.calls()),
-        error=next((stop.error for stop in trajectory.stops if stop.error), ""),
-    )
-
-
 def scores_so_far(run: RunFolder, metrics: Collection[str] = ()) -> Iterator[Score]:
     """Yield the scores of some metrics, of all where none is named; nothing of an unscored run."""
     for score in Tail(run.scores_path, Score, saying=metrics).read():
@@ -104,6 +90,13 @@ def outcomes(run: RunFolder) -> Iterator[Outcome]:
     """Yield every finished chat in short, in the order of the file."""
     decisive = decisive_of([run])
     scores = by_chat(scores_so_far(run, decisive))
-    for trajectory in trajectories_so_far(run):
-        found = scores.get((trajectory.task_id, trajectory.trial), ())
-        yield outcome(trajectory, found, decisive)
+    for chat in trajectories_so_far(run):
+        mine = scores.get((chat.task_id, chat.trial), [])
+        yield Outcome(
+            chat.task_id,
+            chat.trial,
+            outcome_label(chat.failed, mine, decisive),
+            chat.stops[-1].reason if chat.stops else "",
+            sum(1 for _ in chat.calls()),
+            next((stop.error for stop in chat.stops if stop.error), ""),
+        )
