@@ -85,7 +85,7 @@ class Config:
             if name not in known:
                 close = nearest(name, known)
                 hint = f"; did you mean {close}?" if close else ""
-                yield f"the environment variable {name} is ignored: no flag is called so{hint}"
+                yield f"the environment variable {name} is ignored: no flag has this name{hint}"
 
     def _value(self, flag: str, repeats: bool) -> Any:
         if self.environment.get(variable(flag)):

@@ -47,7 +47,7 @@ class Option:
     """As they are typed; none: `--` and the field's name."""
     metavar: str | None = None
     words: Any = None
-    """Type of what is typed; None: that of the field."""
+    """Type of what is typed; None: that of the field, or a text that is to be read."""
     read: Reader | None = None
     """None: the value is what is typed."""
     setting: str = ""
@@ -68,12 +68,13 @@ class Option:
             named = self._flag(name) if self.kind is typer.Option else name
             told |= {"parser": partial(_path, named), "metavar": self.metavar or "PATH"}
         names = (self._flag(name),) if self.alone else self.names
+        words = str if self.read is not None and isinstance(self.default, str) else hint
         annotated: Any = Annotated
         return inspect.Parameter(
             name,
             _BY_NAME,
             default=inspect.Parameter.empty if self.default is ... else self.default,
-            annotation=annotated[self.words or hint, self.kind(*names, **told)],
+            annotation=annotated[self.words or words, self.kind(*names, **told)],
         )
 
     def _flag(self, name: str) -> str:

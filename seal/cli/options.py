@@ -199,7 +199,6 @@ CUTOFFS = option(
     "Values of K for recall@K and similar metrics.",
     "--cutoffs",
     "-k",
-    words=str,
     read=numbers,
     setting="k",
 )

@@ -174,8 +174,8 @@ class Roles:
         if twice:
             role = min(twice)
             raise UsageError(
-                f"--role {role}={self.role[role]}: {role} is {seats[role]} by a flag of its own; "
-                "leave one of both out"
+                f"--role {role}={self.role[role]}: {role} is {seats[role]} by its own flag; "
+                "leave out one of the two"
             )
         named = (seats | self.role).items()
         return {role: None if agent == "none" else agent for role, agent in named}
@@ -210,7 +210,6 @@ class Retrieval:
     cutoffs: tuple[int, ...] = option(
         ",".join(map(str, DEFAULT.cutoffs)),
         "Values of K for recall@K and similar metrics.",
-        words=str,
         read=shared.numbers,
     )
 

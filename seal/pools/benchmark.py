@@ -168,7 +168,7 @@ class Benchmark(_Parts):
                 )
         if self.folder is not None and self.tasks:
             raise UsageError(
-                f"benchmark {self.name!r}: the folder holds tasks already; leave out one of both"
+                f"benchmark {self.name!r}: the folder holds tasks already; leave out one of the two"
             )
         if self.tools or self.tasks:
             self._check()

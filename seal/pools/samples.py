@@ -238,7 +238,7 @@ class _Protocol:
         if not drawn.seeds:
             least = min(need.size for need in self.pool.needs.values())
             raise UsageError(
-                f"a pool of {size} tools serves no query: the smallest that surely does has {least}"
+                f"a pool of {size} tools serves no query; one of {least} surely serves some"
             )
 
     def _fill(self, drawn: _Drawn, size: int, chance: random.Random) -> None:

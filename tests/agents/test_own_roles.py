@@ -266,7 +266,7 @@ def test_the_command_line_seats_every_role(lab, capsys):
         (["--role", "planner=lab_roles:no"], "lab_roles has no 'no'"),
         (
             ["--role", "planner=decompose", "--planner", "decompose"],
-            "planner is decompose by a flag of its own; leave one of both out",
+            "planner is decompose by its own flag; leave out one of the two",
         ),
     ],
 )

@@ -225,7 +225,7 @@ def test_without_the_peer_what_it_judges_has_no_value(
     assert told["a_0"] == [(1.0, "")]
     assert told["multi_turn_base_0"] == [(None, why)] * 3
     assert main(["score", str(tmp_path / "run"), "--match", "bfcl"]) == 0
-    assert f"--match bfcl decides nothing of 4 goals: {why}" in capsys.readouterr().out
+    assert f"--match bfcl does not decide 4 goals: {why}" in capsys.readouterr().out
 
 
 def test_rules_of_another_benchmark_are_refused(tmp_path: Path) -> None:

@@ -150,6 +150,6 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
     told = seal("benchmarks", SEAL_TOPK="value-of-it", SEAL_DATA="here", SEAL_TOP_K="3", SEAL_X="")
     assert told.returncode == 0
     assert told.stderr == (
-        "seal: the environment variable SEAL_TOPK is ignored: no flag is called so; "
+        "seal: the environment variable SEAL_TOPK is ignored: no flag has this name; "
         "did you mean SEAL_TOP_K?\n"
     )

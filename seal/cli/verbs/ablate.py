@@ -93,8 +93,8 @@ def command(
     several = retrievers.retriever
     if what != "retriever" and len(several) > 1:
         raise UsageError(
-            f"--retriever stands {len(several)} times: the ablation {what} plays one; to compare "
-            "several: seal ablate retriever --retriever A --retriever B"
+            f"--retriever is given {len(several)} times, and the ablation {what} plays one; "
+            "compare several by: seal ablate retriever --retriever A --retriever B"
         )
     one = several[0] if several and what != "retriever" else None
     roles = _named(play.roles.roles)

@@ -38,14 +38,12 @@ class Missions:
         "Types of missions: single, multi, chat, clarify. Up to four missions give every "
         "sequence of types.",
         metavar="all|TYPE[,TYPE...]",
-        words=str,
         read=_listed,
     )
     relations: tuple[str, ...] = option(
         "all",
         "How later missions refer to earlier ones: implicit, ellipsis, memory.",
         metavar="all|RELATION[,RELATION...]",
-        words=str,
         read=_listed,
     )
     cover: int = option(2, "With more than four missions: cover all sequences of so many types.")
@@ -130,7 +128,6 @@ class Queries:
         "Kinds of queries: constraint (three or four on arguments), paraphrase (other "
         "words), irrelevance (what no tool serves).",
         metavar="all|KIND[,KIND...]",
-        words=str,
         read=_listed,
     )
     per_seed: int = option(1, "Most queries of each kind for a seed.")

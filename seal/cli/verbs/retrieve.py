@@ -52,7 +52,6 @@ class Pools(shared.Drawing):
     pool_sizes: tuple[Any, ...] = option(
         "all",
         "Draw pools of these numbers of tools, and take the whole pool: 50,100,200,500,1000,all.",
-        words=str,
         read=shared.sizes,
     )
 

@@ -73,10 +73,12 @@ def command(
         raise UsageError(f"{error}{_asked_before(into.out)}") from error
     check_address_used(settings)
     if into.shard and (swept or into.dry_run):
-        raise UsageError("--shard plays a part of one run: no --dry-run, --pool-sizes or further K")
+        raise UsageError(
+            "--shard plays a part of one run; leave out --dry-run, --pool-sizes and all but one K"
+        )
     if into.dry_run:
         if swept:
-            raise UsageError("--dry-run plans one run: leave --pool-sizes and further K out")
+            raise UsageError("--dry-run plans one run; leave out --pool-sizes and all but one K")
         return _plan(settings, into.json)
     varied = _varied(pools, ks) if swept else None
     with output(into.json) as result:

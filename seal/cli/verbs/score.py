@@ -94,7 +94,7 @@ def command(
         folder = RunFolder.open(run)
         if planted and not any(name.startswith("planted_") for name in summary["metrics"]):
             raise UsageError(
-                f"{run}: no judge of roles to plant replies for: its benchmark has none"
+                f"{run}: its benchmark has no judge of roles to plant replies for; drop --audit"
             )
         if audit is not None and not planted:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
@@ -115,9 +115,7 @@ def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> l
     bench = run.benchmark()
     if bench is not None and match in bench.matches:
         reasons = summary["metrics"][VERDICT].get("reasons", {})
-        return [
-            f"--match {match} decides nothing of {n} goals: {why}" for why, n in reasons.items()
-        ]
+        return [f"--match {match} does not decide {n} goals: {why}" for why, n in reasons.items()]
     goals = (goal for task in run.tasks() for goal in task.goals)
     if match != MMTB or not all(map(no_missions, goals)):
         return []
