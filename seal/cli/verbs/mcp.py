@@ -54,8 +54,8 @@ def command(
 
     if play.model.agent is not None or (offer.stdio and offer.http):
         raise UsageError(
-            "the client is the agent, and it comes by --stdio or --http; leave out --agent, and "
-            "one of the two"
+            "the client is the agent, and comes in one way: leave --agent out, and one of --stdio "
+            "and --http"
         )
     asked = context.get_parameter_source("baselines")
     settings = play.settings(
