@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,47 +35,34 @@ class Figures:
     """Why there are none, where the benchmark has any."""
 
 
-def figures_of(entry: Entry, run: Path | None = None) -> Figures:
+def figures_of(what: Entry | StoredPool, run: Path | None = None) -> Figures:
     """Return a benchmark's own statistics; upstream files are imported first, once.
 
     Args:
-        entry: The benchmark.
-        run: Run folder whose trajectories are counted too; None: the gold alone.
+        what: A benchmark, or a pool folder of one.
+        run: Run folder whose trajectories are counted too; None: only the gold is counted.
 
     Raises:
         UsageError: A run is given, and the benchmark has no statistics of its own.
         DataError: There is no run in the folder.
     """
-    return _figures(entry.name, entry, lambda: _opened(entry), run)
-
-
-def figures_of_pool(pool: StoredPool, run: Path | None = None) -> Figures:
-    """Return the statistics of a pool folder, as its benchmark has them; errors as `figures_of`."""
-    return _figures(pool.name, by_any_name().get(pool.name), lambda: pool, run)
-
-
-def _figures(
-    name: str, entry: Entry | None, opened: Callable[[], StoredPool], run: Path | None
-) -> Figures:
+    entry = what if isinstance(what, Entry) else by_any_name().get(what.name)
     if entry is None or entry.statistics is None:
         if run is not None:
-            raise UsageError(f"{name} has no statistics of runs: leave out --run")
+            raise UsageError(f"{what.name} has no statistics of runs: leave out --run")
         return Figures(None)
     trajectories = () if run is None else RunFolder.open(run).trajectories()
+    if isinstance(what, Entry) and not is_here(entry):
+        return Figures(
+            None,
+            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
+            f"the files ({entry.command}) and name the pool: seal benchmarks POOL",
+        )
     try:
-        tasks = opened().tasks()
-        return Figures(load_dotted(entry.statistics)(tasks, trajectories).to_json())
+        pool = open_pool(entry.name) if isinstance(what, Entry) else what
+        return Figures(load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json())
     except SealError as error:
         return Figures(None, str(error))
-
-
-def _opened(entry: Entry) -> StoredPool:
-    if not is_here(entry):
-        raise UsageError(
-            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
-            f"the files ({entry.command}) and name the pool: seal benchmarks POOL"
-        )
-    return open_pool(entry.name)
 
 
 def named_pool(name: str) -> StoredPool | None:

@@ -420,21 +420,16 @@ def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
         return []
     said, steps = [Message("user", goal.text)], goal.plans[0].milestones
     for level in levels([step.after for step in steps]):
-        made = [(n, steps[n].condition) for n in level]
+        made = {n: one for n in level if isinstance(one := steps[n].condition, Called)}
         calls = [
             ToolCall(f"call_{n}", tools[one.tool].name, one.canonical_arguments(), tool=one.tool)
-            for n, one in made
-            if isinstance(one, Called)
+            for n, one in made.items()
         ]
         if calls:
             said.append(Message("assistant", calls=tuple(calls)))
         if any(steps[n].result is None for n in level):
             return said if len(said) > 1 else []
-        said += [
-            Message("tool", json_text(steps[n].result), call_id=f"call_{n}")
-            for n, one in made
-            if isinstance(one, Called)
-        ]
+        said += [Message("tool", json_text(steps[n].result), call_id=f"call_{n}") for n in made]
     answer = ", ".join(goal.answers)
     return [*said, Message("assistant", answer)] if answer else said if len(said) > 1 else []
 

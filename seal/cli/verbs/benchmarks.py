@@ -62,7 +62,7 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
 
 def _show_one(name: str, count: bool, run: Path | None, environments: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.experiments.benchmark_counts import figures_of, figures_of_pool, is_here, named_pool
+    from seal.experiments.benchmark_counts import figures_of, is_here, named_pool
     from seal.pools.catalogue import find_entry
     from seal.pools.counts import environments_of
     from seal.pools.lookup import open_pool
@@ -70,7 +70,7 @@ def _show_one(name: str, count: bool, run: Path | None, environments: bool, resu
     pool = named_pool(name)
     if pool is not None:
         plain, lines = tables.of_pool(pool)
-        figures = figures_of_pool(pool, run)
+        figures = figures_of(pool, run)
     else:
         entry = find_entry(name)
         measured = _measured([entry] if count else []).get(entry.name)

@@ -102,10 +102,7 @@ def verdicts_of(
 
 
 def _each_decided(
-    task: NDArray[np.int64],
-    count: int,
-    held: NDArray[np.bool_],
-    has: Sequence[NDArray[np.int64]],
+    task: NDArray[np.int64], count: int, held: NDArray[np.bool_], has: Sequence[NDArray[np.int64]]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
     """Return which chats of either run have a verdict, and how many of shared tasks lack one.
 

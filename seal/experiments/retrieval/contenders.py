@@ -274,11 +274,7 @@ class Unavailable:
 
 
 def measure(
-    contender: Contender,
-    ranked: Ranked,
-    pool: Pool,
-    ks: Sequence[int],
-    costs: Costs | None = None,
+    contender: Contender, ranked: Ranked, pool: Pool, ks: Sequence[int], costs: Costs | None = None
 ) -> Measurement | Unavailable:
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 

@@ -8,11 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import (
-    mean_and_deviation,
-    paired_differences,
-    weighted_intervals,
-)
+from seal.evaluation.comparison import mean_and_deviation, paired_differences, weighted_intervals
 from seal.evaluation.retrieval import RANKED, metric_names
 from seal.evaluation.statistics import groups_of
 from seal.evaluation.statistics import rounded as shown

@@ -146,10 +146,7 @@ def without(tasks: Iterable[Task], queries: Iterable[Asked]) -> tuple[Task, ...]
     """Return tasks without some of their queries; those that then need no tool are left out."""
     gone = {(query.task_id, query.goal) for query in queries}
     kept = (
-        replace(
-            task,
-            goals=tuple(g for n, g in enumerate(task.goals) if (task.id, n) not in gone),
-        )
+        replace(task, goals=tuple(g for n, g in enumerate(task.goals) if (task.id, n) not in gone))
         for task in tasks
     )
     return tuple(task for task in kept if any(goal.relevant for goal in task.goals))

@@ -18,13 +18,7 @@ from seal.experiments.training.settings import TrainSettings
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries
 from seal.retrievers.embedders.linear_map import write_map
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
-from seal.retrievers.fine_tuning import (
-    Recipe,
-    check_installed,
-    fine_tune,
-    load_base,
-    write_model,
-)
+from seal.retrievers.fine_tuning import Recipe, check_installed, fine_tune, load_base, write_model
 from seal.retrievers.map_training import Progress, fit_map
 from seal.retrievers.training_pairs import Pair
 
