@@ -1,4 +1,4 @@
-"""A pool or a run in the forms that others read, with a card that names its source and licence.
+"""Writes a pool or a run in the forms of others, with a card that names its source and licence.
 
 | form | files |
 |---|---|
@@ -10,7 +10,7 @@
 | bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
 | inspect | of a run inspect.json, a log of inspect_ai |
 
-Gold alone is exported of a pool; of a run, chats are what was said and done in it.
+The chats of a pool are its gold; those of a run are what was said and done in it.
 """
 
 from __future__ import annotations
@@ -59,31 +59,31 @@ _NOT_SAID = "not stated; ask its authors"
 
 @dataclass(slots=True)
 class Exported:
-    """What was written."""
+    """The files that were written, and what they hold."""
 
     folder: str
     to: str
     files: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    """Kind of record to how many were written."""
+    """Kind of record to the number written."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Reason to the number of goals or chats that the form cannot say."""
+    """Reason to the number of goals or chats that the form cannot hold."""
     source: str = ""
     licence: str = ""
 
 
 def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
-    """Write a pool, or a run's folder opened as one, in a form that others read.
+    """Write a pool, or a run's folder opened as a pool, in a form that others read.
 
     Args:
-        pool: What is exported; a folder with a run.json is a run.
+        pool: What is exported; if its folder has a run.json, it is a run.
         to: openai, beir, mteb, trec, hf, bfcl or inspect.
         out: Folder to make.
-        licence: Of the data, for the card. Empty: as the catalogue knows it.
+        licence: Licence of the data, for the card. Empty: that of the catalogue.
 
     Raises:
         UnknownNameError: No such form.
-        UsageError: The folder holds something, or nothing of the pool can be said in this form.
+        UsageError: The folder holds something, or the form can hold nothing of the pool.
     """
     check_name("form of export", to, _FORMS)
     held = [path.name for path in out.iterdir()] if out.is_dir() else []
@@ -137,28 +137,28 @@ class _Writer:
         self.wrote(name, kind, count)
 
     def wrote(self, name: str, kind: str, count: int) -> None:
-        """Note a file."""
+        """Add a file and its number of records to the result."""
         self.made.files.append(name)
         self.made.counts[kind] = self.made.counts.get(kind, 0) + count
 
     def goals(self) -> Iterator[tuple[str, Task, Goal]]:
-        """Yield each goal with its id: the task's where it has no other goal."""
+        """Yield each goal with its id: that of the task, if this is the task's only goal."""
         for task in self.pool.every_task():
             for number, goal in enumerate(task.goals):
                 several = len(task.goals) > 1
                 yield f"{task.id}:{number}" if several else task.id, task, goal
 
     def calls(self, goal: Goal) -> list[dict[str, JSON]] | None:
-        """Return the gold calls of a goal, the first right value of each argument.
+        """Return the gold calls of a goal, with the first right value of each argument.
 
-        None: it is not known which calls are right.
+        None: the right calls are not known.
         """
         if goal.plans is None:
             return [{"name": self._names[tool]} for tool in goal.relevant] or None
         return [self._call(call) for plan in goal.plans[:1] for call in plan.calls()]
 
     def row(self, asked: tuple[str, Task, Goal]) -> dict[str, JSON]:
-        """Return a goal as a row that `seal new` reads: gold calls as a JSON text, tags beside."""
+        """Return a goal as a row for `seal new`: gold calls are a JSON text, tags are columns."""
         key, task, goal = asked
         calls = self.calls(goal)
         own = {tag: value for tag, value in task.tags.items() if tag not in _COLUMNS}
@@ -166,9 +166,9 @@ class _Writer:
         return {**row, "answer": list(goal.answers), "split": task.split, **own}
 
     def truth(self, goal: Goal) -> list[JSON] | None:
-        """Return BFCL's ground truth of a goal, right values by argument.
+        """Return BFCL's ground truth of a goal: the right values of each argument.
 
-        None: it has none, for nothing tells which values are right, or a call waits for another.
+        None: the right values are not known, or a call waits for another.
         """
         if goal.plans is None:
             return None
@@ -204,7 +204,7 @@ class _Writer:
         ]
 
     def chats(self) -> Iterator[dict[str, Any]]:
-        """Yield chats in OpenAI's form: of a run as they went, of a pool as gold has them."""
+        """Yield chats in OpenAI's form: those of a run, or the gold of a pool."""
         if self.run is None:
             for key, _, goal in self.goals():
                 said = _gold_chat(goal, self.tools)
@@ -228,11 +228,11 @@ class _Writer:
         request = Request(tuple(said), tuple(tools))
         body = wire_request("", request, wire_tools(request.tools), ModelSettings())
         while said and said[-1].calls and body["messages"][-1]["role"] == "tool":
-            body["messages"].pop()  # that there is no result yet: servers want one
+            body["messages"].pop()  # a note that there is no result yet, which servers want
         return {key: body[key] for key in ("messages", "tools") if key in body}
 
     def card(self, name: str) -> None:
-        """Write the card: what this is, where it comes from, and whose terms hold."""
+        """Write the card: what this is, where it comes from, and its licence."""
         made = self.made
         made.left_out = dict(self.left_out)
         what = f"A run of {name}" if self.run else name
@@ -291,7 +291,7 @@ def _beir(to: _Writer) -> None:
 
 
 def _mteb(to: _Writer) -> None:
-    # A model of mteb reads title and text: without a title, what our retrievers read.
+    # A model of mteb reads title and text. Without a title it reads what SEAL's retrievers read.
     judged = _corpus(to, titled=False)
     rows = (
         {"query-id": query, "corpus-id": tool, "score": max(1, round(grade))}
@@ -334,7 +334,7 @@ def _trec(to: _Writer) -> None:
 
 
 def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
-    """Return the relevant tools of each goal that has any, and query id to text of these."""
+    """Return the relevant tools of each goal that has any, and the texts of these by query id."""
     tasks = list(to.pool.every_task())
     every = qrels_of(tasks)
     qrels = {key: relevant for key, relevant in every.items() if relevant}
@@ -344,7 +344,7 @@ def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
 
 
 def _hf(to: _Writer) -> None:
-    # Schemas and messages differ from row to row, and columns of a data set have one type.
+    # A column of a data set has one type; schemas and messages differ from row to row.
     rows = ({**one, "parameters": json_text(one["parameters"])} for one in to.documents())
     to.lines("tools.jsonl", "tools", rows)
     to.lines("tasks.jsonl", "queries", map(to.row, to.goals()))
@@ -405,16 +405,17 @@ def _category(offered: int, calls: int) -> str:
 
 
 def _offered(goal: Goal, tools: Mapping[str, Tool]) -> list[Tool]:
-    """Return the tools that go with a goal: offered, else those of its gold, else all."""
+    """Return a goal's offered tools, else the tools of its gold, else all tools."""
     called = [call.tool for plan in goal.plans or () for call in plan.calls()]
     ids = goal.offered or tuple(dict.fromkeys([*goal.relevant, *called])) or tuple(tools)
     return [tools[one] for one in ids]
 
 
 def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
-    """Return request, gold calls and, as long as they are known, results and answer; none: no gold.
+    """Return request, gold calls, results and answer, up to the first result that is not known.
 
-    Calls that need not wait for each other stand in one message.
+    Calls that need not wait for each other are in one message. Without gold calls the list is
+    empty.
     """
     if not goal.plans:
         return []
@@ -435,7 +436,7 @@ def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
 
 
 def _played(trajectory: Trajectory) -> list[Message]:
-    """Return what the user, the agent and the tools said, without what roles told each other."""
+    """Return what the user, the agent and the tools said, without talk between roles."""
     said: list[Message] = []
     for number, answer in enumerate(trajectory.answers):
         said += _heard(step for step in trajectory.steps if step.goal == number)

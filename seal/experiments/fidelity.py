@@ -1,21 +1,21 @@
-"""A simulator held against a record: what it answers to calls whose real answers are known.
+"""Compares a simulator with records: calls whose real answers are known.
 
-Each recorded call is asked again, and its answer laid beside the recorded one, by five measures
-from 0 to 1. `recorded` itself has 1 in all of them.
+Each recorded call is asked again. Five measures from 0 to 1 compare the simulated answer with the
+recorded one. The simulator `recorded` has 1 in all of them.
 
-- error: both came through, or both failed; an unusable answer of a model did neither. The others
-  are of calls that came through in both.
-- shape: of all places of fields with their types in either answer, the share in both. Elements of a
-  list share one place; a text that holds JSON or a Python literal counts as what it holds.
-- echo: of the arguments, the share of which both answers state the value, or neither.
-- facts: twice the facts (`seal.core.stated_facts`) that both state, by all that each states. Those
-  of the arguments do not count.
-- told: of the recorded facts that the agent passed on to its user, those that a judge needs, the
-  share that the simulator states too.
+- error: both calls succeeded, or both failed. An unusable answer of a model counts as neither. The
+  other measures cover the calls that succeeded in both.
+- shape: the share of the fields of either answer, with their types, that both have. The elements of
+  a list count as one field. A text that holds JSON or a Python literal counts as what it holds.
+- echo: the share of arguments whose value both answers state, or neither.
+- facts: twice the number of facts (`seal.core.stated_facts`) that both state, divided by the sum of
+  the facts of each. Facts of the arguments do not count.
+- told: the share of the recorded facts that the agent passed on to its user which the simulator
+  states too. A judge needs these facts.
 
-Where the records are runs, each is scored again with the simulated results in the places of the
-recorded ones. All else stays as it was said and done, the states of a world included. So the
-difference is what the results alone change in a verdict, and not what the agent would have done.
+If the records are runs, each is scored again with the simulated results in the places of the
+recorded ones. Everything else stays as it was, also the states of a world. So the difference shows
+what the results alone change in a verdict, not what the agent would have done.
 """
 
 from __future__ import annotations
@@ -70,22 +70,25 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
     """Return how true a simulator is to records, and what it changes in the scores of runs.
 
     Args:
-        records: Folders of runs; or pools, whose recorded chats count, else the calls and results
-            of their reference dialogues. A run stands for a system.
-        settings: Simulator, its model, seed and store; how many chats of each record at most. A
-            role's model `judge` judges the runs, else rules do. A model as simulator is not shown
-            recorded answers as examples.
+        records: Folders of runs, or pools. Of a pool the recorded chats are asked; without any, the
+            calls and results of its reference dialogues. A run represents a system.
+        settings: Simulator, its model, seed and store, and the most chats of each record. The model
+            of the role `judge` judges the runs; without one, rules do. A model as simulator is not
+            shown recorded answers as examples.
 
     Returns:
-        {simulator, calls, scores, order}. `calls`: record to {calls, answers, measures: measure to
-        {mean, low, high, n}}, the interval over tasks; `answers` counts what came back: an answer,
-        an error, or why it was unusable, as of a model that wrote no JSON. `scores`: of the runs,
-        the entries of `seal.experiments.comparison.pairs.compare`, `run` with simulated results and
-        `other` as it was. `order`: {metric, run, other, recorded, simulated, kept} for every two
-        runs, with the entries of their differences, and whether their signs agree.
+        {simulator, calls, scores, order}.
+
+        - calls: record to {calls, answers, measures: measure to {mean, low, high, n}}. Intervals
+          are over tasks. `answers` counts what came back: an answer, an error, or why the answer
+          was unusable, for example because a model wrote no JSON.
+        - scores: for runs, the entries of `seal.experiments.comparison.pairs.compare`. `run` has
+          simulated results, `other` is the run as it was.
+        - order: for every two runs {metric, run, other, recorded, simulated, kept}: their
+          differences, and whether the signs of these agree.
 
     Raises:
-        UsageError: A record stands twice, or the simulator lacks what it needs.
+        UsageError: A record is given twice, or the simulator lacks what it needs.
         DataError: A record is damaged, or holds no call whose answer is known.
         InfrastructureError: The simulator's model failed; what it has answered stays in the store.
     """
@@ -125,8 +128,8 @@ def changes(sides: Iterable[tuple[Side, Side]], seed: int) -> dict[str, Any]:
     """Return what a simulator changes in scores, and in the order of systems.
 
     Args:
-        sides: Of each system, with recorded and with simulated results.
-        seed: Of the intervals.
+        sides: For each system, the side with recorded and the side with simulated results.
+        seed: Seed of the intervals.
 
     Returns:
         {scores, order}, as `fidelity` says.
@@ -137,7 +140,7 @@ def changes(sides: Iterable[tuple[Side, Side]], seed: int) -> dict[str, Any]:
 
 
 def _chats(pool: StoredPool) -> Iterator[Trajectory]:
-    """Yield what a pool has recorded: its recordings, or else its references."""
+    """Yield the recorded chats of a pool; without any, its reference dialogues as chats."""
     recordings = pool.recordings()
     for name in recordings:
         yield from pool.recorded(name)
@@ -215,7 +218,7 @@ class _Asked:
 
 
 ANSWER, ERROR = "an answer", "an error"
-"""What a simulator gave that can be held against a record; anything else is why it cannot."""
+"""Kinds of answers that can be compared with a record; any other kind says why it cannot."""
 
 
 def _kind_of(result: ToolResult) -> str:

@@ -1,4 +1,4 @@
-"""The judge of a scored run held against rules, and against people's labels."""
+"""Compares the judge of a scored run with rules, and with people's labels."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from seal.runs.rescore import verdicts_for
 from seal.runs.run_folder import RunFolder
 
 _RECORDED = (".json", ".gz")
-"""Endings of files that are no sheets, but verdicts as authors recorded them."""
+"""Endings of files that hold verdicts as authors recorded them, not sheets."""
 
 
 def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
-    """Hold every judged metric of a run against rules and, where given, against people.
+    """Compare every judged metric of a run with rules, and with people's labels if given.
 
     Args:
         folder: A scored run; its summary.json gets the audit.
-        labels: CSV with columns label (solved, unsolved or unsure) and task_id, maybe trial, goal
-            and rater, or as `seal annotate export` wrote it. Else what the benchmark's authors
-            recorded, JSON or a folder, as of recorded verdicts. Of several raters the majority
-            counts.
+        labels: CSV with the columns label (solved, unsolved or unsure) and task_id, and optionally
+            trial, goal and rater; or a file of `seal annotate export`. Or verdicts that the
+            benchmark's authors recorded: JSON or a folder. If there are several raters, the
+            majority counts.
 
     Returns:
-        {metric: {rules: audit, people: audit}, and, with labels, labels: {taken: goals that people
-        decide, undecided: those that they leave unsure, empty: rows without a label, raters,
-        problems}}. Where several judges voted, an audit has the fields of `panel_audit` besides.
-        Against rules: over the goals that rules decide, which they do only where it is safe; not
-        where the judge is these rules.
+        {metric: {rules: audit, people: audit}}. If several judges voted, an audit has the fields of
+        `panel_audit` too. The audit against rules covers the goals that rules can decide safely; it
+        is missing if the judge is these rules. With labels there is also labels: {taken: goals that
+        people decide, undecided: goals that they leave unsure, empty: rows without a label, raters,
+        problems}.
 
     Raises:
         DataError: The run is not scored, the file cannot be read, or no label is of the run.
-        UsageError: The judge is a rule, and there are no labels to hold it against.
+        UsageError: The judge is a rule, and no labels are given.
     """
     references: dict[str, Mapping[Case, bool]] = {}
     if not _by_rule(folder):
         references["rules"] = _rules(folder)
     elif labels is None:
         raise UsageError(
-            f"{folder.path} is judged by rule: held against rules, which are itself, that judge "
-            "agrees everywhere; name a judge's model, or give labels of people: --audit FILE.csv"
+            f"{folder.path} is judged by rule, and rules always agree with themselves; name a "
+            "judge's model, or give labels of people: --audit FILE.csv"
         )
     summary = folder.summary()
     measured = [name for name in METRICS.values() if name in summary["metrics"]]

@@ -1,7 +1,7 @@
-"""Our figures held against those of code or records that others made: the peers.
+"""Compares SEAL's figures with those of peers: code or records that others made.
 
-A peer is a `Peer`: what both judge, one thing after the other, and who is right where they differ.
-Those of the engine stand in `seal.experiments.peers`, those of a benchmark in `Benchmark.peers`.
+A `Peer` yields the things that both judge, one by one, and says who is right if they differ. The
+peers of the engine are in `seal.experiments.peers`, those of a benchmark in `Benchmark.peers`.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ OURS: Mapping[str, str] = {
     name: f"seal.experiments.peers:{name.upper()}"
     for name in ("trec_eval", "rouge", "scipy", "tau2")
 }
-"""Peers of the engine by name, and where each stands."""
+"""Name of a peer of the engine to the place of its code."""
 NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One thing that both judged."""
+    """A thing that SEAL and a peer judged."""
 
     what: str
     """The figure, such as "ndcg@10"."""
     of: str
-    """Of what it is, told as an example where the two differ."""
+    """What was judged; shown as an example if the two differ."""
     ours: JSON
     theirs: JSON
     why: str = ""
-    """Kind of the difference, where there is one."""
+    """Kind of the difference; empty: there is none, or its kind is not known."""
 
     @property
     def agrees(self) -> bool:
@@ -48,7 +48,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Peer:
-    """What others made, and how it is held against ours."""
+    """What others made, and how it is compared with SEAL."""
 
     title: str
     """Its name and what it is."""
@@ -56,7 +56,7 @@ class Peer:
     needs: str = ""
     """What pip installs for it."""
     explained: Mapping[str, str] = field(default_factory=dict)
-    """Kind of difference to who is right, and by what rule."""
+    """Kind of a difference to who is right, and by which rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came of one peer."""
+    """The comparison with one peer."""
 
     name: str
     title: str
     figures: list[tuple[str, int, int]]
-    """Figure, how many were held, and how many agree."""
+    """Figure, how many were compared, and how many agree."""
     differences: list[Difference]
 
     @property
@@ -93,11 +93,11 @@ def peers() -> dict[str, Code]:
 
 
 def verify(name: str) -> Verified:
-    """Hold our figures against a peer's.
+    """Compare SEAL's figures with a peer's.
 
     Raises:
         UnknownNameError: There is no such peer.
-        UsageError: It is not installed, or its records are not here; the text says the repair.
+        UsageError: The peer is not installed, or its records are missing; the text says the repair.
     """
     known = peers()
     if name not in known:
@@ -129,7 +129,7 @@ Table = tuple[str, list[str], list[list[str]]]
 
 
 def tables(found: Sequence[Verified]) -> Iterator[Table]:
-    """Yield the table of all figures, and one of each peer that differs somewhere."""
+    """Yield the table of all figures, and a table for each peer that differs somewhere."""
     figures = [
         [one.title, what, f"{held:,}", f"{agreed:,}", f"{agreed / held:.2%}"]
         for one in found
@@ -147,12 +147,12 @@ def tables(found: Sequence[Verified]) -> Iterator[Table]:
 
 
 def write_page(found: Sequence[Verified], absent: Mapping[str, str], path: Path) -> None:
-    """Write what came of peers as a Markdown page.
+    """Write the comparison with peers as a Markdown page.
 
     Args:
-        found: The peers that were there.
-        absent: Name of each other peer to why it was not.
-        path: Of the file.
+        found: The peers that were compared.
+        absent: Name of each missing peer to the reason.
+        path: The file.
     """
     lines = ["# Our figures beside those of others", "", "Written by `seal verify --out FILE`.", ""]
     for title, columns, rows in tables(found):

@@ -244,7 +244,7 @@ def test_audit_holds_a_judge_against_rules_and_people(played, tmp_path, model_se
 
 
 def test_a_judge_by_rule_is_held_against_people_alone(played, tmp_path):
-    with pytest.raises(UsageError, match="judged by rule: held against rules, which are itself"):
+    with pytest.raises(UsageError, match="judged by rule, and rules always agree with themselves"):
         audit_run(RunFolder(played))
     labels = tmp_path / "labels.csv"
     labels.write_text("task_id,label\nrome-0,solved\n")

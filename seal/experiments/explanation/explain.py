@@ -1,20 +1,20 @@
-"""A run's failed goals by the first stage that explains them.
+"""Explains each failed goal of a run by the first stage with evidence.
 
-What stands in the result:
+The result has:
 
-- goals: with a verdict; solved; undecided, of which a judge was unsure; errors, which the
-  infrastructure made; failed, by the model.
-- decided_by: goals by the metric that says whether they are solved; none that is undecided.
-- stages: a row for each, in their order: {stage, meaning, goals, left, share, low, high, of_failed,
-  of_failed_low, of_failed_high, partly, causes, examples}. `left` are the goals that are neither
-  explained by this stage nor by one before it: after the last one solved and undecided ones are
-  left. `share` is of all goals with a verdict, errors too; `of_failed` of those that the model
-  failed, and None for infrastructure. Intervals are percentile bootstrap over tasks, variants of
-  one task drawn together (`seal.experiments.comparison.runs`); `clusters` counts what is drawn.
-- unexplained: that share of the failed.
+- goals: the number with a verdict. Of these: solved; undecided, of which a judge was unsure;
+  errors, which the infrastructure caused; failed, by the model.
+- decided_by: metric to the number of goals that it decides, without undecided ones.
+- stages: a row for each stage, in their order: {stage, meaning, goals, left, share, low, high,
+  of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals that
+  neither this stage nor an earlier one explains; after the last stage these are the solved and the
+  undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of the failed
+  goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks. Variants of a
+  task are drawn together (`seal.experiments.comparison.runs`), and `clusters` counts what is drawn.
+- unexplained: the share of failed goals in the last stage.
 - attributions: a short row for each goal that is not solved.
-- excluded: goals without a verdict by reason, and lines that were torn.
-- missing: `tasks` of which no chat is there, and `trials` {task, trial} that others have.
+- excluded: reason to the number of goals without a verdict, and of torn lines.
+- missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
 """
 
 from __future__ import annotations
@@ -100,14 +100,14 @@ def explain_run(
 
     Args:
         run: A scored run.
-        metric: Whose verdict counts; None: that which the benchmark declares, else that of each
-            goal's kind of gold (`evaluation.attribution.evidence`).
-        examples: Most of each stage.
-        bench: What was played, where it is not installed.
+        metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
+            one for each goal's kind of gold (`evaluation.attribution.evidence`).
+        examples: Most examples of each stage.
+        bench: The benchmark, if it is not installed.
 
     Raises:
         DataError: The run is not scored, nothing was played, or a file is damaged.
-        UsageError: A number of examples below 0, or no score of the metric.
+        UsageError: The number of examples is below 0, or no goal has a score of the metric.
     """
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
@@ -234,7 +234,7 @@ TEXT = 400
 def example(
     found: Attribution, task: Task, chat: Trajectory, tools: Mapping[str, Tool]
 ) -> dict[str, Any]:
-    """Return a failed goal for people: query, gold against the calls made, answer, reason."""
+    """Return a failed goal for people: query, gold, calls, answer and reason."""
     goal = task.goals[found.goal]
     answers = chat.answers
     answer = answers[found.goal] if found.goal < len(answers) else None
@@ -271,7 +271,7 @@ def row(found: Attribution) -> dict[str, Any]:
 
 
 def gold_of(goal: Goal, tools: Mapping[str, Tool]) -> list[str]:
-    """Return what gold asks for, a line each: calls of the first plan, else relevant tools."""
+    """Return what the gold asks for, in lines: the calls of the first plan, or relevant tools."""
     plan = next((plan for plan in goal.plans or () if plan.calls()), None)
     if plan is not None:
         return [_gold_call(called, tools) for called in islice(plan.calls(), CALLS)]
@@ -299,7 +299,7 @@ def _accepted(argument: Argument) -> str:
 
 
 def calls_of(chat: Trajectory, goal: int) -> list[str]:
-    """Return the agent's calls for a goal, a line each, with what failed."""
+    """Return the agent's calls for a goal, a line each, with the error of a failed call."""
     steps = goal_steps(chat, goal)
     results = {s.result.call_id: s.result for s in steps if s.result is not None}
     calls = made_calls(steps)

@@ -1,7 +1,7 @@
-"""The chats of a run with their tasks and scores, whatever their order, one at a time.
+"""Reads the chats of a run with their tasks and scores, one at a time.
 
-A last line that was torn while it was written is counted, not read, and chats that the run should
-have are told. Of tasks and scores only the places of their lines are held.
+The files may be in any order. A torn last line is counted, not read. Missing chats are listed. Only
+the places of the lines of tasks and scores are held in memory.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class Chat(NamedTuple):
     task: Task
     trajectory: Trajectory
     scores: list[Score]
-    """Those of the metrics that were asked for."""
+    """Scores of the metrics that were asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What of a run cannot be explained."""
+    """What cannot be explained of a run."""
 
     reasons: Counter[str] = field(default_factory=Counter)
     """Goals, chats and torn lines, by reason."""
     tasks: list[str] = field(default_factory=list)
-    """Those of which no trial was played."""
+    """Ids of the tasks that were not played."""
     trials: list[tuple[str, int]] = field(default_factory=list)
-    """(task id, trial) that were not played, of tasks of which others were."""
+    """(task id, trial) that were not played, for tasks that have other trials."""
 
 
 def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ) -> Iterator[Chat]:
@@ -55,8 +55,8 @@ def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ)
 
     Args:
         run: The run.
-        left_out: What is left out is put here; complete when the last chat was yielded.
-        metrics: Whose scores are read.
+        left_out: Gets what is left out; complete after the last chat.
+        metrics: Metrics whose scores are read.
 
     Raises:
         DataError: The run is not scored, its files are of several runs, or a line is damaged.
@@ -92,7 +92,7 @@ def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ)
 
 
 def _trials(run: RunFolder, played: Mapping[str, set[int]]) -> set[int]:
-    """Return the trials that each task should have: those of run.json, else all that any has."""
+    """Return the trials that each task should have: those of run.json, else all that occur."""
     told = (run.manifest().get("measure") or {}).get("trials")
     if type(told) is int:
         return set(range(told))
@@ -110,7 +110,7 @@ def _require(run: RunFolder, path: Path) -> None:
 
 
 def _check_same_run(run: RunFolder, scored: set[str], tasks: set[str]) -> None:
-    """Refuse scores none of which is of a task of the run."""
+    """Refuse scores of which none belongs to a task of the run."""
     if scored and not scored & tasks:
         raise DataError(
             f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
