@@ -1,6 +1,6 @@
-"""Fields of an answer that must agree: amounts add up, later dates are later.
+"""Makes the fields of an answer agree: amounts add up, and later dates are later.
 
-Only a field whose schema leaves its value open is changed.
+Only fields whose schema leaves the value open are changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def agree(properties: Mapping[str, Any], value: dict[str, Any], given: Mapping[s
     Args:
         properties: Field to its schema.
         value: The object.
-        given: The call's arguments: those fields stay.
+        given: The call's arguments; fields of these names stay as they are.
     """
     free = [
         name
@@ -52,7 +52,7 @@ def agree(properties: Mapping[str, Any], value: dict[str, Any], given: Mapping[s
 
 
 def _multiply(numbers: Mapping[str, float], value: dict[str, Any]) -> None:
-    """Make a line's amount its price, times its quantity."""
+    """Set a line's amount to its price times its quantity."""
     each, line = _first(_EACH, value), _first(_LINE, numbers)
     many = _first(_MANY, value)
     if each and many and line:
@@ -60,7 +60,7 @@ def _multiply(numbers: Mapping[str, float], value: dict[str, Any]) -> None:
 
 
 def _add_up(numbers: Mapping[str, float], value: dict[str, Any]) -> None:
-    """Make a sum that of the lines and what comes on top; without prices, their count."""
+    """Set a sum to that of the lines and extra costs; if lines have no prices, set their count."""
     lists = [one for one in value.values() if isinstance(one, list) and one]
     lines = lists[0] if len(lists) == 1 and all(isinstance(o, dict) for o in lists[0]) else []
     amounts = [_amount(one) for one in lines]
@@ -85,7 +85,7 @@ def _amount(line: Mapping[str, Any]) -> float | None:
 
 
 def _order(free: list[str], value: dict[str, Any]) -> None:
-    """Exchange dates and times so that none of an end lies before that of a beginning."""
+    """Exchange dates and times so that no end lies before its beginning."""
     for early in free:
         for late in free:
             said, then = words(early), words(late)

@@ -12,16 +12,16 @@ from seal.core.plain import json_text
 from seal.core.store import Store
 
 KIND = "simulator"
-"""Kind of our entries in the store."""
+"""Kind of simulated answers in the store."""
 FAILURE = "simulator_failure"
-"""Kind of entries that say how a simulator failed; only a replay reads them."""
+"""Kind of entries that say how a simulator failed; only the mode `replay` reads them."""
 SHAPE = "shape"
 """Simulator of an entry that holds a tool's response shape instead of an answer."""
 
 
 @runtime_checkable
 class Prompted(Protocol):
-    """A simulator whose answers are shaped by more than the tool's document, arguments and seed."""
+    """A simulator whose answers depend on more than the tool's document, arguments and seed."""
 
     def prompt_version(self, tool: Tool) -> str:
         """Return a digest of the rest: prompt, parameters, examples shown for this tool."""
@@ -42,10 +42,10 @@ Made = TypeVar("Made")
 
 
 class OfTool(Generic[Made]):
-    """What is made once of each tool, and anew where a tool of that id has another document.
+    """Keeps what is made of each tool; a tool of the same id with another document gets its own.
 
     Args:
-        make: Of a tool.
+        make: Called once for each tool.
     """
 
     def __init__(self, make: Callable[[Tool], Made]) -> None:
@@ -64,17 +64,17 @@ class Cached:
     """A simulator with its answers kept.
 
     The key is the SHA-256 of the canonical JSON of everything that shapes the answer: tool id, tool
-    document, arguments, simulator, prompt version, seed. The order of arguments never matters. What
-    the simulator says is no answer (`Response.cacheable` false) is passed on and not kept as one:
-    the next run asks again. How the simulator itself failed is kept apart, for replays alone. Of
-    two writers the first wins, and both use its answer. Safe in threads.
+    document, arguments, simulator, prompt version, seed. The order of arguments does not matter. A
+    response that is no answer (`Response.cacheable` is False) is passed on and not kept, so that
+    the next run asks again. If the simulator itself failed, this is kept separately, for the mode
+    `replay`. If two writers keep an answer, both use the first one. Safe in threads.
 
     Args:
-        inner: Asked where nothing is stored.
+        inner: Asked if nothing is stored.
         store: Where answers are kept.
         mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
-        seed: The run's.
-        shaped: Give tools without a response shape the one that was imported into the store.
+        seed: The seed of the run.
+        shaped: Whether tools without a response shape get the one that was imported into the store.
 
     Raises:
         UsageError: There is no such mode.
@@ -106,8 +106,8 @@ class Cached:
         """Return the stored answer, or the simulator's.
 
         Raises:
-            CacheMissError: Nothing is stored, under replay; the text names the call.
-            SimulatorError: The simulator failed; nothing is kept then.
+            CacheMissError: Nothing is stored, in the mode `replay`; the text names the call.
+            SimulatorError: The simulator failed; nothing is kept.
         """
         tool, _ = self._seen(tool)
         if self.mode == "off":
@@ -137,7 +137,7 @@ class Cached:
         return entry_key(self._entry(tool, arguments), document)
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return the key of a call, where an answer is stored."""
+        """Return the key of a call if an answer is stored; else nothing."""
         key = self.key(tool, arguments)
         stored = self.mode != "off" and self.store.get(key) is not None
         return frozenset([key] if stored else [])
@@ -163,10 +163,10 @@ class Cached:
 
 
 class Imported:
-    """Answers nothing by itself: wrapped in `Cached`, it gives what was imported from elsewhere.
+    """Answers nothing by itself; wrapped in `Cached`, it gives answers that were imported.
 
     Args:
-        origin: Format that the answers came in; their simulator.
+        origin: Format of the imported answers; they are kept with it as their simulator.
     """
 
     def __init__(self, origin: str) -> None:
@@ -190,7 +190,7 @@ class Fallback:
         self.identity = "+".join(simulator.identity for simulator in simulators)
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return the first answer; where there is none, what the last simulator says."""
+        """Return the first answer; if there is none, the response of the last simulator."""
         for simulator in self.simulators[:-1]:
             try:
                 response = simulator.respond(tool, arguments)
@@ -201,7 +201,7 @@ class Fallback:
         return self.simulators[-1].respond(tool, arguments)
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return the key of the first simulator that has an answer, where that one is stored."""
+        """Return the key of the first simulator that has an answer, if that answer is stored."""
         for position, simulator in enumerate(self.simulators):
             if isinstance(simulator, Keyed):
                 found = simulator.keys(tool, arguments)
@@ -209,7 +209,7 @@ class Fallback:
                     return found
                 continue
             later = self.simulators[position + 1 :]
-            # What has no key needs no store: it answers by rule or from a recording.
+            # A simulator without keys answers by rule or from a recording, without the store.
             keyed_later = any(isinstance(one, Keyed) for one in later)
             if keyed_later and simulator.respond(tool, arguments).cacheable:
                 break
@@ -237,7 +237,7 @@ def _failure_key(key: str) -> str:
 
 
 def with_shape(tool: Tool, store: Store) -> Tool:
-    """Return the tool with the shape that the store has for it, where it has none of its own."""
+    """Return the tool; if it has no response shape, with the one that the store has for it."""
     entry = store.get(shape_key(tool.id)) if tool.returns is None else None
     return tool if entry is None else replace(tool, returns=entry["response"])
 
@@ -255,7 +255,7 @@ def document_digest(tool: Tool) -> str:
 
 
 def prompt_version(simulator: Simulator, tool: Tool) -> str:
-    """Return the version that the simulator gives for a tool; empty where it gives none."""
+    """Return the version that the simulator gives for a tool; empty: it gives none."""
     return simulator.prompt_version(tool) if isinstance(simulator, Prompted) else ""
 
 

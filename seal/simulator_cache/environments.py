@@ -81,7 +81,7 @@ class SimulatedEnvironments:
         return Validated(self._simulated, self._validator, offered)
 
     def identity(self) -> dict[str, JSON]:
-        """Return the simulator's name, and the digest of what is recorded, where that is used."""
+        """Return the simulator's name, and the digests of recorded answers and prompt if used."""
         named: dict[str, JSON] = {"simulator": self._simulator.identity}
         for part in parts_of(self._simulator):
             if hasattr(part, "digest"):
@@ -116,7 +116,7 @@ class RecordedEnvironments(Storeless):
 
     Args:
         lookup: Finds the recording of a task.
-        answers: Answers of all recordings, for calls that this task's has not.
+        answers: Answers of all recordings, for calls that the task's recording lacks.
         tools: Tools by id.
     """
 
@@ -126,7 +126,7 @@ class RecordedEnvironments(Storeless):
         self._validator = CallValidator(tools)
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
-        """Return the environment of one chat; without a recording, the others serve."""
+        """Return the environment of one chat; without a recording, all recordings answer."""
         recording = self._lookup(task.id, trial)
         return RecordedChat(recording, self._answers, self._validator, offered)
 
@@ -138,13 +138,14 @@ class RecordedEnvironments(Storeless):
 class RecordedChat(Stateless):
     """The environment of one chat that plays a recording.
 
-    The n-th equal call (name, and arguments in any order or else their raw text) gets the very
-    observation that the recording has of its n-th, whatever it was; further ones get the last. Any
-    other call is looked up among all recordings, else checked by rule, else answered with an error
-    of the kind `not_recorded`. Texts that were cut off count as not recorded.
+    Calls are equal if they have the same name and the same arguments in any order; arguments that
+    cannot be parsed must have the same text. The n-th of several equal calls gets the n-th recorded
+    result, and further ones get the last. Any other call is looked up in all recordings. If none
+    has it, rules check it, and a valid call gets an error of the kind `not_recorded`. Results that
+    were cut off count as not recorded.
 
     Args:
-        recording: The task's; None: there is none.
+        recording: The recording of the task; None: there is none.
         answers: Answers of all recordings.
         validator: The rules.
         offered: Names of the offered tools, for messages.

@@ -1,4 +1,4 @@
-"""Stored answers carried from one store to another as JSON Lines, and checked.
+"""Carries stored answers from one store to another as JSON Lines, and checks them.
 
 A line is {key, tool, arguments, response, error, simulator, prompt_version, seed, created}. The
 check finds damaged entries, and answers that break their tool's response shape.
@@ -43,20 +43,20 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "prompt_version": str,
     "seed": int,
 }
-"""Fields of an answer in the store; a line has key and created besides."""
+"""Fields of an answer in the store; a line also has `key` and `created`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote."""
+    """Counts of an export."""
 
     exported: int
     damaged: int
-    """Entries left out: `verify` names them."""
+    """Entries that were left out; `verify` names them."""
 
 
 def export_entries(store: Store, out: Path) -> ExportReport:
-    """Write all simulator entries, sorted by key; the file appears whole or not at all."""
+    """Write all simulator entries, sorted by key; the file appears when it is whole."""
     exported = damaged = 0
     with AtomicFile(out) as file:
         for entry in store.entries(KIND):
@@ -71,7 +71,7 @@ def export_entries(store: Store, out: Path) -> ExportReport:
 
 
 def merge(store: Store, others: Iterable[str | Path]) -> ImportReport:
-    """Copy all entries of other stores, those of models too; what is stored already stays.
+    """Copy all entries of other stores, also those of models; entries that are there stay.
 
     Args:
         store: Takes the entries.
@@ -100,13 +100,13 @@ def _file(path: Path) -> Path:
 
 
 def wrong_field(value: Mapping[str, Any]) -> str:
-    """Return a field of an answer that a value lacks, or has of another type; empty: none."""
+    """Return a field that an entry lacks, or that has the wrong type; empty: there is none."""
     wrong = (n for n, kind in _TYPES.items() if n not in value or not isinstance(value[n], kind))
     return next(wrong, "")
 
 
 def import_entries(store: Store, source: Path) -> ImportReport:
-    """Read answers into a store; what is stored already stays as it is.
+    """Read answers into a store; entries that are there stay.
 
     Args:
         store: Takes the entries.
@@ -179,19 +179,19 @@ _PLACES = 20
 
 @dataclass(slots=True)
 class ImportReport:
-    """What came of each entry that was read."""
+    """Counts of an import."""
 
     imported: int = 0
     known: int = 0
-    """Stored before, with the same answer."""
+    """Entries that were there with the same answer."""
     conflicts: int = 0
-    """Stored before, with another answer: the stored one stays."""
+    """Entries that were there with another answer, which stays."""
     rejected: Counter[str] = field(default_factory=Counter)
-    """Reason to number."""
+    """Reason to the number of rejected entries."""
     places: list[str] = field(default_factory=list)
-    """Where the first rejected ones stand."""
+    """Places of the first rejected entries, with the reasons."""
     first: dict[str, str] = field(default_factory=dict)
-    """Reason to where the first entry that was rejected for it stands."""
+    """Reason to the place of the first entry that was rejected for it."""
     details: dict[str, int] = field(default_factory=dict)
     """Further counts of a format."""
 
@@ -216,10 +216,11 @@ class ImportReport:
             self.conflicts += 1
 
     def require_some(self, source: Path) -> None:
-        """Make sure that the source held an entry that can be used, unless it held none at all.
+        """Make sure that an entry could be used, if the source held any.
 
         Raises:
-            DataError: All were rejected; names each reason with its number and its first place.
+            DataError: All entries were rejected; the text names each reason with its number and
+                first place.
         """
         if self.imported or self.known or self.conflicts or not self.rejected:
             return
@@ -251,7 +252,7 @@ class Misshapen(NamedTuple):
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What the entries of a store are worth."""
+    """The faults of a store's entries."""
 
     checked: int = 0
     damaged: list[str] = field(default_factory=list)
@@ -264,11 +265,11 @@ class VerifyReport:
     other_documents: int = 0
     """Answers to another version of their tool's document."""
     unchecked: int = 0
-    """Answers of tools without a response shape, and errors: nothing to hold them against."""
+    """Answers of tools without a response shape, and errors, which no shape describes."""
 
     @property
     def sound(self) -> bool:
-        """True where nothing is damaged, malformed or misshapen."""
+        """True: nothing is damaged, malformed or misshapen."""
         return not (self.damaged or self.malformed or self.misshapen)
 
 
@@ -276,7 +277,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
     """Check every entry of a store.
 
     Args:
-        store: Entries of models are checked for damage alone.
+        store: The store; entries of models are only checked for damage.
         tools: The pool by id.
         repair: Remove the damaged entries.
     """
@@ -323,7 +324,7 @@ def _check(
 
 
 def _misfit(shape: Validator, response: JSON) -> str:
-    """Return how a response breaks a shape; empty: not at all. A text may hold the value."""
+    """Return how a response breaks a shape; empty: it fits. A text may hold the value."""
     if isinstance(response, str) and not shape.is_valid(response):
         response = _held(response)
     first = next(iter(shape.iter_errors(response)), None)

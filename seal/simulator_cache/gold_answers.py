@@ -1,4 +1,4 @@
-"""Answers that a benchmark recorded with its gold calls: they beat any invention."""
+"""Answers that a benchmark recorded with its gold calls; they are used before simulated ones."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def recorded_calls(task: Task) -> Iterator[RecordedCall]:
 class GoldAnswers:
     """The simulator that answers a gold call with its milestone's result, in every task alike.
 
-    A call is found by tool and accepted arguments; arguments that equal their default count as not
-    given where the gold does not name them. Where milestones disagree, the first task's counts.
+    A call is found by its tool and by arguments that the gold accepts. An argument that equals its
+    default counts as not given if the gold does not name it. If milestones disagree, that of the
+    first task counts.
 
     Args:
-        calls: Those of all tasks, in their order (`recorded_calls`).
+        calls: Gold calls of all tasks, in the order of the tasks (`recorded_calls`).
     """
 
     identity = "gold/1"
@@ -59,7 +60,7 @@ class GoldAnswers:
 
 
 _Key = tuple[str, bytes] | None
-"""Name of an argument and a value as canonical JSON; None: of no value that can be looked up."""
+"""Name of an argument and its value as canonical JSON; None: the value cannot be looked up."""
 
 
 class _Index:
@@ -83,7 +84,7 @@ class _Index:
 
 
 def _needed(condition: Called) -> list[set[_Key]]:
-    """Return the keys of each argument that must be given, where all its values have one."""
+    """Return the keys of each required argument whose values all have a key."""
     gold = (condition.arguments or {}).items()
     required = ((name, one.values) for name, one in gold if one.values and not one.optional)
     found = ({_key(name, value) for value in values} for name, values in required)

@@ -1,7 +1,8 @@
-"""What a tool without a response shape answers: the fields that its words imply.
+"""The fields that the words of a tool imply for its answer, if it has no response shape.
 
-Its name tells, else the first sentence about its answer. A verb of change (`cancel_order`) implies
-a status, a thing (`get_order`) what such things have, several things (`list_prices`) a list.
+The words are those of its name, else of the first sentence about its answer. A verb of change
+(`cancel_order`) implies a status. A thing (`get_order`) implies the fields of such things, and
+several things (`list_prices`) imply a list.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ _BOOLEANS = {"boolean", "bool", "true", "false", "whether"}
 _NUMBERS = {"number", "integer", "int", "float", "amount", "count", "balance"}
 _QUESTIONS = ("is", "has", "can", "validate", "verify")
 _COMPUTES = ("convert", "calculate", "compute", "estimate", "translate", "sum", "multiply")
-"""What they return follows from their arguments by a rule that words do not say."""
+"""Verbs of tools that compute their answer by a rule which the words do not tell."""
 _MAKERS = ("created", "added", "booked", "scheduled", "reserved", "placed", "registered", "opened")
 _READ = {"detail", "details", "info", "status", "search", "list", "history", "lookup", "statistics"}
 """Last words of a name whose first word is no verb: `order_status`."""
 _BY = ("by", "for", "of", "from", "in", "at", "with")
 _BARE = 2
-"""Fields of what is no thing by itself, such as a price: in a list it is that of a named thing."""
+"""A thing with at most so many fields, such as a price, belongs to a named thing in a list."""
 _WHOLE = {"year", "humidity", "quantity", "count", "age", "volume", "duration", "population"}
 
 

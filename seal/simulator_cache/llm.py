@@ -24,23 +24,23 @@ MAX_TOKENS = 1024
 MAX_EXAMPLES = 5
 MAX_EXAMPLE_CHARACTERS = 2048
 MOST_ITEMS = 2
-"""Items of a list. Where nothing bounds them, a small model writes on until it is cut."""
+"""Items of a list. Without a limit, a small model writes until its answer is cut off."""
 LONGEST_TEXT = 120
-"""Characters of a text, for the same reason. Answers within it are the same without it."""
+"""Characters of a text, for the same reason. It does not change shorter answers."""
 _TAKEN = ("type", "enum", "const")
-"""Keywords that every server takes which writes by a schema; others it may refuse."""
+"""Keywords that every server with schemas takes; it may refuse others."""
 
 
 class LLM:
     """Answers by a language model.
 
-    Its `prompt_digest` stands for the prompt and its limits.
+    `prompt_digest` is a digest of the prompt and its limits.
 
     Args:
         model: The model; its errors (`ModelError`) pass through.
         name: The model's name and version, part of the identity.
         recorded: Real answers to show as examples; None: none are shown.
-        seed: The run's; each try asks with a seed of its own.
+        seed: The seed of the run; each try has a seed of its own.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ def answer_schema(tool: Tool) -> dict[str, JSON]:
     """Return the schema of {error, response}, in which the response has the documented shape.
 
     Args:
-        tool: Whose answer is written; without a documented shape its response is any object.
+        tool: The tool that answers; without a documented shape the response is any object.
     """
     shape = _taken(response_schema(tool.returns))
     response = shape if shape else {"type": "object"}

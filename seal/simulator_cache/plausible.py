@@ -1,8 +1,8 @@
-"""A schema-true, plausible answer of a tool, always the same.
+"""Writes a plausible answer of a tool that fits its schema; equal calls get equal answers.
 
-A value depends on a seed text and on its place in the answer, so it does not change when another
-part of the schema does. A field that is named like an argument repeats that argument: an answer
-about Oslo speaks of Oslo.
+A value depends on a seed text and on its place in the answer. So it does not change when another
+part of the schema does. A field that is named like an argument repeats the argument: an answer
+about Oslo names Oslo.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 8
 _ECHO = "x-echo"
-"""Keyword of our own: the answer repeats the arguments."""
+"""A keyword of SEAL: the answer repeats the arguments."""
 
 
 def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], seed: str) -> Any:
@@ -78,10 +78,10 @@ def _described(tool: Tool) -> dict[str, Any]:
 
 
 _DEEP = 6
-"""From here on only what is required is written: schemas may refer to themselves."""
+"""Below this depth only required fields are written, since schemas may refer to themselves."""
 _DEEPEST = 40
 _MANY = 3
-"""Elements of a list that asks for no certain number."""
+"""Most elements of a list whose schema asks for no number."""
 _IMPLIED = {
     **dict.fromkeys(("properties", "required", "additionalProperties", "minProperties"), "object"),
     **dict.fromkeys(("items", "prefixItems", "minItems", "contains"), "array"),

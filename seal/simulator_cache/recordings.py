@@ -1,4 +1,4 @@
-"""Answers that were observed once, by a real service or in an earlier run."""
+"""Recorded answers: those of a real service, or of an earlier run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seal.core.validation import ErrorKind
 from seal.simulator_cache.gold_answers import default_values
 
 _NO_ANSWER = ("truncated", "not_recorded", "simulator", *get_args(ErrorKind))
-"""Kinds of errors that say nothing about the tool's answer."""
+"""Kinds of errors that say nothing about what the tool would answer."""
 
 
 class RecordedAnswer(NamedTuple):
@@ -27,9 +27,9 @@ class RecordedAnswer(NamedTuple):
 class RecordedAnswers:
     """The simulator that gives the answers of recorded trajectories, a service's errors included.
 
-    An answer is found by tool id and arguments, defaults filled in, in any order. Where recordings
-    disagree, the one of the first task by id counts, then of the first trial and call. Texts that
-    were cut off, and errors that the rules gave, are no answers.
+    An answer is found by tool id and arguments in any order, after defaults are filled in. If
+    recordings disagree, the one with the first task id counts, then that of the first trial and
+    call. Texts that were cut off, and errors that the rules gave, are no answers.
 
     Args:
         trajectories: Read once; any order.
@@ -89,7 +89,7 @@ class RecordedAnswers:
 
 
 def observed(result: ToolResult) -> Response:
-    """Return a recorded result as an answer: its JSON where it has one, else its text."""
+    """Return a recorded result as an answer: its JSON if it has some, else its text."""
     plain = _fields(result.content)
     error = str(plain.get("error") or "")
     if result.error is not None:
@@ -100,7 +100,7 @@ def observed(result: ToolResult) -> Response:
 
 
 def is_answer(result: ToolResult) -> bool:
-    """Tell whether a result shows what the tool answered: whole, and not given by a rule."""
+    """Tell whether a result is what the tool answered, not cut off and not given by a rule."""
     return result.error is None or result.error.get("kind") not in _NO_ANSWER
 
 
@@ -117,7 +117,7 @@ def _answer(call_step: Step, result_step: Step | None) -> RecordedAnswer | None:
 
 
 def _fields(content: str) -> dict[str, Any]:
-    """Return the map that an observation's text holds, if it is one of {error, response}."""
+    """Return the object {error, response} that a text holds; empty: it holds none."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError:

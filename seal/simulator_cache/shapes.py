@@ -1,4 +1,4 @@
-"""What a tool's answer looks like, read as one JSON Schema whatever form the record has.
+"""Reads the shape of a tool's answers as a JSON Schema, whatever form the document has.
 
 `Tool.returns` may be a JSON Schema; a type template as ToolBench records it, such as
 `{"items": [{"price": "float", "_list_length": 4}], "tags": ["list of str with length 2"]}`; a
@@ -46,10 +46,10 @@ _LIST_LENGTH = "_list_length"
 
 
 def response_schema(returns: JSON) -> dict[str, JSON] | None:
-    """Return the JSON Schema of a tool's answers, or None where the record shows no shape.
+    """Return the JSON Schema of a tool's answers; None: its document shows no shape.
 
-    Templates and examples are read leniently, as one answer is all that was seen: any key may be
-    absent, any value null; but an object must have at least one of the known keys.
+    Templates and examples are read leniently, because they show a single answer. Any key may be
+    absent and any value null, but an object must have at least one of the known keys.
 
     Args:
         returns: `Tool.returns`.

@@ -46,7 +46,7 @@ class SimulatorSetup:
     tools: Mapping[str, Tool]
     """Tools by id."""
     store: Store | None = None
-    """Where answers are kept; None: nowhere, as in the mode `off`."""
+    """Where answers are kept; None: they are not kept, as in the mode `off`."""
     mode: CacheMode = "record"
     seed: int = 0
     model: ChatModel | None = None
@@ -58,7 +58,7 @@ class SimulatorSetup:
     options: Mapping[str, Any] = field(default_factory=dict)
     """For simulators from elsewhere."""
     formats: Callable[[], Collection[str]] = tuple
-    """Gives the formats of imported answers: a simulator of such a name gives what was imported."""
+    """Returns the formats of imported answers; a simulator of such a name gives these answers."""
 
 
 def template(setup: SimulatorSetup) -> Simulator:
@@ -100,10 +100,10 @@ def build_simulator(what: Any, setup: SimulatorSetup) -> Simulator:
     """Return a simulator with its answers kept.
 
     Args:
-        what: Anything with `respond`; a class of such that needs no arguments; a class or factory
-            that takes a `SimulatorSetup`; a name or dotted path of any of these; or several names
-            joined by `+`, asked in that order: `recorded+template`. One without `identity` gets
-            the name of its class: `module:Class`.
+        what: An object with `respond`; a class without arguments; a class or factory that takes a
+            `SimulatorSetup`; the name or dotted path of any of these; or several names joined by
+            `+`, which are asked in that order: `recorded+template`. An object without `identity`
+            gets the name of its class: `module:Class`.
         setup: What it is built from.
 
     Raises:
@@ -123,10 +123,10 @@ def parts_of(simulator: Simulator) -> list[Simulator]:
 
 
 class Foreign:
-    """A simulator that is none of ours, held to what a simulator gives.
+    """Wraps a simulator from elsewhere, and checks that its answers are of the right type.
 
     Args:
-        inner: One without an `identity` gets the name of its class.
+        inner: The simulator; without an `identity` it gets the name of its class.
     """
 
     def __init__(self, inner: Any) -> None:
@@ -154,7 +154,7 @@ class Foreign:
 
 
 class OwnFunctions:
-    """Runs functions; no answer of one is kept, for it may depend on when it is asked.
+    """Runs functions. Their answers are not kept, because they may depend on the time.
 
     Args:
         functions: Tool id to the function behind it, which may be a coroutine function.
@@ -168,12 +168,13 @@ class OwnFunctions:
         self.identity = f"functions#{digest(sources)[:8]}+{inner.identity}"
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return what the function returned; what it raises is the API's own error.
+        """Return what the function returned.
 
-        So is a value that JSON would change, such as NaN: nothing else is ever shown than it gave.
+        If the function raises an exception, this is the error of the call. So is a value that JSON
+        would change, such as NaN.
 
         Raises:
-            InfrastructureError: It returned what JSON cannot say.
+            InfrastructureError: The function returned an object that JSON cannot hold.
         """
         function = self._functions.get(tool.id)
         if function is None:
@@ -196,7 +197,7 @@ class OwnFunctions:
             ) from error
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return what the inner simulator has stored for a call; of a function's nothing."""
+        """Return the keys that the inner simulator has for a call; none for a function's call."""
         if tool.id in self._functions:
             return frozenset()
         return keys_of_call(self.inner, tool, arguments)
@@ -224,7 +225,7 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
 
 
 def _made(factory: Any, setup: SimulatorSetup) -> Any:
-    """Call a class that needs no arguments without, any other class or function with the setup."""
+    """Call a class that needs no arguments; call any other class or function with the setup."""
     if isinstance(factory, type) and _takes(factory):
         return factory()
     if _takes(factory, setup):
