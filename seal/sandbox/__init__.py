@@ -28,7 +28,7 @@ from seal.core import UnknownNameError
 from seal.lazy import loader
 
 if TYPE_CHECKING:
-    from seal.sandbox.types import Case, Limits, Outcome, Sandbox, Status
+    from seal.sandbox.outcomes import Case, Limits, Outcome, Sandbox, Status
 
 NAMES = ("monty", "monty-only", "bubblewrap")
 
@@ -60,4 +60,4 @@ def build_sandbox(name: str = "monty", limits: Limits | None = None) -> Sandbox:
 
 __all__ = ["NAMES", "Case", "Limits", "Outcome", "Sandbox", "Status", "build_sandbox"]
 
-__getattr__ = loader(__name__, {".types": ["Case", "Limits", "Outcome", "Sandbox", "Status"]})
+__getattr__ = loader(__name__, {".outcomes": ["Case", "Limits", "Outcome", "Sandbox", "Status"]})

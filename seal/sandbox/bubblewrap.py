@@ -28,8 +28,20 @@ from typing import NamedTuple
 from seal.core import JSON, InfrastructureError, UsageError
 from seal.core.line_process import LineProcess
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
-from seal.sandbox.outcomes import Module, failed, limits_named, play_cases, returned, too_large
-from seal.sandbox.types import MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
+from seal.sandbox.outcomes import (
+    MOST_OUTPUT,
+    MOST_RESULT,
+    Case,
+    Limits,
+    Module,
+    Outcome,
+    Row,
+    failed,
+    limits_named,
+    play_cases,
+    returned,
+    too_large,
+)
 
 NAME = "bubblewrap"
 
@@ -178,17 +190,17 @@ def _bound(interpreter: Interpreter) -> list[str]:
 
 
 class _Module(Module):
-    """The source in a child that is started when it is needed."""
+    """The source in a child process that is started when it is needed."""
 
     def __init__(self, found: _Found, limits: Limits, begin: Mapping[str, JSON]) -> None:
         super().__init__()
         self._found, self._limits, self._begin = found, limits, begin
-        self._child: _Child | None = None
+        self._process: LineProcess | None = None
         self._number = -1
         """Of the last request: 0 begins, 1 loads the source, further ones are cases."""
 
     def _is_open(self) -> bool:
-        return self._child is not None
+        return self._process is not None
 
     def _outcome(self, case: Case) -> Outcome:
         request = {"arguments": case.arguments, "most": MOST_RESULT}
@@ -198,16 +210,31 @@ class _Module(Module):
         return _fault(said)
 
     def close(self) -> None:
-        """End the child."""
-        if self._child is not None:
-            self._child.close()
-            self._child = None
+        """Kill the child, and everything in it."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
     def _load(self) -> None:
-        self._child, self._number = _started(self._found), -1
+        """Start a child and load the source in it.
+
+        Raises:
+            InfrastructureError: The machine has no file, memory or process left for a child.
+        """
+        bwrap = self._found.bwrap
+        text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
+        try:
+            with _command(bwrap, self._found.interpreter, text) as (command, passed):
+                self._process = LineProcess(command, {}, _LONGEST, passed)
+        except OSError as error:
+            raise InfrastructureError(
+                f"{bwrap} cannot be started: {error}; it worked before. Run fewer tasks at once "
+                "(--workers)"
+            ) from error
+        self._number = -1
         if self._ask(self._begin, _START).get("kind") != "begun":
             raise InfrastructureError(
-                f"{self._found.bwrap} did not start Python within {_START:g} s; it did before. "
+                f"{bwrap} did not start Python within {_START:g} s; it did before. "
                 "Is the machine out of memory?"
             )
         said = self._ask({}, self._limits.seconds)
@@ -215,20 +242,41 @@ class _Module(Module):
             self._broken = _fault(said)
             self.close()
 
-    def _ask(self, request: Mapping[str, JSON], seconds: float) -> dict[str, JSON]:
+    def _ask(self, request: Mapping[str, JSON], seconds: float) -> Mapping[str, JSON]:
         """Return what the child says; where it says nothing of the kind, it is ended."""
-        assert self._child is not None
+        assert self._process is not None
         self._number += 1
         line = json.dumps({"number": self._number, **request}).encode() + b"\n"
-        said = self._child.ask(line, seconds)
-        if self._child.died:
-            self.deaths.append(self._case)
+        said = self._answer(self._process, line, seconds)
         if said.get("number") != self._number:
             self.close()
         return said if said.get("number") in (self._number, None) else _NONSENSE
 
+    def _answer(self, process: LineProcess, line: bytes, seconds: float) -> Mapping[str, JSON]:
+        """Return the child's answer to a line; without a "number" where there is none."""
+        try:
+            answer = process.ask(line, seconds)
+        except TimeoutError:
+            return {"kind": "timeout", "message": f"no answer within {seconds:g} s"}
+        if not answer.endswith(b"\n"):
+            code = process.status()
+            message = f"the child ended with status {code}"
+            if code is None:
+                message = "the child said too much, or closed its answers"
+            else:
+                self.deaths.append(self._case)
+            return {"kind": "exception", "message": message}
+        try:
+            said = json.loads(answer)
+        except (ValueError, RecursionError):
+            return _NONSENSE
+        return said if isinstance(said, dict) else _NONSENSE
 
-_NONSENSE: dict[str, JSON] = {"kind": "exception", "message": "the code broke the child's answers"}
+
+_NONSENSE: Mapping[str, JSON] = {
+    "kind": "exception",
+    "message": "the code broke the child's answers",
+}
 
 
 def _fault(said: Mapping[str, JSON]) -> Outcome:
@@ -239,54 +287,3 @@ def _fault(said: Mapping[str, JSON]) -> Outcome:
     if kind not in ("exception", "memory", "timeout", "no_function", "syntax"):
         return failed("exception", str(_NONSENSE["message"]), NAME)
     return failed(str(kind), message if isinstance(message, str) else "", NAME)
-
-
-def _started(found: _Found) -> _Child:
-    """Return a new child.
-
-    Raises:
-        InfrastructureError: The machine has no file, memory or process left for one.
-    """
-    try:
-        return _Child(found)
-    except OSError as error:
-        raise InfrastructureError(
-            f"{found.bwrap} cannot be started: {error}; it worked before. Run fewer tasks at once "
-            "(--workers)"
-        ) from error
-
-
-class _Child:
-    """One child process and its lines."""
-
-    def __init__(self, found: _Found) -> None:
-        self.died = False
-        """It ended before it was closed."""
-        text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
-        with _command(found.bwrap, found.interpreter, text) as (command, passed):
-            self._process = LineProcess(command, {}, _LONGEST, passed)
-
-    def ask(self, line: bytes, seconds: float) -> dict[str, JSON]:
-        """Return the child's answer to a line; without a "number" where there is none."""
-        try:
-            answer = self._process.ask(line, seconds)
-        except TimeoutError:
-            return {"kind": "timeout", "message": f"no answer within {seconds:g} s"}
-        if not answer.endswith(b"\n"):
-            return {"kind": "exception", "message": self._ended()}
-        try:
-            said = json.loads(answer)
-        except (ValueError, RecursionError):
-            return dict(_NONSENSE)
-        return said if isinstance(said, dict) else dict(_NONSENSE)
-
-    def close(self) -> None:
-        """Kill the child, and everything in it."""
-        self._process.close()
-
-    def _ended(self) -> str:
-        code = self._process.status()
-        if code is None:
-            return "the child said too much, or closed its answers"
-        self.died = True
-        return f"the child ended with status {code}"

@@ -35,15 +35,21 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, InfrastructureError, MissingExtraError
 from seal.sandbox.outcomes import (
+    MOST_MESSAGE,
+    MOST_OUTPUT,
+    MOST_RESULT,
     SPENT,
+    Case,
+    Limits,
     Module,
+    Outcome,
+    Row,
     failed,
     limits_named,
     play_cases,
     returned,
     too_large,
 )
-from seal.sandbox.types import MOST_MESSAGE, MOST_OUTPUT, MOST_RESULT, Case, Limits, Outcome, Row
 
 if TYPE_CHECKING:
     from pydantic_monty import Monty, MontyError, MontySession

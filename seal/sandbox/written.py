@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from seal.core import JSON, Tool
 from seal.sandbox.functions import arguments_of, columns_of, parameter, signature
-from seal.sandbox.types import Row
+from seal.sandbox.outcomes import Row
 
 How = Literal["same", "part"]
 """same: equal, whatever the case of letters. part: one text contains the other."""
@@ -121,39 +121,18 @@ def fit(tool: Tool, table: Sequence[Row], cases: Iterable[Recorded]) -> Fitted:
     options = {name: search.options(name) for name in (*required, *optional)}
     chosen = Filter(tuple(found[0] for found in options.values() if found))
     passed = search.passed(chosen)
+    choices = [(name, rule) for name, rules in options.items() for rule in (*rules, None)]
     for _ in range(_ROUNDS):
         before = passed
-        for candidate in _neighbours(chosen, options, search.sizes()):
-            count = search.passed(candidate(chosen))
-            if count > passed:
-                chosen, passed = candidate(chosen), count
+        for name, rule in choices:
+            kept = [each for each in chosen.rules if each.argument != name]
+            rules = sorted([*kept, rule] if rule else kept)
+            chosen, passed = search.better(chosen, passed, Filter(tuple(rules), chosen.most))
+        for most in (None, *search.sizes()):
+            chosen, passed = search.better(chosen, passed, Filter(chosen.rules, most))
         if passed == before:
             break
     return Fitted(chosen, passed, len(search.cases))
-
-
-class _Change(NamedTuple):
-    """One step of the search: another rule for an argument, or another number of rows."""
-
-    argument: str | None
-    rule: Rule | None = None
-    most: int | None = None
-
-    def __call__(self, chosen: Filter) -> Filter:
-        if self.argument is None:
-            return Filter(chosen.rules, self.most)
-        kept = [rule for rule in chosen.rules if rule.argument != self.argument]
-        rules = [*kept, self.rule] if self.rule else kept
-        return Filter(tuple(sorted(rules)), chosen.most)
-
-
-def _neighbours(
-    chosen: Filter, options: Mapping[str, Sequence[Rule]], sizes: Sequence[int]
-) -> list[_Change]:
-    changes = [
-        _Change(argument, rule) for argument, rules in options.items() for rule in (*rules, None)
-    ]
-    return [*changes, *(_Change(None, most=size) for size in (None, *sizes))]
 
 
 class _Search:
@@ -202,6 +181,11 @@ class _Search:
             self._distinct[case] and self._result(chosen, case) == self._due[case]
             for case in range(len(self.cases))
         )
+
+    def better(self, chosen: Filter, passed: int, other: Filter) -> tuple[Filter, int]:
+        """Return the filter that passes more recorded calls, and how many; else the chosen one."""
+        count = self.passed(other)
+        return (other, count) if count > passed else (chosen, passed)
 
     def _result(self, chosen: Filter, case: int) -> int:
         left = self._all

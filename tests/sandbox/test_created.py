@@ -10,7 +10,7 @@ from seal.core import Tool
 from seal.sandbox import Case, Limits, Outcome
 from seal.sandbox.functions import CreatedTools, Fault
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.types import Row
+from seal.sandbox.outcomes import Row
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

@@ -18,8 +18,16 @@ from seal.core import InfrastructureError, MissingExtraError, UnknownNameError, 
 from seal.sandbox import Case, Limits, Outcome, Sandbox, build_sandbox
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import Module, Second, play_cases, returned, same_rows, too_large
-from seal.sandbox.types import MOST_MESSAGE, MOST_RESULT
+from seal.sandbox.outcomes import (
+    MOST_MESSAGE,
+    MOST_RESULT,
+    Module,
+    Second,
+    play_cases,
+    returned,
+    same_rows,
+    too_large,
+)
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
 BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"

@@ -14,7 +14,7 @@ For every goal whose label `task` is `creation`:
 All are in [0, 1] but the last. Their weights are the denominators. A sandbox that cannot be used
 is an error of the infrastructure, never a score.
 
-Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.types`.
+Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.outcomes`.
 """
 
 from __future__ import annotations
