@@ -6,13 +6,22 @@ same signs of clusters, so that their figures can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import comb, inf
+from collections.abc import Sequence
+from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import UsageError
 from seal.core.canonical import derive_seed
-from seal.evaluation.statistics import DIGITS, Interval, bootstrap_interval, cluster_sums
+from seal.evaluation.statistics import (
+    ALIKE,
+    DIGITS,
+    DRAWS,
+    Interval,
+    bootstrap_interval,
+    cluster_sums,
+    ordered,
+    resampled,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,10 +34,6 @@ EXACT = 16
 """Up to so many clusters all 2**n signs are tried."""
 _FEW = 100
 """Metrics with values in at most so many clusters are resampled over these alone."""
-_DRAWS = 1_000_000
-"""Draws held in memory at once: 8 MB, about what a processor's cache holds."""
-_ALIKE = 20
-"""Where clusters are of so many times fewer kinds, kinds are drawn: the same distribution."""
 
 
 class Difference(NamedTuple):
@@ -192,50 +197,20 @@ def _intervals(
     return ends
 
 
-def resampled(
-    totals: Floats, rng: np.random.Generator, resamples: int
-) -> Iterator[tuple[slice, Floats]]:
-    """Yield the sums over resamples of the rows, chunk by chunk.
-
-    Args:
-        totals: Sums of clusters, (clusters, columns); each resample draws as many clusters.
-        rng: Draws clusters.
-        resamples: Number of resamples.
-
-    Yields:
-        Which resamples they are, and their sums, (resamples of the chunk, columns).
-    """
-    import numpy as np
-
-    size, alike = len(totals), _kinds(totals)
-    step = max(1, _DRAWS // size)
-    for start in range(0, resamples, step):
-        chunk = min(step, resamples - start)
-        if alike is not None:
-            drawn = rng.multinomial(size, alike.frequency / size, size=chunk)
-            yield slice(start, start + chunk), drawn @ alike.rows
-        else:
-            picks = rng.integers(0, size, size=(chunk, size))
-            picks += np.arange(chunk)[:, None] * size
-            times = np.bincount(picks.ravel(), minlength=chunk * size).reshape(chunk, size)
-            yield slice(start, start + chunk), times.astype(np.float64) @ totals
-
-
 def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
     """Return the p of every column under random signs of the clusters."""
     import numpy as np
 
     sums, place = _distinct(sums)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
-    alike = _kinds(sums)
+    alike, _, frequency = ordered(sums, most=size / ALIKE)
     hits = np.zeros(sums.shape[1])
-    step = max(1, _DRAWS // max(size, 1))
+    step = max(1, DRAWS // max(size, 1))
     for start in range(0, resamples, step):
         chunk = min(step, resamples - start)
         # sum of s * (1 - 2 b) = total - 2 sum of s * b
-        if alike is not None:
-            kinds = len(alike.rows)
-            turned = rng.binomial(alike.frequency, 0.5, size=(chunk, kinds)) @ alike.rows
+        if len(alike):
+            turned = rng.binomial(frequency, 0.5, size=(chunk, len(alike))) @ alike
         else:
             drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
             bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
@@ -276,44 +251,8 @@ def _distinct(columns: Floats) -> tuple[Floats, Integers]:
 
     Most metrics count in the same pairs, and several say the same of all.
     """
-    found, place, _ = _ordered(columns.T)
+    found, place, _ = ordered(columns.T)
     return found.T, place
-
-
-class _Kinds(NamedTuple):
-    """Distinct rows, and how many there are of each."""
-
-    rows: Floats
-    frequency: Integers
-
-
-def _kinds(rows: Floats) -> _Kinds | None:
-    """Return the distinct rows; None where they are too many to be drawn by kind."""
-    found, _, frequency = _ordered(rows, most=len(rows) / _ALIKE)
-    return _Kinds(found, frequency) if len(found) else None
-
-
-def _ordered(rows: Floats, most: float = inf) -> tuple[Floats, Integers, Integers]:
-    """Return each row once, in the order of their numbers, the place of every row, and frequencies.
-
-    `numpy.unique` does the same, and compares rows by one field after the other, which takes long
-    for rows of many numbers.
-
-    Args:
-        rows: (n, columns), without NaN.
-        most: Where there are as many distinct ones or more, none is returned.
-    """
-    import numpy as np
-
-    whole = np.ascontiguousarray(rows + 0.0)  # -0.0 is 0.0
-    seen: dict[bytes, int] = {}
-    place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
-    if len(seen) >= most:
-        return whole[:0], place, place[:0]
-    alone = whole[np.unique(place, return_index=True)[1]]
-    numbers = alone.tolist()
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
 
 def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core import Score, Task
@@ -27,10 +28,10 @@ BALANCED = "calls_balanced"
 """Mean of the means of `calls_right` over goals that need a call and over those that need none."""
 DIGITS = 6
 """Decimals of every number in a summary."""
-_CHUNK = 250_000
-"""Draws held in memory at once: 2 MB of each array, so that they stay in the processor's cache."""
-_BINOMIAL_COST = 20
-"""Drawing the count of one distinct value costs about as much as drawing this many values."""
+DRAWS = 1_000_000
+"""Draws held in memory at once: 8 MB, about what a processor's cache holds."""
+ALIKE = 20
+"""Drawing the count of one distinct row costs about as much as drawing this many rows."""
 
 
 class Interval(NamedTuple):
@@ -75,8 +76,11 @@ def bootstrap_interval(
         sums, counts = cluster_sums(np.column_stack([sums, counts]), clusters)[0].T
     if len(sums) < 2:
         return Interval(None, None)
-    rng = np.random.default_rng(seed)
-    means = _resampled_means(sums, counts, resamples, rng)
+    single = bool((counts == 1).all())
+    totals = sums[:, None] if single else np.column_stack([sums, counts])
+    means = np.empty(resamples)
+    for chunk, drawn in resampled(totals, np.random.default_rng(seed), resamples):
+        means[chunk] = drawn[:, 0] / (len(sums) if single else drawn[:, 1])
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Interval(float(low), float(high))
@@ -100,33 +104,63 @@ def cluster_sums(
     return sums, index
 
 
-def _resampled_means(
-    sums: Floats, counts: Floats, resamples: int, rng: np.random.Generator
-) -> Floats:
-    """Return sum / count of each resample of the clusters.
+def resampled(
+    totals: Floats, rng: np.random.Generator, resamples: int
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield the sums over resamples of the rows, chunk by chunk.
 
-    How often each distinct (sum, count) is drawn is multinomial: with few distinct ones, such as
-    0 and 1, that is much faster than drawing every cluster, and the same distribution.
+    How often each distinct row is drawn is multinomial. With few distinct rows, such as 0 and 1,
+    these counts are drawn: much faster than drawing every row, and the same distribution.
+
+    Args:
+        totals: Sums of clusters, (clusters, columns); each resample draws as many clusters.
+        rng: Draws clusters.
+        resamples: Number of resamples.
+
+    Yields:
+        Which resamples they are, and their sums, (resamples of the chunk, columns).
     """
     import numpy as np
 
-    size = len(sums)
-    single = bool((counts == 1).all())
-    rows, frequency = np.unique(np.column_stack([sums, counts]), axis=0, return_counts=True)
-    few = len(rows) * _BINOMIAL_COST < size
-    step = max(1, _CHUNK // (len(rows) if few else size))
-    means = np.empty(resamples)
+    size, columns = totals.shape
+    alike, _, frequency = ordered(totals, most=size / ALIKE)
+    step = max(1, DRAWS // (len(alike) or size))
     for start in range(0, resamples, step):
-        stop = min(start + step, resamples)
-        if few:
-            drawn = rng.multinomial(size, frequency / size, size=stop - start)
-            totals = drawn @ rows
-            means[start:stop] = totals[:, 0] / totals[:, 1]
+        chunk = min(step, resamples - start)
+        if len(alike):
+            drawn = rng.multinomial(size, frequency / size, size=chunk) @ alike
         else:
-            picks = rng.integers(0, size, size=(stop - start, size), dtype=np.int32)
-            drawn_counts = size if single else counts[picks].sum(axis=1)
-            means[start:stop] = sums[picks].sum(axis=1) / drawn_counts
-    return means
+            picks = rng.integers(0, size, size=(chunk, size), dtype=np.int32)
+            if columns < 3:
+                drawn = np.column_stack([column[picks].sum(axis=1) for column in totals.T])
+            else:
+                places = picks + np.arange(chunk)[:, None] * size
+                times = np.bincount(places.ravel(), minlength=chunk * size).reshape(chunk, size)
+                drawn = times.astype(np.float64) @ totals
+        yield slice(start, start + chunk), drawn
+
+
+def ordered(rows: Floats, most: float = inf) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+    """Return each row once, in the order of their numbers, the place of every row, and frequencies.
+
+    `numpy.unique` does the same, and compares rows by one field after the other, which takes long
+    for rows of many numbers.
+
+    Args:
+        rows: (n, columns), without NaN.
+        most: Where there are as many distinct ones or more, none is returned.
+    """
+    import numpy as np
+
+    whole = np.ascontiguousarray(rows + 0.0)  # -0.0 is 0.0
+    seen: dict[bytes, int] = {}
+    place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
+    if len(seen) >= most:
+        return whole[:0], place, place[:0]
+    alone = whole[np.unique(place, return_index=True)[1]]
+    numbers = alone.tolist()
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
 
 def groups_of(task: Task) -> list[str]:

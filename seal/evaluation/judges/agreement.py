@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, Score
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import holm, mcnemar, resampled
+from seal.evaluation.comparison import holm, mcnemar
 from seal.evaluation.judges.panel import half_credit, majority
-from seal.evaluation.statistics import cluster_sums, rounded, share
+from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
 
 if TYPE_CHECKING:
     from seal.evaluation.statistics import Floats
