@@ -26,7 +26,7 @@ from seal.core.records import AtomicFile, encode_scores
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER
-from seal.evaluation.judges.summary import JudgingSummary
+from seal.evaluation.judges.agreement import JudgingSummary
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
     JudgeOf,

@@ -24,7 +24,7 @@ from seal.core import (
     Trajectory,
 )
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.evaluation.attribution import MEANINGS, ORDER, Attribution, attribute
+from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute
 from seal.evaluation.attribution.evidence import decide
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
@@ -77,17 +77,16 @@ def scored(label: str = "unsolved", reason: str = "") -> list[Score]:
     return [Score("t", 0, 0, "pass_rate", float(label == "solved"), details=details)]
 
 
-def why(asked: Goal, played: Trajectory, scores: list[Score] | None = None) -> Attribution:
+def why(asked: Goal, played: Trajectory, scores: list[Score] | None = None) -> Cause:
     task = Task("t", "own", (asked,))
     told = scores or scored()
-    found = attribute(task, played, TOOLS, told, decided_by=decided_by, cause_of=cause_of)
-    ((_, attribution),) = found
-    assert attribution is not None
-    return attribution
+    ((_, cause),) = attribute(task, played, TOOLS, told, decided_by=decided_by, cause_of=cause_of)
+    assert cause is not None
+    return cause
 
 
 def stage(asked: Goal, played: Trajectory, label: str = "unsolved") -> tuple[str, str]:
-    found = why(asked, played, scored(label)).found
+    found = why(asked, played, scored(label))
     return found.stage, found.cause
 
 
@@ -116,7 +115,7 @@ def test_a_broken_chat_is_the_infrastructures() -> None:
 
 def test_a_broken_judge_is_the_infrastructures() -> None:
     score = Score("t", 0, 0, "pass_rate", None, reason="infrastructure: judge: timed out")
-    assert why(ONE, chat(), [score]).found.cause == "judge"
+    assert why(ONE, chat(), [score]).cause == "judge"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +123,7 @@ def test_a_broken_judge_is_the_infrastructures() -> None:
     [((RATE, FIND), "not_offered", 1), ((RATE,), "not_offered", 0)],
 )
 def test_a_gold_tool_that_was_not_offered(offered: Any, cause: str, passed: int) -> None:
-    found = why(TWO, chat(*RIGHT, offered=(offered,))).found
+    found = why(TWO, chat(*RIGHT, offered=(offered,)))
     assert (found.stage, found.cause, found.passed, found.of) == ("not_retrieved", cause, passed, 2)
     assert found.partly == (passed == 1)
 
@@ -173,19 +172,19 @@ def test_an_error_that_a_later_call_mends_explains_nothing() -> None:
 
 def test_a_second_call_of_a_gold_tool_that_is_missing() -> None:
     twice = goal(called(FIND, city="Porto"), called(FIND, city="Faro"))
-    found = why(twice, chat(call("find", city="Porto"))).found
+    found = why(twice, chat(call("find", city="Porto")))
     assert (found.stage, found.cause, found.partly) == ("not_called", "too_few", True)
 
 
 def test_a_wrong_argument_says_which_expected_and_received() -> None:
-    found = why(ONE, chat(call("find", city="Lisbon"))).found
+    found = why(ONE, chat(call("find", city="Lisbon")))
     assert (found.name, found.expected, found.received, found.step) == (
         "city", "Porto", "Lisbon", 1
     )  # fmt: skip
 
 
 def test_a_rejected_argument_is_shown_beside_gold() -> None:
-    found = why(ONE, chat(call("find", {"kind": "wrong_type", "message": "no"}, city=3))).found
+    found = why(ONE, chat(call("find", {"kind": "wrong_type", "message": "no"}, city=3)))
     assert (found.cause, found.expected, found.received) == ("wrong_type", "Porto", 3)
 
 
@@ -230,14 +229,14 @@ def test_an_answer_that_contradicts_a_result() -> None:
 
 @pytest.mark.parametrize("label", ["unsolved", "unsure"])
 def test_an_answer_that_states_nothing_of_the_results(label: str) -> None:
-    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT), scored(label)).found
+    found = why(replace(TWO, answers=("R-17",)), chat(*RIGHT), scored(label))
     assert (found.stage, found.cause, found.expected) == ("answer", "omits", "R-17")
 
 
 def test_alternatives_are_named_together_and_one_of_them_is_enough() -> None:
     asked = replace(TWO, answers=("R-17", "R-18"), any_answer=True)
 
-    found = why(asked, chat(*RIGHT), scored("unsolved")).found
+    found = why(asked, chat(*RIGHT), scored("unsolved"))
     assert (found.cause, found.expected) == ("omits", "R-17 or R-18")
     assert stage(asked, chat(*RIGHT, answer="It is R-18."))[1] != "omits"
 
@@ -291,30 +290,32 @@ def test_the_user_explains_what_came_after_its_error(step: int, expected: str) -
     flag = {"flag": "outside_brief", "step": step, "said": "I am Bo", "facts": ["Bo"]}
     audit = Score("t", 0, 0, "user_hallucination", 1.0, details={"flags": [flag]})
     found = why(ONE, chat(call("find", city="Lisbon")), [*scored(), audit])
-    assert found.found.stage == expected
+    assert found.stage == expected
 
 
 def test_missions_are_decided_by_their_accuracy() -> None:
     mission = replace(ONE, labels={"type": "single"})
     accuracy = Score("t", 0, 0, "mission_accuracy", 0.0, reason="early stop")
-    found = why(mission, chat(), [*scored("solved"), accuracy])
-    assert (found.metric, found.reason, found.found.stage) == (
-        "mission_accuracy", "early stop", "not_called"
-    )  # fmt: skip
+    told = [*scored("solved"), accuracy]
+    ((decision, cause),) = attribute(Task("t", "own", (mission,)), chat(), TOOLS, told)
+    assert (decision.metric, decision.reason) == ("mission_accuracy", "early stop")
+    assert cause is not None
+    assert cause.stage == "not_called"
 
 
 def test_another_metric_may_decide() -> None:
     fac = Score("t", 0, 0, "fac", 0.0)
     task = Task("t", "own", (ONE,))
-    ((_, found),) = attribute(task, chat(), TOOLS, [*scored("solved"), fac], metric="fac")
-    assert found is not None
-    assert found.metric == "fac"
+    told = [*scored("solved"), fac]
+    ((decision, cause),) = attribute(task, chat(), TOOLS, told, metric="fac")
+    assert cause is not None
+    assert decision.metric == "fac"
 
 
 def test_a_turn_of_a_dialogue_is_explained_by_what_was_decided() -> None:
     turn = replace(ONE, labels={"kind": "call", "act": "call_api"})
     missed = Score("t", 0, 0, "awareness", 0.0, details={"error": "tool_missed"})
-    assert why(turn, chat(), [missed]).found.stage == "not_called"
+    assert why(turn, chat(), [missed]).stage == "not_called"
 
 
 def test_a_turn_of_which_one_score_was_lost_is_neither_solved_nor_failed() -> None:

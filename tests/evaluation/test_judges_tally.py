@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import JSON, Score
-from seal.evaluation.judges.agreement import FleissKappa, audit
+from seal.evaluation.judges.agreement import FleissKappa, JudgingSummary, audit
 from seal.evaluation.judges.panel import (
     half_credit,
     majority,
@@ -15,7 +15,6 @@ from seal.evaluation.judges.panel import (
     printed_pass,
     written_pass,
 )
-from seal.evaluation.judges.summary import JudgingSummary
 
 DIAGNOSES = [
     "444444", "222555", "233335", "555555", "222444", "113333",

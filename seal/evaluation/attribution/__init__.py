@@ -22,20 +22,10 @@ from seal.evaluation.attribution.attribute import attribute
 from seal.evaluation.attribution.evidence import (
     MEANINGS,
     ORDER,
-    Attribution,
     Cause,
     DecidedBy,
     Decision,
     Stage,
 )
 
-__all__ = [
-    "MEANINGS",
-    "ORDER",
-    "Attribution",
-    "Cause",
-    "DecidedBy",
-    "Decision",
-    "Stage",
-    "attribute",
-]
+__all__ = ["MEANINGS", "ORDER", "Cause", "DecidedBy", "Decision", "Stage", "attribute"]

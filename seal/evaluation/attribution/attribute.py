@@ -14,7 +14,6 @@ from seal.core.conditions import Asked
 from seal.core.stated import statement
 from seal.evaluation.attribution.evidence import (
     OMITS,
-    Attribution,
     Cause,
     DecidedBy,
     Decision,
@@ -25,14 +24,14 @@ from seal.evaluation.attribution.evidence import (
     listed,
 )
 from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
-from seal.evaluation.error_patterns.findings import Finding, findings_by_goal
+from seal.evaluation.error_patterns.findings import findings_by_goal
 from seal.evaluation.goals import Chat, no_gold
 from seal.evaluation.milestones.metrics import applies
 from seal.evaluation.rule_judge import expected_values, judge_trajectory
 from seal.evaluation.user_audit import NAMES
 
-Decided = tuple[Decision, Attribution | None]
-"""Whether a goal is solved; why not, where it is not."""
+Decided = tuple[Decision, Cause | None]
+"""Whether a goal is solved, and why it failed; None: it did not fail."""
 CauseOf = Callable[[Evidence], Cause | None]
 """Why a goal failed, where its benchmark knows better than the calls show; None: it does not."""
 
@@ -65,33 +64,17 @@ def attribute(
     found: list[Decided] = []
     for position, (goal, own) in enumerate(zip(task.goals, by_goal, strict=True)):
         decision = decide(goal, chat.failure, own, metric, decided_by)
-        calls: Iterable[Finding] = ()
-        if decision.state == "unsolved":
+        cause = None
+        if decision.state == "error":
+            broken = "chat" if trajectory.failed else "judge"  # or a metric after it
+            cause = Cause("infrastructure", broken, decision.reason[:400])
+        elif decision.state == "unsolved":
             calls = chat.once(findings_by_goal, chat).get(position, ())
-        made = [f for f in calls if f.call is not None and f.kind != "finish"]
-        evidence = Evidence(chat, position, own, decision, made)
-        found.append((decision, _attributed(evidence, cause_of)))
+            made = [f for f in calls if f.call is not None and f.kind != "finish"]
+            evidence = Evidence(chat, position, own, decision, made)
+            cause = not_retrieved(evidence) or _of_chat(evidence, cause_of)
+        found.append((decision, cause))
     return found
-
-
-def _attributed(evidence: Evidence, cause_of: CauseOf | None) -> Attribution | None:
-    decision = evidence.decision
-    if decision.state in ("solved", "undecided", "unscored"):
-        return None
-    if decision.state == "error":
-        broken = "chat" if evidence.trajectory.failed else "judge"  # or a metric after it
-        cause = Cause("infrastructure", broken, decision.reason[:400])
-    else:
-        cause = not_retrieved(evidence) or _of_chat(evidence, cause_of)
-    return Attribution(
-        evidence.task.id,
-        evidence.trajectory.trial,
-        evidence.position,
-        cause,
-        decision.metric,
-        decision.state,
-        decision.reason[:400],
-    )
 
 
 def _of_chat(evidence: Evidence, cause_of: CauseOf | None) -> Cause:

@@ -105,11 +105,22 @@ def wrong_tool(evidence: Evidence, expected: Iterable[str], other: Finding) -> C
     return Cause("wrong_tool", cause, said, other.step, names, names, other.name)
 
 
-def not_called(evidence: Evidence, expected: Iterable[str], cause: str) -> Cause:
-    """Return that tools that were due, and offered, were not called.
+def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str]) -> Cause:
+    """Return that tools that were due, and offered, were not called, or others in their place.
 
     Where the chat was cut short, that is the cause.
+
+    Args:
+        evidence: Of the goal.
+        expected: The tools that were due.
+        gold: Tools whose calls are never wrong.
     """
+    other = evidence.other_call(gold)
+    if other is not None:
+        return wrong_tool(evidence, expected, other)
+    cause = "stopped_early" if evidence.calls else "no_call"
+    if evidence.calls_of(expected):
+        cause = "too_few"
     names = listed([evidence.named(tool) for tool in expected])
     cause = evidence.stop if evidence.stop in _CUT_SHORT else cause
     return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
@@ -238,22 +249,6 @@ class Cause:
         return self.of > 1 and 0 < self.passed < self.of
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """Why one goal of one chat failed."""
-
-    task_id: str
-    trial: int
-    goal: int
-    found: Cause
-    metric: str
-    """Whose verdict it is that the goal failed."""
-    label: str
-    """That verdict: unsolved or error."""
-    reason: str = ""
-    """The judge's reason."""
-
-
 State = Literal["solved", "unsolved", "undecided", "error", "unscored"]
 
 DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
@@ -298,12 +293,8 @@ def decide(
     worst = min(said, key=lambda score: WORST_FIRST.index(state_of(score)))
     if state_of(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
         return _without_value(found)
-    return Decision(state_of(worst), worst.metric, _reason(worst))
-
-
-def is_mission(goal: Goal, scores: Mapping[str, Score]) -> bool:
-    """Tell whether a goal is a mission, which `mission_accuracy` decides."""
-    return "type" in goal.labels and _has_said(scores, MISSION)
+    reason = worst.details.get("reason") or worst.reason or worst.details.get("error") or ""
+    return Decision(state_of(worst), worst.metric, str(reason))
 
 
 def _deciding(
@@ -311,7 +302,7 @@ def _deciding(
 ) -> Sequence[str]:
     if metric is not None:
         return (metric,)
-    if is_mission(goal, scores):
+    if "type" in goal.labels and _has_said(scores, MISSION):
         return (MISSION,)
     usual = (VERDICT, *JUDGED) if asks_calls_alone(goal) else JUDGED
     groups = [*own, *((name,) for name in usual)]
@@ -329,11 +320,6 @@ def _without_value(found: Sequence[Score]) -> Decision:
     if broken is not None:
         return Decision("error", broken.metric, broken.reason)
     return Decision("unscored", found[0].metric, kind_of_reason(found[0].reason))
-
-
-def _reason(score: Score) -> str:
-    said = score.details.get("reason") or score.reason or score.details.get("error") or ""
-    return str(said)
 
 
 OMITS = "omits"

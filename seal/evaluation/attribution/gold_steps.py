@@ -101,7 +101,7 @@ class _GoldSteps:
             failing = None if self._names_only else self._failed_call(condition)
             return None if failing is None else tool_error(self._evidence, failing)
         if found.cause == "not_called":
-            return self._not_called(condition)
+            return not_called(self._evidence, [condition.tool], self._gold)
         if found.cause == "rejected":
             return self._rejected(condition, found.step)
         fault = found.faults[0] if found.faults else None
@@ -135,14 +135,6 @@ class _GoldSteps:
             if finding.valid and (finding.kind == "cut" or gold.accepts(finding.arguments))
         ]
         return right[-1] if right and not any(map(self._evidence.succeeded, right)) else None
-
-    def _not_called(self, gold: Called) -> Cause:
-        other = self._evidence.other_call(self._gold)
-        if other is not None:
-            return wrong_tool(self._evidence, [gold.tool], other)
-        cause = "stopped_early" if self._evidence.calls else "no_call"
-        again = self._evidence.calls_of([gold.tool])
-        return not_called(self._evidence, [gold.tool], "too_few" if again else cause)
 
     def _rejected(self, gold: Called, step: int | None) -> Cause | None:
         """Return what a schema does not take, beside what gold has there.
@@ -199,7 +191,7 @@ def _first_of_relevant(
     """
     calls = evidence.calls
     if not calls:
-        return not_called(evidence, relevant, "no_call")
+        return not_called(evidence, relevant, relevant)
     made = [own for tool in lacking if (own := evidence.calls_of([tool]))]
     failing = [(own[0].step, _in_vain(evidence, own)) for own in made]
     unknown = next(iter(evidence.calls_of([None])), None)

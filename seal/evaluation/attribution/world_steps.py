@@ -43,7 +43,6 @@ from seal.evaluation.attribution.evidence import (
     not_called,
     rejected,
     tool_error,
-    wrong_tool,
 )
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.goals import WHOLLY
@@ -165,7 +164,7 @@ class _Missed:
     def _of_call(self, tools: Sequence[str], fault: Fault) -> Cause:
         made = self._evidence.calls_of(tools)
         if not made:
-            return self._absent(tools)
+            return not_called(self._evidence, tools, {*tools, *self._evidence.goal.relevant})
         if not any(map(self._evidence.succeeded, made)):
             return self._failing(made[-1])
         name = fault.column.partition(".")[2]
@@ -176,13 +175,6 @@ class _Missed:
         good = [finding.step for finding in calls if self._evidence.succeeded(finding)]
         step = good[-1] if good else None
         return argument("value", where, name, fault.expected, fault.found, step)
-
-    def _absent(self, tools: Sequence[str]) -> Cause:
-        other = self._evidence.other_call({*tools, *self._evidence.goal.relevant})
-        if other is not None:
-            return wrong_tool(self._evidence, tools, other)
-        cause = "stopped_early" if self._evidence.calls else "no_call"
-        return not_called(self._evidence, tools, cause)
 
     def _failing(self, last: Finding) -> Cause:
         return rejected(last) if last.kind in REJECTED else tool_error(self._evidence, last)
@@ -201,11 +193,9 @@ class _Missed:
         if failing:
             return self._failing(min(failing, key=lambda finding: finding.step))
         absent = [tool for tool in relevant if not made[tool]]
-        if absent:
-            return self._absent(absent)
-        if relevant or self._evidence.calls:
-            return None
-        return not_called(self._evidence, [], "no_call")
+        if absent or not (relevant or self._evidence.calls):
+            return not_called(self._evidence, absent, relevant)
+        return None
 
     def _changed(self, fault: Fault) -> Cause:
         """Return which call changed a table that had to stay as it was."""

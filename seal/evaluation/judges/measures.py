@@ -13,19 +13,17 @@ goal, whatever was answered, and however the chat ended.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from seal.core import (
     JSON,
     DataError,
-    Goal,
     InfrastructureError,
     Judge,
     NotRecordedError,
     NoVerdictError,
-    Step,
     Verdict,
 )
 from seal.core.conditions import Match
@@ -41,11 +39,11 @@ from seal.evaluation.goals import (
     stop_of,
     undefined,
 )
+from seal.evaluation.judges.panel import Ballot, Panel
 from seal.evaluation.milestones.metrics import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge, judge_calls
 
 if TYPE_CHECKING:
-    from seal.evaluation.judges.panel import Ballot
     from seal.evaluation.milestones.plans import PlanResult
 
 UNUSABLE = "no usable verdict"
@@ -113,7 +111,13 @@ class PassRate(GoalMetric):
         return {NAME: judged(lambda: self._judged(goal))}
 
     def _judged(self, goal: GoalChat) -> Value:
-        verdict, votes = self._verdict(goal.goal, goal.answer, goal.steps)
+        asked, votes = (goal.goal, goal.answer, goal.steps), {}
+        if isinstance(self.judge, Panel):
+            poll = self.judge.ask(*asked)
+            verdict = poll.verdict()
+            votes = {"solved": poll.labels.count("solved") / len(poll.labels), **poll.record()}
+        else:
+            verdict = self.judge.judge(*asked)
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
@@ -121,19 +125,6 @@ class PassRate(GoalMetric):
         if verdict.label != "unsure" or is_decidable(goal.goal):
             return value
         return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {verdict.reason}")
-
-    def _verdict(
-        self, goal: Goal, answer: str | None, steps: Sequence[Step]
-    ) -> tuple[Verdict, dict[str, JSON]]:
-        """Return the verdict on a goal and, of a panel, its votes."""
-        if not isinstance(self.judge, RuleJudge):
-            from seal.evaluation.judges.panel import Panel
-
-            if isinstance(self.judge, Panel):
-                poll = self.judge.ask(goal, answer, steps)
-                solved = [label == "solved" for label in poll.labels]
-                return poll.verdict(), {"solved": sum(solved) / len(solved), **poll.record()}
-        return self.judge.judge(goal, answer, steps), {}
 
 
 def milestones_verdict(result: PlanResult) -> Verdict | None:

@@ -130,13 +130,13 @@ class Panel:
         Raises:
             InfrastructureError: A judge failed: then there is no vote at all.
         """
-        return Poll(tuple(self._ballot(seat, ask) for seat in self.seats))
-
-    def _ballot(self, seat: Seat, ask: Callable[[Seat], Ballot]) -> Ballot:
-        try:
-            return ask(seat)
-        except NoVerdictError as error:
-            return Ballot(seat.name, seat.vote, None, str(error))
+        ballots = []
+        for seat in self.seats:
+            try:
+                ballots.append(ask(seat))
+            except NoVerdictError as error:
+                ballots.append(Ballot(seat.name, seat.vote, None, str(error)))
+        return Poll(tuple(ballots))
 
     def ask(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Poll:
         """Return what every seat says of a goal: solved, unsolved or unsure.
@@ -246,7 +246,7 @@ class RecordedJudge:
             NotRecordedError: Nothing was.
         """
         if self.label is None:
-            raise self._lacks("")
+            raise self._lacks("has none")
         if self.label == MISSING:
             return Verdict("unsolved", "this run of the judge has no verdict of it")
         label = LABELS.get(self.label)
@@ -256,15 +256,17 @@ class RecordedJudge:
 
     def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
         """Raise NotRecordedError: the files do not say whether a task can be solved."""
-        raise self._lacks("the file does not say whether tasks can be solved")
+        raise self._lacks("does not say whether tasks can be solved")
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Raise NotRecordedError: the files have no verdicts on completeness."""
-        raise self._lacks("the file has no verdicts on completeness")
+        raise self._lacks("has no verdicts on completeness")
 
     def _lacks(self, said: str) -> NotRecordedError:
-        unknown = "the file has none of this task and trial"
-        return NotRecordedError(unknown if self.label is None else said)
+        unknown = self.label is None
+        return NotRecordedError(
+            f"the file {'has none of this task and trial' if unknown else said}"
+        )
 
 
 def recorded_panel(labels: Sequence[str], judges: Sequence[str] = ()) -> Panel:

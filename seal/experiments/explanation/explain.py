@@ -32,14 +32,13 @@ from seal.core.conditions import Argument, Called
 from seal.evaluation.attribution import (
     MEANINGS,
     ORDER,
-    Attribution,
     Cause,
     DecidedBy,
     Decision,
     Stage,
     attribute,
 )
-from seal.evaluation.goals import failed, goal_steps, made_calls
+from seal.evaluation.goals import answer_of, failed, goal_steps, made_calls
 from seal.evaluation.statistics import mean_over, share
 from seal.experiments.comparison.runs import cluster_of
 from seal.experiments.explanation.reading import READ, LeftOut, chats_of
@@ -122,16 +121,17 @@ def explain_run(
     for task, trajectory, scores in chats_of(run, left_out, wanted):
         chats += 1
         told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of)
-        for decision, found in told:
+        for goal, (decision, cause) in enumerate(told):
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
-            tally.add(task, decision, None if found is None else found.found)
-            if found is not None:
-                tally.rows.append(row(found))
-                kept = tally.examples[found.found.stage, found.found.cause]
+            tally.add(task, decision, cause)
+            if cause is not None:
+                found = row(task, trajectory, goal, cause)
+                tally.rows.append(found)
+                kept = tally.examples[cause.stage, cause.cause]
                 if len(kept) < examples:
-                    kept.append(example(found, task, trajectory, tools))
+                    kept.append(example(found, decision, task, trajectory, tools))
     _check(run, chats, metric, tally)
     return _content(run, tally, left_out, examples)
 
@@ -232,31 +232,33 @@ TEXT = 400
 
 
 def example(
-    found: Attribution, task: Task, chat: Trajectory, tools: Mapping[str, Tool]
+    found: dict[str, Any],
+    decision: Decision,
+    task: Task,
+    chat: Trajectory,
+    tools: Mapping[str, Tool],
 ) -> dict[str, Any]:
-    """Return a failed goal for people: query, gold, calls, answer and reason."""
-    goal = task.goals[found.goal]
-    answers = chat.answers
-    answer = answers[found.goal] if found.goal < len(answers) else None
+    """Return a failed goal (`row`) for people: with query, gold, the calls made, and verdict."""
+    goal = task.goals[found["goal"]]
+    answer = answer_of(chat, found["goal"])
     return {
-        **row(found),
+        **found,
         "query": goal.text[:TEXT],
         "gold": gold_of(goal, tools),
-        "calls": calls_of(chat, found.goal),
+        "calls": calls_of(chat, found["goal"]),
         "answer": None if answer is None else answer[:TEXT],
-        "metric": found.metric,
-        "verdict": found.label,
-        "reason": found.reason,
+        "metric": decision.metric,
+        "verdict": decision.state,
+        "reason": decision.reason[:400],
     }
 
 
-def row(found: Attribution) -> dict[str, Any]:
-    """Return an attribution as plain JSON."""
-    cause = found.found
+def row(task: Task, chat: Trajectory, goal: int, cause: Cause) -> dict[str, Any]:
+    """Return why a goal failed as plain JSON."""
     return {
-        "task": found.task_id,
-        "trial": found.trial,
-        "goal": found.goal,
+        "task": task.id,
+        "trial": chat.trial,
+        "goal": goal,
         "stage": cause.stage,
         "cause": cause.cause,
         "partly": cause.partly,
