@@ -11,7 +11,6 @@ import inspect
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -209,9 +208,11 @@ def _default(function: Callable[..., Any], name: str, value: Any) -> JSON:
 
 def fits(value: JSON, annotation: Any) -> bool:
     """Tell whether a JSON value is of a type, as Python counts: 1 is a float, True an int."""
-    if annotation is Any or type(value) in _plain_types(annotation):
+    if annotation is Any:
         return True
-    if annotation is None or annotation is NoneType:
+    if isinstance(annotation, type):
+        return isinstance(value, (int, float) if annotation is float else annotation)
+    if annotation is None:
         return value is None
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
@@ -222,30 +223,9 @@ def fits(value: JSON, annotation: Any) -> bool:
         return isinstance(value, list) and all(fits(item, inner[0]) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
-    if annotation is float:
-        return isinstance(value, int | float)
     return isinstance(value, annotation)
 
 
-@cache
-def _plain_types(annotation: Any) -> frozenset[type]:
-    """Return types of which every value is of a type that annotates, as far as that is plain."""
-    if get_origin(annotation) in (Union, UnionType):
-        kinds: set[type] = set()
-        for inner in get_args(annotation):
-            kinds |= _plain_types(inner)
-        return frozenset(kinds)
-    return _PLAIN_TYPES.get(annotation, frozenset())
-
-
-_PLAIN_TYPES: Mapping[Any, frozenset[type]] = {
-    None: frozenset({NoneType}),
-    NoneType: frozenset({NoneType}),
-    bool: frozenset({bool}),
-    float: frozenset({bool, float, int}),
-    int: frozenset({bool, int}),
-    str: frozenset({str}),
-}
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object"}
 
 

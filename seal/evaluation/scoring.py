@@ -41,6 +41,7 @@ from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
+from seal.evaluation.own_metrics import own_metric
 from seal.evaluation.retrieval import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
@@ -152,7 +153,9 @@ def _named(
     name: Any, place: str, registry: Registry, allow_code: Collection[str]
 ) -> Guarded | LeftOut:
     try:
-        return _own(name, _score_of(name, registry) or registry.named(name, place, allow_code))
+        return own_metric(
+            name, _score_of(name, registry) or registry.named(name, place, allow_code)
+        )
     except (CodeRefusedError, UnknownNameError) as error:
         return LeftOut(name, str(error))
 
@@ -164,7 +167,9 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
         UnknownNameError: No metric of that name.
         UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(_own(what, _score_of(what, registry) or registry.resolve(what)) for what in wanted)
+    return tuple(
+        own_metric(what, _score_of(what, registry) or registry.resolve(what)) for what in wanted
+    )
 
 
 @dataclass(frozen=True)
@@ -214,12 +219,6 @@ def is_ours(metric: Metric) -> bool:
     """Tell whether a metric is one that this package has, so that a run may have its scores."""
     home = type(metric.inner if isinstance(metric, Guarded) else metric).__module__
     return home.startswith("seal.evaluation.") and home != "seal.evaluation.own_metrics"
-
-
-def _own(what: Any, found: Any) -> Guarded:
-    from seal.evaluation.own_metrics import own_metric
-
-    return own_metric(what, found)
 
 
 def score_trajectory(

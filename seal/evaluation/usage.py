@@ -22,10 +22,13 @@ class UsageMetrics(GoalMetric):
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
         agent = _agent(goal)
+        calling = {s.turn for s in agent if s.call is not None}
+        speaking = {s.turn for s in agent if s.call is None and s.recipient == USER}
+        turns = len(calling | speaking) + (bool(goal.answer) and not speaking)
         return {
             "calls": Value(float(len(goal.made))),
-            "turns": Value(float(_turns(agent, bool(goal.answer)))),
-            **_tokens(agent),
+            "turns": Value(float(turns)),
+            **_tokens(goal),
         }
 
 
@@ -33,14 +36,8 @@ def _agent(goal: GoalChat) -> list[Step]:
     return [step for step in goal.steps if step.author not in (USER, EXECUTOR)]
 
 
-def _turns(agent: list[Step], answered: bool) -> int:
-    calling = {s.turn for s in agent if s.call is not None}
-    speaking = {s.turn for s in agent if s.call is None and s.recipient == USER}
-    return len(calling | speaking) + (answered and not speaking)
-
-
-def _tokens(agent: list[Step]) -> dict[str, Value]:
-    counted = [s.usage for s in agent if s.usage is not None]
+def _tokens(goal: GoalChat) -> dict[str, Value]:
+    counted = [s.usage for s in _agent(goal) if s.usage is not None]
     if not counted:
         none = undefined("no tokens were counted")
         return {"tokens_in": none, "tokens_out": none}
@@ -63,13 +60,12 @@ class TokensPerCall(GoalMetric):
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
-        spent = _tokens(_agent(goal))
-        return {f"{name}_per_call": _over(value, len(goal.made)) for name, value in spent.items()}
-
-
-def _over(tokens: Value, calls: int) -> Value:
-    if tokens.value is None:
-        return tokens
-    if not calls:
-        return undefined("no call was made")
-    return Value(tokens.value / calls, float(calls), details=tokens.details)
+        calls = len(goal.made)
+        found = {}
+        for name, spent in _tokens(goal).items():
+            if spent.value is not None and calls:
+                spent = Value(spent.value / calls, float(calls), details=spent.details)
+            elif spent.value is not None:
+                spent = undefined("no call was made")
+            found[f"{name}_per_call"] = spent
+        return found

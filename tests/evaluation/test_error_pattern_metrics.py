@@ -17,12 +17,14 @@ from seal.core.formats import form_of
 from seal.evaluation import REGISTRY
 from seal.evaluation.error_patterns import (
     ErrorPatterns,
+    IndependentMinima,
+    RepeatedAnyhow,
     choose,
     compare_plan,
+    compare_plans,
     diagnose,
 )
-from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS
-from seal.evaluation.error_patterns.words import expected_words, value_words
+from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS, expected_words, value_words
 from seal.evaluation.goals import no_gold
 from seal.evaluation.scoring import build_metrics
 
@@ -156,11 +158,16 @@ def test_one_plan_explains_a_goal_unless_minima_are_asked_for(
     independent: tuple[int, int],
 ) -> None:
     found = diagnose(chat(*made), TOOLS)
-    chosen = choose([plan(*calls) for calls in plans], found)
-    assert chosen.missing is chosen.wrong
-    assert (chosen.missing.plan, chosen.missing.missing, chosen.missing.wrong) == joint
-    apart = choose([plan(*calls) for calls in plans], found, "independent")
-    assert (apart.missing.missing, apart.wrong.wrong) == independent
+    golds = [plan(*calls) for calls in plans]
+    chosen = choose(golds, found)
+    assert (chosen.plan, chosen.missing, chosen.wrong) == joint
+    compared = compare_plans(golds, found)
+    assert (
+        tuple(min(getattr(c, of) for c in compared) for of in ("missing", "wrong")) == independent
+    )
+    if made:
+        apart = scores(goal(*golds), chat(*made), IndependentMinima())
+        assert tuple(score.details["errors"] for score in apart.values()) == independent
 
 
 def test_a_gold_call_says_why_it_was_not_made() -> None:
@@ -402,14 +409,13 @@ def test_repetitions_of_invalid_calls_count_where_asked_for() -> None:
     played = chat(BAD["iat"], BAD["iat"], *RIGHT, RIGHT[0])
     assert scores(BOTH, played)["rac"].value == 0.9
     assert scores(BOTH, played)["rac"].details["repeated"] == {"valid": 1, "all": 2}
-    widened = scores(BOTH, played, ErrorPatterns(rac_scope="all"))
-    assert widened["rac_all"].value == 0.8
-    assert widened["iat"].value == 0.8
+    assert scores(BOTH, played, RepeatedAnyhow())["rac_all"].value == 0.8
+    assert scores(BOTH, played)["iat"].value == 0.8
 
 
 def test_independent_minima_have_names_of_their_own() -> None:
     either = goal(plan(a(2)), plan(b(), b(2)))
-    found = scores(either, chat(("a", {"x": 1})), ErrorPatterns(choice="independent"))
+    found = scores(either, chat(("a", {"x": 1})), IndependentMinima())
     assert (found["iac_independent"].value, found["iav_independent"].value) == (1.0, 1.0)
     assert value(either, chat(("a", {"x": 1})), "iav") == 0.9
 

@@ -53,7 +53,7 @@ def first_gold_step(evidence: Evidence) -> Cause | None:
         evidence: Of a goal with gold calls (`error_patterns.no_gold`).
     """
     plans = evidence.goal.plans or ()
-    compared = choose(plans, evidence.calls).missing
+    compared = choose(plans, evidence.calls)
     steps = _GoldSteps(evidence, plans[compared.plan], compared.findings)
     causes = map(steps.cause_of, chain.from_iterable(levels([m.after for m in steps.milestones])))
     cause = next(filter(None, causes), None) or steps.beyond()

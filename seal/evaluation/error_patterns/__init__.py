@@ -11,6 +11,7 @@ from seal.evaluation.error_patterns.findings import first_error as first_error
 from seal.evaluation.error_patterns.findings import repairs as repairs
 from seal.evaluation.error_patterns.gold import choose as choose
 from seal.evaluation.error_patterns.gold import compare_plan as compare_plan
+from seal.evaluation.error_patterns.gold import compare_plans as compare_plans
 from seal.evaluation.error_patterns.gold import events as events
 from seal.evaluation.error_patterns.gold import transitions as transitions
 from seal.evaluation.error_patterns.metrics import AsPublished as AsPublished

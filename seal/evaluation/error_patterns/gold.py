@@ -10,9 +10,9 @@ matching: no call serves two gold calls. A call matches where the gold call acce
 (`Called.accepts`): every argument that is not optional is there with an accepted value, optional
 ones may be absent, and there is none besides.
 
-Of several plans ToolScan's paper takes the least IAC and the least IAV, each for itself
-(`independent`); its code, and we, take one plan, with the least (IAC, IAV), so that there is one
-explanation (`joint`). Of equal ones the first counts.
+Of several plans ToolScan's paper takes the least IAC and the least IAV, each for itself. Its code
+and we take one plan, with the least (IAC, IAV), so that there is one explanation (`choose`). Of
+equal ones the first counts.
 
 Source: Kokane et al., ToolScan (2024), section on error patterns, and evaluation code, which has no
 one-to-one matching and counts calls that use an optional argument as wrong.
@@ -32,8 +32,6 @@ from seal.evaluation.calls import ArgumentFinding, align
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import asks_of_world
 
-Choice = Literal["joint", "independent"]
-"""How one of several plans is taken."""
 Cause = Literal["not_called", "rejected", "wrong_value"]
 """Why a gold call was not made as it should be: nobody called the tool again; calls of it were
 invalid; a valid call has other arguments."""
@@ -75,35 +73,29 @@ class GoldComparison:
         return sum(finding.pattern == "IAV" for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The plans that count: one, or one for each pattern."""
+def choose(plans: Sequence[Plan], findings: Sequence[Finding]) -> GoldComparison:
+    """Return the comparison with the plan that counts: the one with the least (IAC, IAV).
 
-    missing: GoldComparison
-    """For IAC."""
-    wrong: GoldComparison
-    """For IAV."""
+    Args:
+        plans: As of `compare_plans`.
+        findings: Of the goal.
+    """
+    return min(compare_plans(plans, findings), key=lambda g: (g.missing, g.wrong))
 
 
-def choose(plans: Sequence[Plan], findings: Sequence[Finding], choice: Choice = "joint") -> Chosen:
-    """Return the comparison with the plan, or plans, that count.
+def compare_plans(plans: Sequence[Plan], findings: Sequence[Finding]) -> list[GoldComparison]:
+    """Return what the agent did beside each plan.
 
     Args:
         plans: Of a goal with gold calls (`no_gold`). Those that ask of a world and of no call are
             passed over; one that asks for nothing is met.
         findings: Of the goal.
-        choice: Which plan counts.
     """
-    found = [
+    return [
         compare_plan(plan, position, findings)
         for position, plan in enumerate(plans)
         if _gold_calls(plan) or not asks_of_world(plan)
     ]
-    if choice == "independent":
-        fewest = min(found, key=lambda g: (g.missing, g.wrong))
-        return Chosen(fewest, min(found, key=lambda g: (g.wrong, g.missing)))
-    best = min(found, key=lambda g: (g.missing, g.wrong))
-    return Chosen(best, best)
 
 
 def compare_plan(plan: Plan, position: int, findings: Sequence[Finding]) -> GoldComparison:

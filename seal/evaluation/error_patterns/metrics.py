@@ -9,7 +9,7 @@ which is what all of ToolScan's runs have.
 
 - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
-  invalid calls too (`rac_scope="all"` scores by both).
+  invalid calls too (`RepeatedAnyhow` scores by both).
 - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
   tool itself refused by an exception of values (`OF_VALUES`). Gold calls answered with wrong values
   count too. N = the budget. Its details have 1 - e / |g| too.
@@ -51,27 +51,25 @@ calls it a percentage; its tables lie in 0..1, so that means over queries are me
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
-from seal.core import JSON, Goal, UsageError
+from seal.core import JSON, Goal, UsageError, shortened
 from seal.core.formats import repairs_of
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
 from seal.evaluation.error_patterns.findings import Finding, findings_by_goal, first_error, repairs
 from seal.evaluation.error_patterns.gold import (
-    Choice,
-    Chosen,
     GoldComparison,
     GoldFinding,
-    choose,
+    compare_plans,
     events,
     transitions,
 )
-from seal.evaluation.error_patterns.words import NOTHING, expected_words, value_words
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, no_gold, undefined
 
 BUDGET = 10
@@ -86,9 +84,16 @@ NAMES = (*PATTERNS, IAC_UPSTREAM, "recovery", SERVICE_ANSWERS, "finished", "all_
 LISTED = 20
 """Most findings that details list."""
 
+LENGTH = 200
+"""Characters that a text of many entries has at most, but for the count of those left out."""
+NOTHING = "nothing"
+
+_PLAIN = re.compile(r"(?!(?:true|false|null)$)[^\W\d][\w./-]{0,99}")
+"""Texts that need no quotes: none that could be a number, or several words."""
+
 _OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
 """Faults of what was received as a name, or as the text of a call."""
-_BY_STEP = ("ife", "iat", "ian", "ifn")
+_BY_STEP = ("ife", "iat", "ian", "ifn", "rac")
 OF_VALUES = frozenset({"NumberParseException", "OverflowError", "TypeError", "ValueError"})
 """Exceptions by which a tool of a world refuses the value of an argument."""
 NO_CALL = "no call was made"
@@ -101,64 +106,52 @@ class ErrorPatterns(GoalMetric):
     Args:
         budget: Steps of a goal, N; more than 0. None: what the trajectory's provenance tells
             (`MAX_TURNS`), else `BUDGET`.
-        rac_scope: `all`: repetitions of invalid calls count too, and the score is `rac_all`.
-        choice: `independent`: the least IAC and the least IAV over plans, each for itself; their
-            scores are `iac_independent` and `iav_independent`.
 
     Raises:
         UsageError: The budget is none.
     """
 
     budget: int | None = None
-    rac_scope: Literal["valid", "all"] = "valid"
-    choice: Choice = "joint"
+
+    names: ClassVar[Sequence[str]] = NAMES
 
     def __post_init__(self) -> None:
         """Check the budget."""
         if self.budget is not None and not _is_budget(self.budget):
             raise UsageError(f"step budget {self.budget!r}: expected a whole number above 0")
 
-    @cached_property
-    def names(self) -> Sequence[str]:
-        """Names of the scores, in their order."""
-        return list(map(self._name, NAMES))
-
     def measure(self, goal: GoalChat) -> dict[str, Value]:
-        """Return the values of one goal."""
+        """Return the values of one goal, those of `RepeatedAnyhow` and `IndependentMinima` too."""
         findings = goal.chat.once(findings_by_goal, goal.chat).get(goal.position, [])
         told = goal.trajectory.provenance.get(MAX_TURNS)
         budget = self.budget or (told if _is_budget(told) else BUDGET)
-        values = {**self._values(goal.goal, findings, budget), "finished": _finished(goal)}
-        return {self._name(name): value for name, value in values.items()}
-
-    def _name(self, name: str) -> str:
-        if name == "rac" and self.rac_scope == "all":
-            return "rac_all"
-        apart = name in ("iac", "iav") and self.choice == "independent"
-        return f"{name}_independent" if apart else name
-
-    def _values(self, goal: Goal, findings: Sequence[Finding], budget: int) -> dict[str, Value]:
         acts = [f for f in findings if f.kind not in ("message", "cut")]
-        of_kind = {name: [f for f in acts if f.kind == name.upper()] for name in PATTERNS}
-        of_kind["iav"] = [f for f in acts if f.kind == "IAV" or f.refusal in OF_VALUES]
-        values = {name: _of_steps(of_kind[name], acts, budget) for name in (*_BY_STEP, "iav")}
+        errors = {name: [f for f in acts if f.kind == name.upper()] for name in _BY_STEP}
+        errors["iav"] = [f for f in acts if f.kind == "IAV" or f.refusal in OF_VALUES]
+        errors["rac_all"] = [f for f in acts if f.earlier is not None]
+        values = {name: _of_steps(found, acts, budget) for name, found in errors.items()}
         values["ife"].details.update(_repaired(acts))
-        anyhow = [finding for finding in acts if finding.earlier is not None]
-        repeated = anyhow if self.rac_scope == "all" else of_kind["rac"]
-        values["rac"] = _of_steps(repeated, acts, budget)
-        values["rac"].details["repeated"] = {"valid": len(of_kind["rac"]), "all": len(anyhow)}
-        reason = no_gold(goal)
-        chosen = None if reason else choose(goal.plans or (), findings, self.choice)
-        gold = chosen.missing if chosen is not None and self.choice == "joint" else None
-        values["iav"] = _wrong(goal, findings, values["iav"], chosen, budget)
+        repeated = {"valid": len(errors["rac"]), "all": len(errors["rac_all"])}
+        for name in ("rac", "rac_all"):
+            values[name].details["repeated"] = repeated
+        reason = no_gold(goal.goal)
+        plans = [] if reason else compare_plans(goal.goal.plans or (), findings)
+        joint = min(plans, key=lambda plan: (plan.missing, plan.wrong), default=None)
+        least = min(plans, key=lambda plan: (plan.wrong, plan.missing), default=None)
+        own = values["iav"]
+        values["iav"] = _wrong(goal.goal, findings, own, joint, budget)
+        values["iav_independent"] = _wrong(goal.goal, findings, own, least, budget)
         if all(finding.kind == "message" for finding in findings):
             values = dict.fromkeys(values, undefined(NO_CALL))
         return {
             **values,
-            **_missing(reason, chosen, budget),
-            "recovery": _recovery(findings, gold),
+            **_missing(reason, joint, budget),
+            "recovery": _recovery(findings, joint),
             SERVICE_ANSWERS: _services(findings),
-            "all_gold_calls": undefined(reason) if chosen is None else _all_gold(chosen),
+            "finished": _finished(goal),
+            "all_gold_calls": undefined(reason)
+            if joint is None
+            else Value(float(not joint.missing and not joint.wrong)),
         }
 
 
@@ -170,33 +163,32 @@ def _of_steps(found: Sequence[Finding], acts: Sequence[Finding], budget: int) ->
     return Value(_share(len(found), budget), details=_details(found, len(acts)))
 
 
-def _missing(reason: str, chosen: Chosen | None, budget: int) -> dict[str, Value]:
+def _missing(reason: str, plan: GoldComparison | None, budget: int) -> dict[str, Value]:
     """Return IAC by the paper's denominator, and by that of ToolScan's code."""
-    if chosen is None:
-        return dict.fromkeys(("iac", IAC_UPSTREAM), undefined(reason))
-    errors, gold = chosen.missing.missing, chosen.missing.gold
-    return {
-        "iac": Value(_share(errors, budget), details=_gold_details("IAC", chosen.missing)),
-        IAC_UPSTREAM: Value(_share(errors, gold), gold, details={"errors": errors, "gold": gold}),
-    }
+    if plan is None:
+        return dict.fromkeys(("iac", "iac_independent", IAC_UPSTREAM), undefined(reason))
+    errors, gold = plan.missing, plan.gold
+    iac = Value(_share(errors, budget), details=_gold_details("IAC", plan))
+    upstream = Value(_share(errors, gold), gold, details={"errors": errors, "gold": gold})
+    return {"iac": iac, "iac_independent": iac, IAC_UPSTREAM: upstream}
 
 
 def _wrong(
-    goal: Goal, findings: Sequence[Finding], own: Value, chosen: Chosen | None, budget: int
+    goal: Goal, findings: Sequence[Finding], own: Value, plan: GoldComparison | None, budget: int
 ) -> Value:
     """Return IAV: by steps alone (`own`) where gold has no arguments to compare with."""
     reason = no_gold(goal) or _no_arguments(goal)
     errors: int = own.details["errors"]
-    if chosen is None or reason:
+    if plan is None or reason:
         return replace(own, details={**own.details, "without_gold": reason})
     if _is_cut(goal, findings):
         return Value(None, 0.0, "arguments were cut upstream", own.details if errors else {})
-    details = _gold_details("IAV", chosen.wrong)
+    details = _gold_details("IAV", plan)
     errors += details["errors"]
     details |= {
         "errors": errors,
         "calls": own.details["calls"],
-        "of_gold": _share(errors, chosen.wrong.gold),
+        "of_gold": _share(errors, plan.gold),
         "findings": [*own.details["findings"], *details["findings"]][:LISTED],
     }
     return Value(_share(errors, budget), details=details)
@@ -206,9 +198,6 @@ class RepeatedAnyhow(ErrorPatterns):
     """`rac_all`: repetitions of valid and of invalid calls."""
 
     names = ("rac_all",)
-
-    def __init__(self) -> None:
-        super().__init__(rac_scope="all")
 
 
 class AsPublished(ErrorPatterns):
@@ -237,9 +226,6 @@ class IndependentMinima(ErrorPatterns):
     """`iac_independent` and `iav_independent`: the paper's minima, each over all plans."""
 
     names = ("iac_independent", "iav_independent")
-
-    def __init__(self) -> None:
-        super().__init__(choice="independent")
 
 
 def _is_budget(value: JSON) -> TypeGuard[int]:
@@ -286,6 +272,44 @@ def _fault(kind: str, fault: CallError | ArgumentFinding) -> dict[str, JSON]:
 
 def _received(kind: str, received: JSON) -> str:
     return NOTHING if received == "" and kind in _OF_NAMES else value_words(received)
+
+
+def expected_words(value: Any) -> str:
+    """Return what was expected: one value, or the entries of a list or a map with commas.
+
+    Entries that have no room are counted, as in `get_work and 12 more`; no name is cut.
+    """
+    if isinstance(value, dict):
+        return _joined([f"{name}: {value_words(entry)}" for name, entry in value.items()])
+    if isinstance(value, list | tuple):
+        return _joined([value_words(entry) for entry in value])
+    return value_words(value)
+
+
+def value_words(value: Any) -> str:
+    """Return one value: a name as it is, other texts in quotes, and the rest as JSON."""
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else shortened(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError, RecursionError):  # keys that are no texts; nested too deep
+        return shortened(value)
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= LENGTH else f"{text[: LENGTH - 3]}..."
+
+
+def _joined(entries: Sequence[str]) -> str:
+    if not entries:
+        return NOTHING
+    shown = list(entries[:1])
+    length = len(shown[0])
+    for entry in entries[1:]:
+        length += len(entry) + 2
+        if length > LENGTH:
+            break
+        shown.append(entry)
+    left = len(entries) - len(shown)
+    return ", ".join(shown) + (f" and {left} more" if left else "")
 
 
 def shortened_name(name: str) -> str:
@@ -363,7 +387,3 @@ def _finished(goal: GoalChat) -> Value:
     if goal.stop not in ("done", "user_ended"):
         return Value(0.0, reason=goal.stop)
     return Value(1.0) if goal.answer else Value(0.0, reason="no answer")
-
-
-def _all_gold(chosen: Chosen) -> Value:
-    return Value(float(not chosen.missing.missing and not chosen.wrong.wrong))

@@ -37,7 +37,6 @@ from seal.core.conditions import (
     LAST,
     MESSAGE,
     AllOf,
-    Condition,
     DependsOn,
     Match,
     StateHas,
@@ -49,7 +48,7 @@ from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.conditions.rows import Keys, Version
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.matching import Assigned, Similarities, best_match
+from seal.evaluation.milestones.matching import Similarities, best_match
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,13 +182,10 @@ def _matched(
     found = []
     for one in best_match([node.after for node in nodes], similarities):
         values = similarities.conditions(one.node, one.place, mapped)
-        found.append(_reached(one, steps, values))
+        index = steps[one.place].index
+        found.append(Reached(one.node, index, one.similarity, tuple(values)))
         mapped[one.node] = one.place
     return found
-
-
-def _reached(one: Assigned, steps: Sequence[Step], values: Sequence[float]) -> Reached:
-    return Reached(one.node, steps[one.place].index, one.similarity, tuple(values))
 
 
 def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Plan:
@@ -205,8 +201,12 @@ def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Pl
         return plan
     asked = set().union(*map(asked_tables, plan.milestones))
     kept = sorted(set().union(*declared) - asked - {MESSAGE})
-    first = _with(plan.milestones[0], [StateUnchanged(table) for table in kept])
-    return replace(plan, milestones=(first, *plan.milestones[1:]))
+    if not kept:
+        return plan
+    first, *others = plan.milestones
+    guards = (StateUnchanged(table) for table in kept)
+    first = replace(first, condition=AllOf((*parts(first.condition), *guards)))
+    return replace(plan, milestones=(first, *others))
 
 
 def asked_tables(node: Milestone) -> set[str]:
@@ -225,11 +225,12 @@ def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
     `toolsandbox`: that condition is left out.
     """
     nodes = list(nodes)
-    outer = [table for node in nodes for table in _outer_tables(node)]
+    outer = [guard.table for node in nodes for guard in _guarded(node)]
     later = {position for node in nodes for position in node.after}
     found = []
     for position, node in enumerate(nodes):
-        conditions = [part for part in parts(node.condition) if not _is_outer(part)]
+        around = _guarded(node)
+        conditions = [part for part in parts(node.condition) if part not in around]
         if match == "clean":
             if not node.after:
                 conditions += [StateUnchanged(table, FIRST) for table in outer]
@@ -240,19 +241,10 @@ def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
     return found
 
 
-def _with(node: Milestone, added: Sequence[Condition]) -> Milestone:
-    if not added:
-        return node
-    return replace(node, condition=AllOf((*parts(node.condition), *added)))
-
-
-def _outer_tables(node: Milestone) -> list[str]:
+def _guarded(node: Milestone) -> list[StateUnchanged]:
+    """Return the conditions of a milestone that guard a table around all milestones."""
     found = [part for part in parts(node.condition) if isinstance(part, StateUnchanged)]
-    return [part.table for part in found if part.since is None]
-
-
-def _is_outer(part: Condition) -> bool:
-    return isinstance(part, StateUnchanged) and part.since is None
+    return [part for part in found if part.since is None]
 
 
 def view(

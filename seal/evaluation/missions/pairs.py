@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument
+from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import ArgumentMatch, Scorer, fit, parse_arguments
-from seal.evaluation.missions.graph import Call, Graph, Turn
+from seal.evaluation.missions.graph import Call, Graph, Turn, bits
 
 _ACCEPTED = 10**9
 """Worth of an accepted pair: more than the scores of any mission's calls together."""
 _SCORE = 10**6
 """Worth of the score 1."""
+_NEVER = 10**15
+"""Cost of a pair that cannot be: it outweighs what the calls of any mission are worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,14 +192,54 @@ def best_pairs(
     ]
     of_call = [nodes[turn][position] for turn, position, _ in calls]
     if not all(pairing.match(c, n).accepted for (*_, c), n in zip(calls, of_call, strict=True)):
-        from seal.evaluation.missions.reassignment import reassigned
-
         when = {node: turn for turn, done in enumerate(nodes) for node in done}
-        of_call = reassigned(graph, pairing, calls, of_call, when)
+        of_call = _reassigned(graph, pairing, calls, of_call, when)
     return [
         Pair(turn, position, node, pairing.match(call, node))
         for (turn, position, call), node in zip(calls, of_call, strict=True)
     ]
+
+
+def _reassigned(
+    graph: Graph,
+    pairing: Pairing,
+    calls: Sequence[tuple[int, int, Call]],
+    nodes: Sequence[int],
+    when: dict[int, int],
+) -> list[int]:
+    """Return the node of each call, changed where more are accepted, or with higher scores.
+
+    Calls of one name get its nodes anew, each at a time at which it can be done. What they get is
+    kept if the order of the graph still holds.
+
+    Args:
+        graph: The gold calls.
+        pairing: Of calls with the gold calls.
+        calls: (turn, position, call).
+        nodes: The node of each.
+        when: The turn of each node, also of those that are no calls; changed.
+    """
+    of_call = list(nodes)
+    counts = Counter(call.name for *_, call in calls)
+    for name in (name for name, count in counts.items() if count > 1):
+        rows = [row for row, (*_, call) in enumerate(calls) if call.name == name]
+        own = [of_call[row] for row in rows]
+        first = [max((when[n] for n in bits(graph.before[node])), default=-1) for node in own]
+        last = [min((when[n] for n in bits(graph.after[node])), default=10**9) for node in own]
+        costs = [
+            [
+                -pairing.worth(call, node) if first[i] < turn < last[i] else _NEVER
+                for i, node in enumerate(own)
+            ]
+            for turn, _, call in (calls[row] for row in rows)
+        ]
+        changed = {row: own[i] for row, i in zip(rows, cheapest(costs) or (), strict=True)}
+        moved = when | {node: calls[row][0] for row, node in changed.items()}
+        if all(moved[dep] < moved[node] for node in moved for dep in graph.deps[node]):
+            when.update(moved)
+            for row, node in changed.items():
+                of_call[row] = node
+    return of_call
 
 
 def _schema_of(values: Sequence[Any]) -> dict[str, Any]:

@@ -112,16 +112,16 @@ def _score_object(
     for name, value in predicted.items():
         if name not in members:
             return Scored(0, ["param hallucination"])
-        scored = (
-            score_value(value, gold[name], members[name])
-            if name in gold
-            else score_default(value, members[name])
-        )
+        scored = _score_member(name, value, gold, members[name])
         scores.append(scored.score)
         errors += scored.errors
     if not scores:  # the gold one is not empty, else they would be equal
         return Scored(0, ["param value error"])
     return Scored(mean(scores), errors)
+
+
+def _score_member(name: str, value: Any, gold: Mapping[str, Any], schema: Any) -> Scored:
+    return score_value(value, gold[name], schema) if name in gold else score_default(value, schema)
 
 
 def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -204,11 +204,7 @@ def mmtb_match(
                 scores[name] = 0.0
                 errors.append("param hallucination")
                 continue
-            scored = (
-                score_value(value, answer[name], properties[name])
-                if name in answer
-                else score_default(value, properties[name])
-            )
+            scored = _score_member(name, value, answer, properties[name])
             scores[name] = scored.score
             errors += scored.errors
     except Incomparable:
