@@ -92,7 +92,7 @@ def read_servers(given: Any) -> dict[str, Server]:
         DataError: The file holds none.
     """
     if isinstance(given, str | Path):
-        return _of_file(Path(given))
+        given = _entries(Path(given))
     if not isinstance(given, Mapping):
         raise UsageError(
             f"servers: expected a file such as mcp.json, or a map of names to commands and "
@@ -128,10 +128,6 @@ def named_servers(
     return found
 
 
-def _of_file(path: Path) -> dict[str, Server]:
-    return {name: _server(name, entry) for name, entry in _entries(path).items()}
-
-
 def _entries(path: Path) -> Mapping[str, Any]:
     """Return the entries of a file by the names of the servers, but for disabled ones."""
     try:
@@ -155,8 +151,10 @@ def _server(name: str, entry: Any) -> Server:
     place = f"MCP server {name!r}" if name else "MCP server"
     if isinstance(entry, Server):
         return entry
+    if isinstance(entry, str) and re.match(r"https?://", entry):
+        return Server(url=_checked(place, entry))
     if isinstance(entry, str):
-        return _of_text(place, entry)
+        return Server(_words(place, entry))
     if not isinstance(entry, Mapping) or not entry.keys() <= _FIELDS:
         raise UsageError(
             f"{place}: expected a command, an address or an object with "
@@ -174,16 +172,14 @@ def _server(name: str, entry: Any) -> Server:
     return Server((command, *args), env=maps["env"], cwd=entry.get("cwd"))
 
 
-def _of_text(place: str, text: str) -> Server:
-    if re.match(r"https?://", text):
-        return Server(url=_checked(place, text))
+def _words(place: str, command: str) -> tuple[str, ...]:
     try:
-        words = tuple(shlex.split(text))
+        words = tuple(shlex.split(command))
     except ValueError as error:
-        raise UsageError(f"{place}: {text!r} is no command: {error}") from error
+        raise UsageError(f"{place}: {command!r} is no command: {error}") from error
     if not words:
-        raise UsageError(f"{place}: expected a command or an address, got {text!r}")
-    return Server(words)
+        raise UsageError(f"{place}: expected a command or an address, got {command!r}")
+    return words
 
 
 def _checked(place: str, url: str) -> str:

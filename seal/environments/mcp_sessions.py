@@ -143,13 +143,16 @@ class Sessions:
             raise InfrastructureError(
                 f"{server.label(name)} cannot be begun: {why}; check {place}{told}"
             ) from error
-        session = Session(name, server, client, self._portal, self._timeout)
-        session.list_tools()
-        return session
+        return Session(name, server, client, self._portal, self._timeout)
 
 
 class Session:
-    """A session with one server."""
+    """A session with one server, whose tools are listed when it begins.
+
+    Raises:
+        DataError: The list has no end.
+        InfrastructureError: The server does not give it.
+    """
 
     def __init__(
         self, name: str, server: Server, client: Any, portal: BlockingPortal, timeout: float
@@ -159,7 +162,7 @@ class Session:
         self._client = client
         self._portal = portal
         self._timeout = timeout
-        self._tools: list[dict[str, JSON]] = []
+        self._tools = self._listed(client.list_tools, "tools")  # the client checks answers by them
 
     def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
         """Return what a call brought; a server's failure is an answer."""
@@ -178,14 +181,6 @@ class Session:
                 return self._told(Answer.failed("api", error.message))
             return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
         return self._told(_answer(tool, result))
-
-    def list_tools(self) -> None:
-        """Read all tools, from as many pages as there are: the client checks answers by them.
-
-        Raises:
-            DataError: The list has no end.
-        """
-        self._tools = self._listed(self._client.list_tools, "tools")
 
     def listing(self) -> Listing:
         """Return all that the server offers.
@@ -209,12 +204,23 @@ class Session:
         return Listing(told, self._tools, others)
 
     def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
+        """Return a list that the server offers, from as many pages as there are.
+
+        Raises:
+            DataError: The list has no end.
+            InfrastructureError: The server does not give a page of it.
+        """
+        label = self._server.label(self._name)
         found: list[dict[str, JSON]] = []
         seen: set[str | None] = set()
         cursor = None
         while cursor not in seen and len(found) <= _MOST_LISTED:
             seen.add(cursor)
-            page = self._page(partial(ask, cursor=cursor), part)
+            try:
+                page = self._portal.call(partial(ask, cursor=cursor))
+            except Exception as error:  # whatever the SDK or the network raises
+                why = self._server.masked(_words(error))
+                raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
             found += [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
                 for one in getattr(page, part)
@@ -223,20 +229,7 @@ class Session:
             if not cursor:
                 told: list[dict[str, JSON]] = orjson.loads(self._server.masked(json_text(found)))
                 return told
-        raise DataError(f"{self._server.label(self._name)}: its list of {part} has no end")
-
-    def _page(self, ask: Callable[[], Awaitable[Any]], part: str) -> Any:
-        """Return a page of a list.
-
-        Raises:
-            InfrastructureError: The server does not give it.
-        """
-        try:
-            return self._portal.call(ask)
-        except Exception as error:  # whatever the SDK or the network raises
-            why = self._server.masked(_words(error))
-            label = self._server.label(self._name)
-            raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
+        raise DataError(f"{label}: its list of {part} has no end")
 
     async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
         """Return the result of a call.

@@ -93,9 +93,9 @@ class LLMJudge:
             return bare
         asked = {"request": goal.text, "final_answer": answer}
         first = self._ask(1, asked)
-        if first.label != "unsure":
-            return first
-        return self._ask(2, {**asked, "trajectory": shown_steps(steps)})
+        if first.label == "unsure":
+            return self._ask(2, {**asked, "trajectory": shown_steps(steps)})
+        return first
 
     def solvable(self, goal: Goal, tools: Sequence[Tool]) -> Solvability:
         """Return whether a request can be met at all, by what it says and these tools.
@@ -151,8 +151,7 @@ def ask(
     """
     material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
     messages = [Message("system", prompt(name)), Message("user", material)]
-    as_json = form if isinstance(form, OneOf) else None
-    told = form.repair() if isinstance(form, OneOf) else form
+    schema, repair = (None, form) if isinstance(form, str) else (form.schema(), form.repair())
     content = ""
     for _ in range(judge.tries):
         request = Request(
@@ -160,14 +159,14 @@ def ask(
             role="judge",
             temperature=judge.temperature,
             seed=judge.seed,
-            json_object=as_json is not None,
-            json_schema=None if as_json is None else as_json.schema(),
+            json_object=schema is not None,
+            json_schema=schema,
         )
         content = judge.model.complete(request).content
         verdict = read(content)
         if verdict is not None:
             return verdict
-        messages += [Message("assistant", content), Message("user", told)]
+        messages += [Message("assistant", content), Message("user", repair)]
     raise NoVerdictError(
         f"the judge gave no verdict in {judge.tries} tries; last: {content[:200]!r}"
     )
@@ -239,12 +238,12 @@ class OneOf:
 
 def shown_steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """Return what a judge is shown of a trajectory."""
-    return [_shown(step) for step in steps if _visible(step)]
-
-
-def _visible(step: Step) -> bool:
-    """A checker's own verdict must not decide the judge's; the user's calls are no work of it."""
-    return step.author != "checker" and {step.author, step.recipient} != {USER, EXECUTOR}
+    # A checker's own verdict must not decide the judge's; the user's calls are no work of it.
+    return [
+        _shown(step)
+        for step in steps
+        if step.author != "checker" and {step.author, step.recipient} != {USER, EXECUTOR}
+    ]
 
 
 def _shown(step: Step) -> dict[str, Any]:

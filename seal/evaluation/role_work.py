@@ -84,23 +84,18 @@ class RoleWork:
             return
         for position, goal in enumerate(task.goals):
             steps = goal_steps(trajectory, position)
-            key = (task.id, trajectory.trial, position)
-            self._count_replies(steps, key)
+            turns = set()
+            for step in steps:
+                work = self.roles.setdefault(step.author, Work())
+                work.replies += step.turn not in turns
+                turns.add(step.turn)
+                work.goals.add((task.id, trajectory.trial, position))
+                if step.usage is not None:
+                    work.tokens_in += step.usage.tokens_in
+                    work.tokens_out += step.usage.tokens_out
             for role, outcome, step in _outcomes(goal, steps):
                 place = Place(task.id, trajectory.trial, step.index)
                 self.roles[role].places[outcome].append(place)
-
-    def _count_replies(self, steps: Sequence[Step], key: tuple[str, int, int]) -> None:
-        turns = set()
-        for step in steps:
-            work = self.roles.setdefault(step.author, Work())
-            if step.turn not in turns:
-                turns.add(step.turn)
-                work.replies += 1
-            work.goals.add(key)
-            if step.usage is not None:
-                work.tokens_in += step.usage.tokens_in
-                work.tokens_out += step.usage.tokens_out
 
 
 def _outcomes(goal: Goal, steps: Sequence[Step]) -> Iterator[tuple[str, Outcome, Step]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core import JSON, Score
 from seal.core.canonical import derive_seed
@@ -25,50 +25,42 @@ if TYPE_CHECKING:
     from seal.evaluation.statistics import Floats
 
 
-class FleissKappa:
-    """Chance-corrected agreement of a fixed number of votes on each of many subjects.
+class Kappa(NamedTuple):
+    """Chance-corrected agreement of votes."""
 
-    The number is that which most subjects have, of two such numbers the larger; subjects with
-    another one, for a judge's answer was unusable there, are left out.
+    value: float | None
+    """At most 1; None without subjects, and where every vote is the same."""
+    subjects: int
+    """How many were counted."""
+    votes: int
+    """How many votes each of them has; 0 where there is none."""
+
+
+def fleiss_kappa(rated: Mapping[tuple[str, ...], int]) -> Kappa:
+    """Return the agreement of a fixed number of votes on each of many subjects.
+
+    The number is that which most subjects have, of two such numbers the larger. Subjects with
+    another one, on which a judge's answer was unusable, are left out.
+
+    Args:
+        rated: Votes on a subject, two or more in a fixed order, to how many subjects have these.
     """
-
-    def __init__(self) -> None:
-        self._subjects: Counter[tuple[str, ...]] = Counter()
-        """How many subjects have these votes, sorted."""
-
-    def add(self, labels: Sequence[str]) -> None:
-        """Take the votes on one subject in; fewer than two agree with nothing."""
-        if len(labels) > 1:
-            self._subjects[tuple(sorted(labels))] += 1
-
-    @property
-    def votes(self) -> int:
-        """How many votes each subject has; 0 where there is none."""
-        sizes: Counter[int] = Counter()
-        for labels, count in self._subjects.items():
-            sizes[len(labels)] += count
-        return max(sizes, key=lambda size: (sizes[size], size), default=0)
-
-    @property
-    def subjects(self) -> int:
-        """How many were counted."""
-        votes = self.votes
-        return sum(count for labels, count in self._subjects.items() if len(labels) == votes)
-
-    @property
-    def value(self) -> float | None:
-        """Kappa, at most 1; None without subjects, and where every vote is the same."""
-        votes, subjects = self.votes, self.subjects
-        said: Counter[str] = Counter()
-        same = 0
-        for labels, count in self._subjects.items():
-            for label, times in Counter(labels).items() if len(labels) == votes else ():
-                said[label] += times * count
-                same += times * (times - 1) * count
-        by_chance = sum((times / (votes * subjects)) ** 2 for times in said.values())
-        if len(said) < 2:
-            return None
-        return (same / (votes * (votes - 1)) / subjects - by_chance) / (1 - by_chance)
+    sizes: Counter[int] = Counter()
+    for labels, count in rated.items():
+        sizes[len(labels)] += count
+    votes = max(sizes, key=lambda size: (sizes[size], size), default=0)
+    subjects = sizes[votes]
+    said: Counter[str] = Counter()
+    same = 0
+    for labels, count in rated.items():
+        for label, times in Counter(labels).items() if len(labels) == votes else ():
+            said[label] += times * count
+            same += times * (times - 1) * count
+    if len(said) < 2:
+        return Kappa(None, subjects, votes)
+    by_chance = sum((times / (votes * subjects)) ** 2 for times in said.values())
+    agreed = same / (votes * (votes - 1)) / subjects
+    return Kappa((agreed - by_chance) / (1 - by_chance), subjects, votes)
 
 
 class Judged:
@@ -85,7 +77,8 @@ class Judged:
         """Goals that need no judge and count 0 in every run."""
         self._unusable = 0
         self._judges: set[str] = set()
-        self._kappa = FleissKappa()
+        self._rated: Counter[tuple[str, ...]] = Counter()
+        """How many goals have these usable votes, sorted."""
         self._same: Counter[str] = Counter()
         self._pairs: Counter[str] = Counter()
         """Of each judge its pairs of votes on one goal, and those that are the same."""
@@ -110,10 +103,13 @@ class Judged:
             for left, right in combinations(labels, 2):
                 self._pairs[judge] += 1
                 self._same[judge] += left == right
-        self._kappa.add([label for labels in by_judge.values() for label in labels])
+        usable = sorted(label for labels in by_judge.values() for label in labels)
+        if len(usable) > 1:
+            self._rated[tuple(usable)] += 1
 
     def result(self, name: str) -> dict[str, JSON]:
         """Return what they did, as `JudgingSummary.result` names it."""
+        kappa = fleiss_kappa(self._rated)
         told: dict[str, JSON] = {
             "votes": self.seats,
             "judges": sorted(self._judges),
@@ -123,9 +119,9 @@ class Judged:
                 judge: share(self._same[judge], pairs)
                 for judge, pairs in sorted(self._pairs.items())
             },
-            "kappa": rounded(self._kappa.value),
-            "kappa_n": self._kappa.subjects,
-            "kappa_votes": self._kappa.votes,
+            "kappa": rounded(kappa.value),
+            "kappa_n": kappa.subjects,
+            "kappa_votes": kappa.votes,
         }
         rates = [
             self._solved[number] / 2 / (usable + self.settled)
@@ -261,7 +257,10 @@ def audit(judged: Mapping[Case, bool], reference: Mapping[Case, bool]) -> Audit:
         share(right, len(called)),
         share(right, len(true)),
         len(differ),
-        tuple(_example(case, judged[case], reference[case]) for case in differ[:SHOWN]),
+        tuple(
+            {**_place(case), "judge": _WORDS[judged[case]], "reference": _WORDS[reference[case]]}
+            for case in differ[:SHOWN]
+        ),
         len(reference) - len(both),
         share(len(called), len(both)),
         over,
@@ -356,10 +355,6 @@ def _kappas(cells: Floats) -> Floats:
     varied = by_chance < 1 - 1e-12
     apart = np.where(varied, 1 - by_chance, 1.0)
     return np.where(varied, (neither + both - by_chance) / apart, np.nan)
-
-
-def _example(case: Case, judged: bool, reference: bool) -> dict[str, JSON]:
-    return {**_place(case), "judge": _WORDS[judged], "reference": _WORDS[reference]}
 
 
 def _place(case: Case) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ rows of a goal are votes on it, whichever run stands first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,13 +59,15 @@ def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
     Raises:
         DataError: The file cannot be read, lacks a column, or has two votes of one rater on a goal.
     """
-    rows = list(_rows(path))
-    votes = [row for row in rows if isinstance(row, Vote)]
-    _check_raters(path, votes)
-    return votes, [row for row in rows if isinstance(row, str)]
-
-
-def _check_raters(path: Path, votes: list[Vote]) -> None:
+    rows = CsvRows(path, "preferences")
+    lacking = {*COLUMNS} - {*rows.columns}
+    if lacking:
+        raise DataError(
+            f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
+            f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
+        )
+    found = [row if isinstance(row, str) else _vote(*row) for row in rows]
+    votes = [row for row in found if isinstance(row, Vote)]
     met: dict[tuple[Place, frozenset[str], str], str] = {}
     for vote in votes:
         if vote.rater:
@@ -75,18 +77,7 @@ def _check_raters(path: Path, votes: list[Vote]) -> None:
                     f"{path}: {vote.where}: {vote.rater} compared these runs in task "
                     f"{vote.place[0]} in {first} already; leave one of both rows in"
                 )
-
-
-def _rows(path: Path) -> Iterator[Vote | str]:
-    rows = CsvRows(path, "preferences")
-    lacking = {*COLUMNS} - {*rows.columns}
-    if lacking:
-        raise DataError(
-            f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
-            f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
-        )
-    for row in rows:
-        yield row if isinstance(row, str) else _vote(*row)
+    return votes, [row for row in found if isinstance(row, str)]
 
 
 def _vote(where: str, row: dict[str, str]) -> Vote | str:

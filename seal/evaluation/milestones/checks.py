@@ -88,10 +88,10 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
                 f"since: {since} is no milestone that must come before; "
                 f"expected -1 or one of {sorted(ancestors)}"
             )
-    if isinstance(part, StateUnchanged):
-        yield from _faults_of_table(part.table, state)
-    elif isinstance(part, StateHas):
-        yield from _faults_of_table(part.table, state)
+    table = part.table if isinstance(part, StateUnchanged | StateHas) else MESSAGE
+    if state is not None and table not in {*state, MESSAGE}:
+        yield str(UnknownNameError("table", table, {*state, MESSAGE}))
+    if isinstance(part, StateHas):
         yield from _faults_of_measure(part)
         yield from _faults_of_rows(part.rows, part.columns, _columns_of(part.table, state))
     elif isinstance(part, DependsOn):
@@ -101,19 +101,10 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
             yield f"rows: expected one message, got {len(part.rows)}"
         yield from _faults_of_rows(part.rows, part.columns, COLUMNS)
     elif isinstance(part, Unconfirmed):
-        yield from _faults_of_zone(part.zone)
-
-
-def _faults_of_zone(zone: str) -> Iterator[str]:
-    try:
-        ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        yield f"zone: expected a name such as Europe/Rome, got {zone!r}"
-
-
-def _faults_of_table(table: str, state: State | None) -> Iterator[str]:
-    if state is not None and table != MESSAGE and table not in state:
-        yield str(UnknownNameError("table", table, {*state, MESSAGE}))
+        try:
+            ZoneInfo(part.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            yield f"zone: expected a name such as Europe/Rome, got {part.zone!r}"
 
 
 def _columns_of(table: str, state: State | None) -> Collection[str] | None:
@@ -149,9 +140,10 @@ def _faults_of_rows(
                 yield f"rows.{number}: {UnknownNameError('column', name, known)}"
             if column is not None and column.measure == "calls":
                 yield from _faults_of_calls(number, value)
+    measures: tuple[str, ...] = get_args(Measure)
     for name, column in columns.items():
-        if column.measure not in get_args(Measure):
-            yield str(UnknownNameError(f"measure of the column {name}", column.measure, _MEASURES))
+        if column.measure not in measures:
+            yield str(UnknownNameError(f"measure of the column {name}", column.measure, measures))
 
 
 def _is_all_null(part: Condition) -> bool:
@@ -168,6 +160,3 @@ def _faults_of_calls(number: int, value: JSON) -> Iterator[str]:
             and isinstance(call.get("arguments"), Mapping)
         ):
             yield f"rows.{number}: expected calls {{tool, arguments}}, got {shortened(call)}"
-
-
-_MEASURES: tuple[str, ...] = get_args(Measure)
