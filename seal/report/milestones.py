@@ -11,8 +11,8 @@ from seal.core.conditions import parts
 from seal.core.conditions.messages import takes_turn
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
-from seal.evaluation.milestones.metrics import MATCHES, NAMES, applies
-from seal.evaluation.milestones.plans import under, view
+from seal.evaluation.milestones.metrics import NAMES, applies
+from seal.evaluation.milestones.plans import measured_again
 from seal.report.gold import describe, json_text
 from seal.report.gold_worlds import asked_lines, kept_tables
 
@@ -93,7 +93,7 @@ def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -
             found = [by_goal.get((position, name)) for name in NAMES[:3]]
             try:
                 outcomes.append(_outcome(task, trajectory, position, *found))
-            except (KeyError, IndexError, TypeError, ValueError):
+            except DataError:
                 note = "the scores do not fit the plan or the chat; `seal score` measures anew"
                 outcomes.append(GoalOutcome(position, note))
     return outcomes
@@ -111,37 +111,21 @@ def _outcome(
         return GoalOutcome(position, "the milestones were not measured; `seal score` does it")
     if whole.value is None:
         return GoalOutcome(position, whole.reason or "the milestones were not measured")
-    match = MATCHES[MATCHES.index(whole.details["match"])]
-    plans, chosen = task.goals[position].plans or (), int(whole.details["plan"])
-    plan = plans[chosen]
-    steps = view(trajectory, position, task.initial_state, match)
-    reached = _mapping(milestones, len(plan.milestones))
-    hit = _mapping(minefields, len(plan.minefields))
-    measured = under(plan.milestones, match)
-    lacking = unmet(measured, steps, reached) if reached else {}
+    plans = task.goals[position].plans or ()
+    measured = measured_again(task, trajectory, position, whole, milestones, minefields)
+    _, match, reached, steps, mapping, hits = measured
+    lacking = unmet(reached, steps, mapping) if mapping else {}
     nodes = (
         *(
-            _node("milestone", at, node, reached.get(at), lacking.get(at))
-            for at, node in enumerate(measured)
+            _node("milestone", at, node, mapping.get(at), lacking.get(at))
+            for at, node in enumerate(reached)
         ),
-        *(_node("minefield", at, node, hit.get(at)) for at, node in enumerate(plan.minefields)),
+        *(
+            _node("minefield", at, node, hits.get(at))
+            for at, node in enumerate(plans[measured.plan].minefields)
+        ),
     )
-    return GoalOutcome(position, "", match, chosen, len(plans), whole.value, nodes)
-
-
-def _mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
-    """Return the position of each node to (`Step.index`, similarity).
-
-    Raises:
-        KeyError, TypeError, ValueError: It is no mapping of so many nodes.
-    """
-    found = {
-        int(node): (int(index), float(similarity))
-        for node, index, similarity in score.details["mapping"]
-    }
-    if not found.keys() <= set(range(count)):
-        raise ValueError(f"expected the nodes 0 to {count - 1}, got {sorted(found)}")
-    return found
+    return GoalOutcome(position, "", match, measured.plan, len(plans), whole.value, nodes)
 
 
 def _node(

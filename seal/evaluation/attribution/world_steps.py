@@ -11,19 +11,18 @@ What it lacks says which stage it is (`milestones.faults`):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from seal.core import Milestone, Score
+from seal.core import DataError, Milestone
 from seal.core.conditions import (
     MESSAGE,
     Asked,
     Called,
     Condition,
     DependsOn,
-    Match,
     Refused,
     Replied,
     StateHas,
@@ -47,8 +46,7 @@ from seal.evaluation.attribution.evidence import (
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.metrics import MATCHES
-from seal.evaluation.milestones.plans import under, view
+from seal.evaluation.milestones.plans import measured_again
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
 _WORDS = (Told, Refused, Replied, Asked, DependsOn)
@@ -59,60 +57,28 @@ def first_world_step(evidence: Evidence) -> Cause | None:
     whole, nodes, mines = (evidence.scores.get(name) for name in (_WHOLE, _NODES, _MINES))
     if whole is None or nodes is None or whole.value is None or nodes.value is None:
         return None
-    if mines is not None and mines.value:
-        return _minefield(evidence, mines)
-    plans, plan, match = evidence.goal.plans or (), whole.details.get("plan"), _match(whole)
-    if type(plan) is not int or not 0 <= plan < len(plans) or match is None:
+    played = evidence.task, evidence.trajectory, evidence.position
+    try:
+        found = measured_again(*played, whole, nodes, mines)
+    except DataError:
         return None
-    measured = under(plans[plan].milestones, match)
-    steps = view(evidence.trajectory, evidence.position, evidence.task.initial_state, match)
-    mapping = _mapping(nodes)
-    indices = {step.index for step in steps}
-    if mapping is None or not all(
-        0 <= node < len(measured) and index in indices for node, (index, _) in mapping.items()
-    ):
-        return None  # the scores are not of this plan and chat
-    if not mapping:
+    if mines is not None and mines.value:
+        return _minefield(evidence, found.hits)
+    if not found.mapping:
         return gave_up(evidence)
-    lacking = unmet(measured, steps, mapping)
-    order = chain.from_iterable(levels([node.after for node in measured]))
+    lacking = unmet(found.nodes, found.steps, found.mapping)
+    order = chain.from_iterable(levels([node.after for node in found.nodes]))
     first = next((place for place in order if place in lacking), None)
     if first is None:
         return None
-    cause = _Missed(evidence, measured[first], lacking[first]).cause()
+    cause = _Missed(evidence, found.nodes[first], lacking[first]).cause()
     if cause is None or cause.stage == "gave_up":
         return cause
-    return replace(cause, of=len(measured), passed=len(measured) - len(lacking))
+    return replace(cause, of=len(found.nodes), passed=len(found.nodes) - len(lacking))
 
 
-def _match(whole: Score) -> Match | None:
-    """Return the rules that a score was measured by; None where it names none."""
-    return next((match for match in MATCHES if match == whole.details.get("match")), None)
-
-
-def _mapping(score: Score) -> dict[int, tuple[int, float]] | None:
-    """Return what the details of a score map; None where they are none.
-
-    Place of a node to (`Step.index`, similarity).
-    """
-    pairs = score.details.get("mapping")
-    if not isinstance(pairs, Sequence) or not all(map(_is_pair, pairs)):
-        return None
-    return {node: (index, float(similarity)) for node, index, similarity in pairs}
-
-
-def _is_pair(pair: Any) -> bool:
-    return (
-        isinstance(pair, Sequence)
-        and [type(each) for each in pair[:2]] == [int, int]
-        and len(pair) == 3
-        and isinstance(pair[2], (int, float))
-    )
-
-
-def _minefield(evidence: Evidence, mines: Score) -> Cause:
-    found = _mapping(mines) or {}
-    hit = next(((node, index) for node, (index, similarity) in found.items() if similarity), None)
+def _minefield(evidence: Evidence, hits: Mapping[int, tuple[int, float]]) -> Cause:
+    hit = next(((node, index) for node, (index, similarity) in hits.items() if similarity), None)
     place, step = hit or ("?", None)
     call = _call_at(evidence, step)
     name = call.name if call else ""

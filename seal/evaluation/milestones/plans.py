@@ -28,10 +28,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 import orjson
 
-from seal.core import JSON, Milestone, Plan, Step, Tables, Trajectory
+from seal.core import JSON, DataError, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.core.conditions import (
     FIRST,
     LAST,
@@ -49,6 +50,7 @@ from seal.core.conditions.rows import Keys, Version
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.matching import Similarities, best_match
+from seal.evaluation.milestones.metrics import MATCHES
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,74 @@ def _details(found: Sequence[Reached]) -> dict[str, JSON]:
         "mapping": [[one.node, one.index, one.similarity] for one in found],
         "conditions": [list(one.conditions) for one in found],
     }
+
+
+class Measured(NamedTuple):
+    """What the scores of a goal were measured on, read again from their details."""
+
+    plan: int
+    """Position of the plan that counted."""
+    match: Match
+    nodes: list[Milestone]
+    """Its milestones, by these rules."""
+    steps: tuple[Step, ...]
+    """As `view` gives them."""
+    mapping: dict[int, tuple[int, float]]
+    """Position of each node to (`Step.index` of its step, similarity)."""
+    hits: dict[int, tuple[int, float]]
+    """Likewise of the minefields."""
+
+
+def measured_again(
+    task: Task,
+    trajectory: Trajectory,
+    position: int,
+    whole: Score,
+    nodes: Score,
+    mines: Score | None,
+) -> Measured:
+    """Return what the scores of a goal were measured on.
+
+    Args:
+        task: What was played.
+        trajectory: What was said and done.
+        position: Of the goal.
+        whole: The score `similarity`.
+        nodes: The score `milestone_similarity`.
+        mines: The score `minefield_similarity`; None: there is none.
+
+    Raises:
+        DataError: The scores are not of this plan and chat.
+    """
+    plans, plan = task.goals[position].plans or (), whole.details.get("plan")
+    match = next((one for one in MATCHES if one == whole.details.get("match")), None)
+    if type(plan) is not int or not 0 <= plan < len(plans) or match is None:
+        raise DataError(f"the score {whole.metric} names no plan of the goal, or no rules")
+    milestones = under(plans[plan].milestones, match)
+    steps = view(trajectory, position, task.initial_state, match)
+    mapping = _read_mapping(nodes, len(milestones))
+    hits = {} if mines is None else _read_mapping(mines, len(plans[plan].minefields))
+    if not {index for index, _ in mapping.values()} <= {step.index for step in steps}:
+        raise DataError(f"the score {nodes.metric} names steps that the chat does not have")
+    return Measured(plan, match, milestones, steps, mapping, hits)
+
+
+def _read_mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
+    """Return the position of each node to (`Step.index`, similarity), as a score's details say.
+
+    Raises:
+        DataError: They have no mapping of so many nodes.
+    """
+    try:
+        found = {node: (index, float(s)) for node, index, s in score.details["mapping"]}
+    except (KeyError, TypeError, ValueError):
+        found = None
+    if found is None or not all(
+        [type(node), type(index)] == [int, int] and 0 <= node < count
+        for node, (index, _) in found.items()
+    ):
+        raise DataError(f"the score {score.metric} has no mapping of {count} nodes")
+    return found
 
 
 def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> PlanResult:
