@@ -112,10 +112,10 @@ class McpWorld:
 
     def identity(self) -> dict[str, JSON]:
         """Return which servers answer, and which of them are reset between chats."""
-        told = {
-            origin.server: {"spec": self.spec(origin), "reset": self.is_reset(origin)}
-            for origin in filter(None, map(Origin.of, self.tools.values()))
-        }
+        told = {}
+        for origin in filter(None, map(Origin.of, self.tools.values())):
+            server = self.server_of(origin)
+            told[origin.server] = {"spec": server.spec, "reset": server.is_reset}
         return {"world": NAME, "servers": dict(sorted(told.items())), "timeout": self.timeout}
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
@@ -129,15 +129,9 @@ class McpWorld:
                 past.add(made)
         return keys
 
-    def spec(self, origin: Origin) -> str:
-        """Return what tells a tool's server from others: the one that is given goes first."""
-        given = self.servers.get(origin.server)
-        return origin.spec if given is None else given.spec
-
-    def is_reset(self, origin: Origin) -> bool:
-        """Tell whether a tool's server is started anew for each chat."""
-        given = self.servers.get(origin.server)
-        return origin.is_reset if given is None else given.is_reset
+    def server_of(self, origin: Origin) -> Server | Origin:
+        """Return what tells about a tool's server: the one that is given, else the document."""
+        return self.servers.get(origin.server, origin)
 
     def origin(self, tool: Tool) -> Origin:
         """Return where a tool is from.
@@ -209,7 +203,7 @@ class Past:
         tool, origin = call.tool, self._world.origin(call.tool)
         before = [[earlier.tool.id, earlier.whole] for earlier in self._calls[origin.server]]
         document = [tool.id, tool.name, tool.description, tool.parameters, tool.returns]
-        return digest([KIND, self._world.spec(origin), document, call.whole, before])
+        return digest([KIND, self._world.server_of(origin).spec, document, call.whole, before])
 
     def add(self, call: Made) -> None:
         """Take note of a call that was answered."""
@@ -282,7 +276,7 @@ class McpChat(Stateless):
         origin = self._world.origin(call.tool)
         begins = origin.server not in self._sessions
         session = self._sessions.of(origin.server)
-        earlier = self._past.of(origin.server) if self._world.is_reset(origin) else ()
+        earlier = self._past.of(origin.server) if self._world.server_of(origin).is_reset else ()
         for made in earlier if begins else ():
             if session.call(self._world.origin(made.tool).tool, made.sent) != made.answer:
                 raise InfrastructureError(

@@ -190,21 +190,19 @@ class Calls(GoalMetric):
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
-        values = self._by_gold(goal)
-        return values if self.verdict is None else {**values, VERDICT: self.verdict(goal)}
-
-    def _by_gold(self, goal: GoalChat) -> dict[str, Value]:
         plans = goal.goal.plans
         reason = no_gold(goal.goal)
         if not plans or (reason and any(map(asks_of_world, plans))):
-            return dict.fromkeys(NAMES, undefined(reason))
-        best = best_alignment(plans, goal.made)
-        gold_tools = {gold.tool for gold in best.gold.values()}
-        cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
-        right = Value(float(best.right), 1.0, wrong(best), {"needed": bool(best.gold)})
-        if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
-            right = undefined("arguments were cut upstream")
-        return {**_call_values(best), **_argument_values(best, cut), VERDICT: right}
+            values = dict.fromkeys(NAMES, undefined(reason))
+        else:
+            best = best_alignment(plans, goal.made)
+            gold_tools = {gold.tool for gold in best.gold.values()}
+            cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
+            right = Value(float(best.right), 1.0, wrong(best), {"needed": bool(best.gold)})
+            if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
+                right = undefined("arguments were cut upstream")
+            values = {**_call_values(best), **_argument_values(best, cut), VERDICT: right}
+        return values if self.verdict is None else {**values, VERDICT: self.verdict(goal)}
 
 
 def wrong(best: Alignment) -> str:
@@ -255,16 +253,13 @@ def _argument_values(best: Alignment, cut: bool) -> dict[str, Value]:
     if not best.pairs:
         none = undefined("no call of a gold tool")
         return {**values, **dict.fromkeys(ARGUMENT_METRICS[1:], none)}
-    values["param_acc_matched"] = Value(best.exact / len(best.pairs), len(best.pairs))
-    return {**values, **_name_and_value(best)}
-
-
-def _name_and_value(best: Alignment) -> dict[str, Value]:
     compared = [pair.comparison for pair in best.pairs]
     common = sum(c.common for c in compared)
     names = 2 * common + sum(c.unexpected + c.missing for c in compared)
     right = sum(c.right for c in compared)
     return {
+        **values,
+        "param_acc_matched": Value(best.exact / len(best.pairs), len(best.pairs)),
         "arg_name_f1": Value(2 * common / names, names) if names else undefined("no arguments"),
         "arg_value_acc": Value(right / common, common) if common else undefined("no common names"),
     }

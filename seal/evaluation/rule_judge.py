@@ -36,7 +36,7 @@ It says unsure of what it cannot tell, so that a solved or unsolved is safe:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -123,13 +123,11 @@ def judge_calls(goal: Goal, steps: Sequence[Step]) -> Verdict | None:
     best = best_alignment(goal.plans or (), made_calls(steps))
     if best.right:
         return Verdict("solved", "every gold call was made, and no other", 2)
-    if any(call.arguments is None and _cut(result) for call, result in _outcomes(steps)):
-        return None
+    for call, result in _outcomes(steps):
+        cut = result is None or "arguments" in (result.error or {}).get("cut", ())
+        if cut and call.arguments is None:
+            return None
     return Verdict("unsolved", f"the calls are not those of gold: {wrong(best)}", 2)
-
-
-def _cut(result: ToolResult | None) -> bool:
-    return result is None or "arguments" in (result.error or {}).get("cut", ())
 
 
 def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict | None:
@@ -253,15 +251,10 @@ def _outcomes(steps: Sequence[Step]) -> list[Outcome]:
     return [(call, results.get(call.id)) for call in made_calls(steps)]
 
 
-def _result_leaves(result: ToolResult) -> Iterator[str]:
-    """Yield the texts and numbers of a result."""
-    return leaves(result.value if result.value is not None else result.content)
-
-
 def _result_values(result: ToolResult) -> list[str]:
     """Return the texts and numbers of a result; of long texts their numbers."""
     found = []
-    for leaf in _result_leaves(result):
+    for leaf in leaves(result.content if result.value is None else result.value):
         if len(read(leaf).tokens) > _LONG_TEXT:
             found += [format(number, "f") for number in numbers(leaf)]
         else:
@@ -282,7 +275,7 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
         number
         for _, result in outcomes
         if result is not None
-        for leaf in _result_leaves(result)
+        for leaf in leaves(result.content if result.value is None else result.value)
         for number in numbers(leaf)
     }
 
@@ -310,13 +303,12 @@ def _contradiction(
 def _omission(goal: Goal, answer: str) -> str:
     """Return that an answer lacks every expected number; empty: it may state one."""
     wanted = () if goal.any_answer else goal.answers
-    if not wanted or numbers(answer) or not all(map(_holds_number, wanted)):
+    if not wanted or numbers(answer):
         return ""
+    for value in wanted:
+        if not any(isinstance(one, Decimal) and _has_digits(one) for one in read(value).values):
+            return ""
     return f"the answer has no number, so it does not state {_listed(wanted)}"
-
-
-def _holds_number(value: str) -> bool:
-    return any(isinstance(part, Decimal) and _has_digits(part) for part in read(value).values)
 
 
 def _has_digits(number: Decimal) -> bool:
@@ -330,29 +322,25 @@ def _rounds_to(exact: Decimal, shown: Decimal) -> bool:
 
 
 def _grounded(goal: Goal, answer: str, successes: Sequence[Outcome]) -> bool:
+    """Tell whether every call of a plan succeeded with a result of which the answer tells."""
     if any(_REFUSAL.search(normalise(part)) for part in sentences(answer)):
         return False
     plans = [plan.calls() for plan in goal.plans or ()]
-    return any(_all_told(goal, answer, calls, successes) for calls in plans if calls)
-
-
-def _all_told(
-    goal: Goal, answer: str, needed: Sequence[Called], successes: Sequence[Outcome]
-) -> bool:
-    """Tell whether every needed call succeeded with a result of which the answer states a value."""
-    return all(
-        any(
-            call.tool == gold.tool
-            and gold.accepts(call.arguments)
-            and result is not None
-            and _tells(goal, answer, result)
-            for call, result in successes
-        )
-        for gold in needed
+    needed = {gold.tool for calls in plans for gold in calls}
+    told = [
+        call
+        for call, result in successes
+        if call.tool in needed and result is not None and _tells(goal, answer, result)
+    ]
+    return any(
+        all(any(gold.tool == c.tool and gold.accepts(c.arguments) for c in told) for gold in calls)
+        for calls in plans
+        if calls
     )
 
 
 def _tells(goal: Goal, answer: str, result: ToolResult) -> bool:
+    """Tell whether an answer states a value of a result that was not in the request."""
     return any(
         _telling(value)
         and statement(answer, value) == "stated"

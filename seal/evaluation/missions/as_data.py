@@ -52,18 +52,19 @@ def read_turns(steps: Sequence[Mapping[str, Any]]) -> list[Turn]:
             f"steps: expected a list of the model's outputs, got {shortened(steps)}; "
             "of a model that did nothing it is empty"
         )
-    return [_turn(step, position) for position, step in enumerate(steps)]
-
-
-def _turn(step: Any, position: int) -> Turn:
-    if not isinstance(step, Mapping):
-        raise DataError(f"step {position}: expected an object, got {shortened(step)}")
-    calls, text = step.get("tool_calls"), step.get("content")
-    if not calls:
-        return Turn(text=text if isinstance(text, str) else "")
-    if not isinstance(calls, Sequence) or not all(map(_is_call, calls)):
-        return Turn(malformed=True)
-    return Turn(tuple(Call(call["name"], call.get("arguments", {})) for call in calls))
+    turns = []
+    for position, step in enumerate(steps):
+        if not isinstance(step, Mapping):
+            raise DataError(f"step {position}: expected an object, got {shortened(step)}")
+        calls, text = step.get("tool_calls"), step.get("content")
+        if not calls:
+            turns.append(Turn(text=text if isinstance(text, str) else ""))
+        elif not isinstance(calls, Sequence) or not all(map(_is_call, calls)):
+            turns.append(Turn(malformed=True))
+        else:
+            named = (Call(call["name"], call.get("arguments", {})) for call in calls)
+            turns.append(Turn(tuple(named)))
+    return turns
 
 
 def _is_call(call: Any) -> bool:
