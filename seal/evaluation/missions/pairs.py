@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from seal.core.canonical import equal
@@ -32,18 +32,6 @@ class Pair:
     match: ArgumentMatch
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of calls that say the same."""
-
-    arguments: dict[str, Any] | None
-    """None: they are no object."""
-    meant: Sequence[int]
-    """The gold calls with the same arguments, or that accept them."""
-    matches: dict[int, ArgumentMatch] = field(default_factory=dict)
-    """By gold call."""
-
-
 class Pairing:
     """Compares calls with gold calls of the same name, each two once.
 
@@ -64,16 +52,9 @@ class Pairing:
         for node, name in enumerate(graph.names):
             self._nodes.setdefault(name, []).append(node)
         self._schemas = dict(tools or {})
-        self._known: dict[Call, _Known] = {}
-        self._alike: dict[tuple[str, Any], _Known] = {}
-        firsts: dict[tuple[str, str], int] = {}
-        self._like = [
-            firsts.setdefault(
-                (name, _text(self._gold[node] or graph.arguments[node]) or str(node)), node
-            )
-            for node, name in enumerate(graph.names)
-        ]
-        """For each node the first of the same name and arguments."""
+        self._arguments: dict[Call, dict[str, Any] | None] = {}
+        self._meant: dict[Call, Sequence[int]] = {}
+        self._matches: dict[tuple[Call, int], ArgumentMatch] = {}
 
     def nodes(self, name: str) -> Sequence[int]:
         """Return the gold calls of a name."""
@@ -89,14 +70,23 @@ class Pairing:
 
     def meant(self, call: Call) -> Sequence[int]:
         """Return the gold calls of its name with exactly its arguments, or that accept them."""
-        return self._of(call).meant
+        if call not in self._meant:
+            given, mine = self._given(call), self.named(call)
+            self._meant[call] = [node for node in mine if self._is_meant(given, node)]
+        return self._meant[call]
 
     def match(self, call: Call, node: int) -> ArgumentMatch:
         """Return how well a call fits a gold call."""
-        node, known = self._like[node], self._of(call)
-        if node not in known.matches:
-            known.matches[node] = self._compared(call.name, known.arguments, node)
-        return known.matches[node]
+        key = call, node
+        if key not in self._matches:
+            self._matches[key] = self._compared(call.name, self._given(call), node)
+        return self._matches[key]
+
+    def _given(self, call: Call) -> dict[str, Any] | None:
+        """Return the arguments of a call; None: they are no object."""
+        if call not in self._arguments:
+            self._arguments[call] = parse_arguments(call.arguments)
+        return self._arguments[call]
 
     def _compared(self, name: str, arguments: dict[str, Any] | None, node: int) -> ArgumentMatch:
         gold, called = self._graph.arguments[node], self._gold[node]
@@ -119,25 +109,10 @@ class Pairing:
         """
         if len(self.nodes(call.name)) < 2:
             return 0
-        meant = self._of(call).meant
+        meant = self.meant(call)
         if meant:
             return _ACCEPTED + _SCORE if node in meant else 0
         return self.worth(call, node)
-
-    def _of(self, call: Call) -> _Known:
-        """Return what is known of a call and of all that say the same."""
-        if call not in self._known:
-            arguments = parse_arguments(call.arguments)
-            said = None if arguments is None else _text(arguments) or call
-            key = call.name, said
-            if key not in self._alike:
-                mine = self.nodes(call.name)
-                distinct = {self._like[node] for node in mine}
-                same = {node for node in distinct if self._is_meant(arguments, node)}
-                meant = [node for node in mine if self._like[node] in same]
-                self._alike[key] = _Known(arguments, meant)
-            self._known[call] = self._alike[key]
-        return self._known[call]
 
     def _is_meant(self, arguments: dict[str, Any] | None, node: int) -> bool:
         called = self._gold[node]
@@ -161,14 +136,6 @@ def _nearest(gold: Mapping[str, Argument], arguments: Mapping[str, Any]) -> dict
         for name, argument in gold.items()
         if name in arguments or not argument.optional
     }
-
-
-def _text(arguments: object) -> str | None:
-    """Return a text that only the same arguments have; None: a number in them is too long."""
-    try:
-        return repr(arguments)
-    except ValueError:
-        return None
 
 
 def best_pairs(
