@@ -104,20 +104,10 @@ class Condition:
     def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
         """Return what the similarity depends on: where it is equal, so is the similarity.
 
-        Only good while the steps live, for it may hold the identity of their tables.
+        By default the positions of the step and of all earlier ones. Only good while the steps
+        live, for it may hold the identity of their tables.
         """
-        return self.reads(step), self.recalls(reached)
-
-    def reads(self, step: Step) -> Hashable:
-        """Return what the similarity depends on in the step itself; by default its position.
-
-        Where this and `recalls` are equal, so is the similarity. Good as long as `looks_at`.
-        """
-        return step.index
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return what the similarity depends on in earlier steps; by default all positions."""
-        return tuple(sorted((p, earlier.index) for p, earlier in reached.items()))
+        return step.index, *sorted((p, earlier.index) for p, earlier in reached.items())
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -160,9 +150,9 @@ class OfTheStepAlone(Condition, abstract=True):
         """Return no position."""
         return frozenset()
 
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return nothing."""
-        return None
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the position of the step."""
+        return step.index
 
 
 @dataclass(frozen=True)  # a slotted one is made twice, the second time without `abstract`

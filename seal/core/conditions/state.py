@@ -91,13 +91,11 @@ class _Compared(Condition, abstract=True):
         """Return the step that is compared with."""
         return frozenset() if self.since is None else frozenset({self.since})
 
-    def reads(self, step: Step) -> Hashable:
-        """Return the version of the table, or the step's position where it is the message."""
-        return step.index if self.table == MESSAGE else id(table_after(step, self.table))
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return the version of the table that is compared with."""
-        return None if self.since is None else id(table_after(reached[self.since], self.table))
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the versions of the table that are compared; of the message its position."""
+        now = step.index if self.table == MESSAGE else id(table_after(step, self.table))
+        before = None if self.since is None else id(table_after(reached[self.since], self.table))
+        return now, before
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +220,9 @@ class DependsOn(_Compared):
         ]
         return {**row, "calls": filled}
 
-    def reads(self, step: Step) -> Hashable:
-        """Return the position of the message."""
-        return step.index
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return the position of the step of the earlier call."""
-        return reached[self.since].index
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return the positions of the step and of that of the earlier call."""
+        return step.index, reached[self.since].index
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +268,6 @@ class AllOf(Condition):
         known = [positions for positions in read if positions is not None]
         return None if len(known) < len(read) else frozenset().union(*known)
 
-    def reads(self, step: Step) -> Hashable:
-        """Return what each of the conditions reads in the step."""
-        return tuple(condition.reads(step) for condition in self.conditions)
-
-    def recalls(self, reached: Mapping[int, Step]) -> Hashable:
-        """Return what each of the conditions reads in earlier steps."""
-        return tuple(condition.recalls(reached) for condition in self.conditions)
+    def looks_at(self, step: Step, reached: Mapping[int, Step]) -> Hashable:
+        """Return what each of the conditions looks at."""
+        return tuple(condition.looks_at(step, reached) for condition in self.conditions)

@@ -226,9 +226,8 @@ _ENDS = frozenset({FIRST, LAST})
 class Similarities:
     """How well each step meets each of some nodes.
 
-    A condition is measured once for everything that it looks at (`Condition.looks_at`), and a row
-    once for what it reads and recalls: the same versions of tables, not the same steps, so that
-    what nothing happened to costs nothing.
+    A condition is measured once for everything that it looks at (`Condition.looks_at`): the same
+    versions of tables, not the same steps, so that what nothing happened to costs little.
 
     Args:
         nodes: Milestones or minefields.
@@ -244,8 +243,7 @@ class Similarities:
         self._least = least
         self._ends = {FIRST: steps[0], LAST: steps[-1]}
         self._nodes = [_Node(node.condition) for node in nodes]
-        self._reads = [[node.whole.reads(step) for step in steps] for node in self._nodes]
-        self._rows: list[dict[Hashable, tuple[int, list[float]]]] = [{} for _ in nodes]
+        self._rows: dict[Hashable, list[float]] = {}
 
     def references(self, node: int) -> Sequence[int] | None:
         """Return the nodes on whose places a node's similarities depend; None: all before it."""
@@ -260,25 +258,13 @@ class Similarities:
         """
         reads = self._nodes[node].references
         read = mapped if reads is None else {earlier: mapped[earlier] for earlier in reads}
-        start = max(read.values(), default=0)
-        reached = self._reached(read)
-        key = self._nodes[node].whole.recalls(reached)
-        known = self._rows[node].get(key)
-        if known is None or known[0] > start:
-            known = self._rows[node][key] = start, self._measured(node, start, reached)
-        return known[1]
-
-    def _measured(self, node: int, start: int, reached: Mapping[int, Step]) -> list[float]:
-        """Return a node's similarity at each step from one on, 0 before it."""
-        values: dict[Hashable, float] = {}
-        found = [0.0] * start
-        for step, read in zip(self._steps[start:], self._reads[node][start:], strict=True):
-            value = values.get(read)
-            if value is None:
-                value = self._nodes[node].similarity(step, reached)
-                value = values[read] = value if value >= self._least else 0.0
-            found.append(value)
-        return found
+        key = node, *sorted(read.items())
+        if key not in self._rows:
+            start, reached = max(read.values(), default=0), self._reached(read)
+            found = [self._nodes[node].similarity(step, reached) for step in self._steps[start:]]
+            least = self._least
+            self._rows[key] = [0.0] * start + [one if one >= least else 0.0 for one in found]
+        return self._rows[key]
 
     def bound(self, node: int) -> Sequence[float]:
         """Return for each step the largest similarity there and later, whatever is referred to."""
