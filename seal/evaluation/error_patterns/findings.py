@@ -150,8 +150,6 @@ class _Pass:
     results: dict[str, Step] = field(init=False)
     cut: set[str] = field(init=False)
     made: dict[tuple[int, bytes], _Made] = field(default_factory=dict)
-    faults: dict[tuple[int, bytes], tuple[CallError, ...]] = field(default_factory=dict)
-    """Of a call that was made before, which has the same ones."""
     version: int = 0
     """Of the world: how often it has changed."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -182,7 +180,7 @@ class _Pass:
         answer = self.results.get(call.id)
         result = None if answer is None else answer.result
         key = (step.goal, _identity(call))
-        faults = self._faults(step.goal, key, call)
+        faults = self._faults(step.goal, call)
         service = service_failure(result)
         if faults and service == "broken":  # the program that calls the API refused the arguments
             service = None
@@ -204,19 +202,14 @@ class _Pass:
             result is not None and failed(result) and service is None,
         )
 
-    def _faults(self, goal: int, key: tuple[int, bytes], call: ToolCall) -> tuple[CallError, ...]:
-        if key not in self.faults:
-            self.faults[key] = tuple(self._found(goal, call))
-        return self.faults[key]
-
-    def _found(self, goal: int, call: ToolCall) -> Sequence[CallError]:
+    def _faults(self, goal: int, call: ToolCall) -> tuple[CallError, ...]:
         offered = self.trajectory.offered
         ids = offered[goal] if goal < len(offered) else ()
         unseen = call.tool is not None and call.tool not in self.tools
         if unseen and isinstance(call.arguments, dict):
             return ()
         names = [self.tools[name].name for name in ids if name in self.tools]
-        found = list(self.validator.faults(call, names))
+        found = tuple(self.validator.faults(call, names))
         return () if found and self._wanted(goal, call) else found
 
     def _wanted(self, goal: int, call: ToolCall) -> int:
