@@ -182,18 +182,10 @@ def _document(
         if defaults.get(name) is not None and defaults[name] is not NOT_GIVEN:
             schema["default"] = _default(function, name, defaults[name])
         properties[name] = schema
-    return Tool(
-        tool_id,
-        function.__name__,
-        described.get("", ""),
-        {
-            "type": "object",
-            "properties": properties,
-            "required": [name for name in types if name not in defaults],
-        },
-        category,
-        described.get("Returns"),
-    )
+    required = [name for name in types if name not in defaults]
+    schema = {"type": "object", "properties": properties, "required": required}
+    text, returns = described.get("", ""), described.get("Returns")
+    return Tool(tool_id, function.__name__, text, schema, category, returns)
 
 
 def _default(function: Callable[..., Any], name: str, value: Any) -> JSON:

@@ -6,8 +6,7 @@ and what is left where the calls do not explain: the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from seal.core import Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
@@ -137,53 +136,37 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
         return None
     needed = min(sets, key=lambda tools: len(set(tools) - offered))
     missing = [tool for tool in needed if tool not in offered]
-    cause = _cause(evidence, missing)
-    names = listed([evidence.named(tool) for tool in missing])
-    got = sorted(offered)
-    return Cause(
-        "not_retrieved",
-        cause,
-        f"{names} was not among the {len(got)} tools offered",
-        None,
-        names,
-        listed([evidence.named(tool) for tool in needed]),
-        listed([evidence.named(tool) for tool in got]),
-        len(needed),
-        len(needed) - len(missing),
-    )
-
-
-def _cause(evidence: Evidence, missing: Sequence[str]) -> str:
+    cause = "not_offered"
     if any(tool not in evidence.tools for tool in missing):
-        return "not_in_pool"
-    if any(ranking.goal == evidence.position for ranking in evidence.trajectory.rankings):
-        return "below_cutoff"
-    return "not_offered"
+        cause = "not_in_pool"
+    elif any(ranking.goal == evidence.position for ranking in evidence.trajectory.rankings):
+        cause = "below_cutoff"
+    lacking, wanted, got = (
+        listed([evidence.named(tool) for tool in tools])
+        for tools in (missing, needed, sorted(offered))
+    )
+    said = f"{lacking} was not among the {len(offered)} tools offered"
+    passed = len(needed) - len(missing)
+    return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 
 
 def broken_brief(evidence: Evidence) -> Cause | None:
     """Return the user's first error; None where it made none, or nobody audited it."""
-    flags = sorted(_flags(evidence), key=lambda flag: int(flag["step"]))
-    if not flags:
+    flags = [
+        flag
+        for name in NAMES
+        if name in evidence.scores
+        for flag in evidence.scores[name].details.get("flags") or ()
+        if isinstance(flag, dict) and type(flag.get("step")) is int and "flag" in flag
+    ]
+    first = min(flags, key=lambda flag: int(flag["step"]), default=None)
+    if first is None:
         return None
-    first = flags[0]
     facts = [str(fact) for fact in first.get("facts") or ()]
     told = f": {listed(facts)}" if facts else ""
-    return Cause(
-        "user",
-        str(first["flag"]),
-        f"the user did {str(first['flag']).replace('_', ' ')}{told}",
-        int(first["step"]),
-        received=str(first.get("said") or "")[:200],
-    )
-
-
-def _flags(evidence: Evidence) -> Iterator[Mapping[str, Any]]:
-    for name in NAMES:
-        score = evidence.scores.get(name)
-        for flag in score.details.get("flags") or () if score is not None else ():
-            if isinstance(flag, dict) and type(flag.get("step")) is int and "flag" in flag:
-                yield flag
+    kind, step = str(first["flag"]), int(first["step"])
+    said = f"the user did {kind.replace('_', ' ')}{told}"
+    return Cause("user", kind, said, step, received=str(first.get("said") or "")[:200])
 
 
 def of_answer(evidence: Evidence) -> Cause:

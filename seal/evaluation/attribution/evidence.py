@@ -134,16 +134,11 @@ def tool_error(evidence: Evidence, finding: Finding) -> Cause:
     result = evidence.result(finding)
     error = (result.error if result else None) or {}
     cause = finding.service or str(error.get("kind") or "error")
-    said = str(error.get("message") or error.get("upstream") or (result.content if result else ""))
-    return Cause(
-        "infrastructure" if cause == "unrecorded" else "tool_error",
-        cause[:40],
-        f"{finding.name} failed and nothing mended it: {said[:200]}",
-        finding.step,
-        finding.name,
-        None,
-        said[:200],
-    )
+    stage: Stage = "infrastructure" if cause == "unrecorded" else "tool_error"
+    told = error.get("message") or error.get("upstream") or (result.content if result else "")
+    brought = str(told)[:200]
+    said = f"{finding.name} failed and nothing mended it: {brought}"
+    return Cause(stage, cause[:40], said, finding.step, finding.name, None, brought)
 
 
 def rejected(finding: Finding) -> Cause:
