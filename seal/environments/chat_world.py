@@ -2,10 +2,10 @@
 
 Its time is frozen between turns, and moved on by each (`Clock`).
 
-Worlds check their calls themselves, for it is the function that decides what it takes: a call of a
-tool that the world has not, or whose arguments are no JSON object, is rejected by the rules of
-`seal.core.validation`; a missing, unknown or wrongly typed argument is a failure of the tool, of
-the kind TypeError, as is whatever else the function raises.
+Worlds check their calls themselves, because the function decides what it takes. The rules of
+`seal.core.validation` reject a call of an unknown tool, or whose arguments are no JSON object. A
+missing, unknown or wrongly typed argument is a failure of the tool, of the kind TypeError. So is
+whatever else the function raises.
 """
 
 from __future__ import annotations

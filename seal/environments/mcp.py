@@ -4,11 +4,11 @@ Which server a tool is of stands in its document (`Origin`); how servers are rea
 says. A server that is a command is started anew for each chat; what is behind an address is not
 reset between chats.
 
-An answer is kept under the tool, its arguments, and the calls of the chat before it that may have
-changed the server: those of tools that the server does not call read-only. So a chat can be played
-again from the store, though the servers are gone. Where a chat first finds kept answers and then
-asks, the server that was started for it is brought to its state by the calls before. If it then
-answers otherwise than was kept, the chat fails: its agent was told of another world.
+An answer is kept under the tool, its arguments, and the earlier calls of the chat that may have
+changed the server: those of tools that are not read-only. So a chat can be played again from the
+store when the servers are gone. If a chat finds kept answers first and asks later, the server that
+was started for it first gets the calls before. If it answers otherwise than was kept, the chat
+fails: its agent was told of another world.
 """
 
 from __future__ import annotations

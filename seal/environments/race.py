@@ -1,12 +1,12 @@
 """Calls that are made at once: if any order of them fails, that order is what happens.
 
-The rule is ToolSandbox's: of the k! orders, in the order of `itertools.permutations`, the first in
-which a call fails is played, else the given one. `exhaustive_order` tries them so. `failing_order`
-finds the same order by what calls depend on: a call can fail in another order only where another
-call changes what it checks, so calls that do not depend on each other need not be tried in both
-orders. The two differ in nothing else, if tools declare their effects truly; but after `MAX_RUNS`
-runs, of more calls than `exhaustive_order` tries `MANY_RUNS`, `failing_order` gives up and lets the
-given order happen.
+The rule is ToolSandbox's. The first of the k! orders, as `itertools.permutations` has them, in
+which a call fails is played; if no order fails, the given one is. `exhaustive_order` tries all
+orders. `failing_order` finds the same order by what calls depend on. A call can fail in another
+order only if another call changes what it checks, so independent calls need not be tried in both
+orders. If tools declare their effects truly, both find the same. But `failing_order` gives up after
+`MAX_RUNS` runs, or `MANY_RUNS` if there are more calls than `exhaustive_order` tries. Then the
+given order happens.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class _Search(Generic[State]):
     def _part_can_fail(self, state: State, part: tuple[int, ...]) -> bool:
         """Tell whether a call fails in any order of some that depend on each other.
 
-        One that leaves the world as it is, or hinders none of the others, need not come first: it
-        fails here, or the others fail without it. What follows from a world is searched once.
+        A call that leaves the world as it is, or hinders none of the others, need not come first:
+        it fails here, or the others fail without it. What follows from a world is searched once.
         """
         key = self._version(state), part
         if key not in self._known:

@@ -1,17 +1,17 @@
 """The world `replay`: what the gold calls of a goal once brought comes back.
 
 A call is matched to one of the goal's gold calls (`Called` milestones of its first plan) of the
-same tool, each of which is used once. Of calls and free gold calls of one tool those go together
-that agree best: first whole argument maps, then single values, then gold calls whose turn it is,
-then names, then the order of the gold. All calls of a reply are matched together, and each result
-bears its call's id, so that results of calls made at once are never exchanged.
+same tool, each of which is used once. Calls go to the free gold calls of their tool that agree
+best. Whole argument maps count first, then single values, then gold calls whose turn it is, then
+names, then the order of the gold. All calls of a reply are matched together, and each result has
+its call's id. So results of calls made at once are never exchanged.
 
-A call with wrong arguments is matched too: it gets the gold observation, as Multi-Mission Tool
-Bench plays it, for its chats only end where names are wrong. With `-T strict=true` it gets an error
-of the kind `not_recorded`. So does, in any case, a call of a tool beyond the gold's calls of it,
-unless the arguments are a used gold call's: then its observation comes again. An unknown tool, and
-arguments that are no JSON object, are rejected by rule. The chat goes on after an error; what a
-mission is worth is decided at its first wrong turn, whatever follows.
+A call with wrong arguments is matched too and gets the gold observation. Multi-Mission Tool Bench
+plays it so, for its chats only end if names are wrong. With `-T strict=true` it gets an error of
+the kind `not_recorded`. A call of a tool beyond the gold's calls of it always gets that error,
+unless it repeats the arguments of a used gold call: then that observation comes again. An unknown
+tool, and arguments that are no JSON object, are rejected by rule. The chat goes on after an error;
+what a mission is worth is decided at its first wrong turn, whatever follows.
 """
 
 from __future__ import annotations

@@ -2,16 +2,15 @@
 
 A goal is abstained from where both hold:
 
-- no_call: the agent made no API call, valid or rejected. Whoever asks a tool for what none of them
-  offers has not seen that it is missing, even where the rules stop the call. Tools of the chat
-  itself, such as the search for tools, are no API.
-- says_cannot: a clause of the final answer says that it cannot be done: that the speaker cannot
-  or has no tool for it, that no tool fits, that it is beyond what the tools offer. An empty answer,
-  a question, a statement without such a clause and "I found nothing" say nothing of the kind.
-  English only, by rule.
+- no_call: the agent made no API call, valid or rejected. An agent that calls a tool for what none
+  offers has not seen that it is missing, even if the rules stop the call. Tools of the chat itself,
+  such as the search for tools, are no API.
+- says_cannot: a clause of the final answer says that it cannot be done. It may say that the speaker
+  cannot, or that no tool fits. An empty answer, a question, a statement without such a clause and
+  "I found nothing" say nothing of the kind. English only, by rule.
 
-So an agent that answers from its own memory without a call pretends, and has not abstained; nor has
-one that says it cannot and calls before that.
+An agent that answers from its own memory without a call has not abstained. Nor has one that calls
+before it says that it cannot.
 
 All three are 1.0 or 0.0 for every goal. Of goals that no tool serves more is better; of answerable
 ones it is the share of needless refusals, and less is better.

@@ -4,8 +4,8 @@ Source: the SEAL paper, metrics "API call recall" and "API parameter accuracy"; 
 is decided here.
 
 - Calls are a multiset: order never matters, repeated calls are distinct.
-- Gold and made calls of the same tool are paired one to one so that first the number of exact
-  pairs, then of right values, then of right names is greatest (`best_pairs`).
+- Gold and made calls of the same tool are paired one to one. The pairing has the most exact pairs,
+  then the most right values, then the most right names (`best_pairs`).
 - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
 - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
   compared in this order; equal ones: the first.
@@ -14,8 +14,8 @@ is decided here.
   made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
   and nothing here applies.
 - Gold calls, but none made: precision is 0.0, as the model failed to call.
-- `calls_right` is the verdict on all calls: 1 where each gold call was made with right arguments
-  and no other call was, in any order; where gold needs none, 1 where none was made. Summaries add
+- `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments, in
+  any order, and no other call was. If gold needs none, it is 1 if none was made. Summaries add
   `calls_balanced`, the mean of its means over goals that need a call and over those that need none.
 
 Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
@@ -173,10 +173,10 @@ Verdict = Callable[[GoalChat], Value]
 class Calls(GoalMetric):
     """The call and argument metrics (`NAMES`).
 
-    `details` of call_recall has the gold calls that are missing, of call_precision and abstention
-    the calls besides, of param_acc_gold every wrong argument: gold position, call id, name,
-    problem, expected values, received value; each has the position of the plan that counted.
-    Of calls_right they say whether a call was `needed`.
+    The `details` of call_recall have the gold calls that are missing; those of call_precision and
+    abstention have the calls besides. Those of param_acc_gold have every wrong argument: gold
+    position, call id, name, problem, expected values, received value. Each has the position of the
+    plan that counted. The details of calls_right say whether a call was `needed`.
 
     Args:
         verdict: Says `calls_right` by rules of its own, of every goal; None: by ours.

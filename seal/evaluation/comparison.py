@@ -1,7 +1,7 @@
 """Systems on the same tasks: differences of many metrics at once, with intervals and tests.
 
-One engine draws for all columns, which costs one matrix product: all see the same resamples and the
-same signs of clusters, so that their figures can be compared.
+All columns see the same resamples and the same signs of clusters, so that their figures can be
+compared. It costs one matrix product.
 """
 
 from __future__ import annotations

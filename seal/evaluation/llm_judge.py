@@ -5,8 +5,8 @@ unsure, the whole trajectory. The tools that were available are never shown, but
 whether a task can be solved at all (ToolEval), which is about nothing else. Completeness is the
 FAC of StableToolBench and MirrorAPI. All prompts are our own.
 
-Answers are read strictly: one that is off the scale, in prose or none at all is asked again, and
-after the last try it is no verdict (`NoVerdictError`), whatever it may have meant.
+Answers are read strictly. If an answer is off the scale, in prose or empty, the model is asked
+again. After the last try there is no verdict (`NoVerdictError`).
 """
 
 from __future__ import annotations

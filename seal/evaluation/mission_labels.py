@@ -2,9 +2,9 @@
 
 A benchmark's own labels go first: `type` and `relation` of a goal. Without them, by rule:
 
-- `type`: `clarify` where gold asks the user, or the label `missing` says that the request lacks
-  what a call requires; else by the gold calls, or the relevant tools where no call is annotated:
-  none is `chat`, one `single`, more are `multi`.
+- `type`: `clarify` if gold asks the user, or if the label `missing` says that the request lacks
+  what a call requires. Else the number of gold calls decides (of relevant tools, if no call is
+  annotated): none is `chat`, one `single`, more are `multi`.
 - `relation` to earlier requests of the task: a gold argument has a value that the request does not
   state, and an earlier request does, or what was found or called for it. `near`: the request right
   before, or what came of it, has each such value; `far`: one is found farther back alone. Truth

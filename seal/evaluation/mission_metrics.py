@@ -14,13 +14,13 @@ agent, its roles being one, says to the user and which calls it makes at once.
   number as weight; of missions with calls that need others before them.
 - dialogue_accuracy: 1 where every mission of a task of several is right; one score a task.
 
-A failure of the model is 0, whatever it was, and none leaves the denominator: not malformed calls,
-nor silence, nor a chat that a limit ended. Of several plans the one counts that went best.
+Every failure of the model counts as 0: malformed calls, silence, a chat that a limit ended. Of
+several plans the one that went best counts.
 
-Where gold has neither a question nor a reply, what the agent says is passed over: only its calls
-are compared, and a goal that needs no tool is right where none was called. Arguments are compared
-by the scorer that the task's metadata name under `argument_scorer`, else `exact`, under which a
-gold call accepts whatever it names as right, alternatives and all.
+If gold has neither a question nor a reply, only the agent's calls are compared. A goal that needs
+no tool is then right if none was called. The task's metadata name the scorer of arguments under
+`argument_scorer`. The default is `exact`: a gold call accepts every value that it names,
+alternatives too.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), section 4 and evaluation code.
 """

@@ -25,8 +25,9 @@ class FunctionMetric:
     """A function of (task, trajectory), or of (task, trajectory, tools), as a metric.
 
     Args:
-        function: Returns a number or a bool, which becomes the score of the chat's last goal; a map
-            of metric names to these; a list with one of either for each goal; or `Score` records.
+        function: Returns a number or a bool, which becomes the score of the chat's last goal. It
+            may also return a map of metric names to these, a list with one of either for each goal,
+            or `Score` records.
         name: Of the metric where the function names none.
     """
 

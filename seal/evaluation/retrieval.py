@@ -12,8 +12,8 @@ tools (tool id to a number above 0): the gain of a tool is its grade, as trec_ev
   tools that there are where a ranking is shorter than K, as under a token budget.
 - tokens@K: what the schemas of the first K tools take of a model's context; no share.
 
-Relevant tools of which any one is enough (`Alternatives`) count as one tool: in the ranking it
-stands where the best of them does, under the id of the first, and the others are taken out.
+Relevant tools of which any one is enough (`Alternatives`) count as one tool. In the ranking it
+stands in the place of the best of them, under the id of the first. The others are taken out.
 
 Micro means weigh a goal by the number of its relevant tools.
 """

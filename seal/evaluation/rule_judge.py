@@ -1,15 +1,15 @@
 """A judge without a model: it says what results and answer prove, else unsure.
 
-Of a goal that no tool serves (`goals.unserved`) it asks first whether a call was made:
-unsolved; else whether the answer says that it cannot be done: solved.
+A goal that no tool serves (`goals.unserved`) is unsolved if a call was made. Else it is solved if
+the answer says that it cannot be done.
 
 What it can tell, in this order. From the answer alone (stage 1):
 
-- solved: a plan asks the user and the answer asks (about the right thing); the answer is the
-  reference reply; it states every value of `Goal.answers`, or one where they are alternatives, or
+- solved: a plan asks the user, and the answer asks about the right thing. Or the answer is the
+  reference reply. Or it states every value of `Goal.answers` (one, if they are alternatives), or
   every text of a plan's `Replied`.
-- unsolved: no answer; a give-up; no question where every plan asks; nothing but apology and
-  refusal, unless no plan needs a tool, where a refusal may be right.
+- unsolved: no answer; a give-up; no question though every plan asks. Or nothing but apology and
+  refusal, unless no plan needs a tool: then a refusal may be right.
 
 Of a goal whose plans ask of a world it never says solved: words do not prove what was done there
 (`judge.milestones_verdict` says what does). Where gold is calls and nothing else, these decide

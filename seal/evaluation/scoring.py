@@ -53,8 +53,8 @@ JudgeOf = Callable[[Task, int], Judge]
 
 
 FAMILIES: tuple[type[ChatMetric], ...] = (Milestones, PassRate, Missions, Retrieval, Calls)
-"""Metrics of every run, in the order of the short table: where gold asks of a world, the similarity
-to its milestones is what a benchmark reports."""
+"""Metrics of every run, in the order of the short table. If gold asks of a world, a benchmark
+reports the similarity to its milestones."""
 
 
 @dataclass(frozen=True, slots=True)

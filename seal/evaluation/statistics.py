@@ -251,14 +251,14 @@ class Summariser:
     def metrics(self) -> dict[str, dict[str, Any]]:
         """Return {metric: {mean, n, undefined, low, high, ..., by: {group: the same}}}.
 
-        Metrics stand in the order in which they were first added, groups in that of their names.
-        n counts scores with a value, undefined those without; mean, low and high are None where
-        n is 0, the bounds also where there is one task only. `micro` is the weighted mean, given
-        where weights differ; `reasons` counts the undefined by reason, given where there are any;
-        `with_errors` is the mean in which each goal that the infrastructure failed counts as 0,
-        given of rates where there are such goals; `unsure` is the share of that label among the
-        judged, given where verdicts are; `own` is True of a metric that the user or the benchmark
-        brought. `BALANCED` follows the verdict on calls that it balances.
+        Metrics stand in the order in which they were first added, groups in that of their names. n
+        counts scores with a value, undefined those without. mean, low and high are None if n is 0,
+        the bounds also if there is one task only. `micro` is the weighted mean, given where weights
+        differ; `reasons` counts the undefined by reason, given where there are any; `with_errors`
+        is the mean in which each goal that the infrastructure failed counts as 0, given of rates
+        where there are such goals; `unsure` is the share of that label among the judged, given
+        where verdicts are; `own` is True of a metric that the user or the benchmark brought.
+        `BALANCED` follows the verdict on calls that it balances.
         """
         found: dict[str, dict[str, Any]] = {}
         for name, column in self._columns.items():

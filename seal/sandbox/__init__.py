@@ -10,14 +10,14 @@ A tool that a model creates is one Python function over the table of its API:
   likewise: `from` is `from_` (`functions.function_name`, `functions.parameter`). The source may
   define anything else beside it.
 - `table` is a list of rows, each a dict of JSON values; it is the function's own copy.
-- Then come the arguments by keyword, the required ones first; an optional one that a call does not
+- Then come the arguments by keyword, the required ones first. An optional one that a call does not
   give keeps its default None and filters nothing. The text `dontcare` filters nothing either.
 - It returns the list of the rows that fit, as plain JSON. Their order counts only where a caller
   asks for it.
 
 A sandbox is asked by name: `monty`, the embedded default, whose `unsupported` code runs again under
-bubblewrap where that works; `monty-only`; `bubblewrap`. None of them runs anything in the harness,
-and one that cannot be used says so and how it is installed.
+bubblewrap where that works; `monty-only`; `bubblewrap`. No sandbox runs code in the harness. One
+that cannot be used says how it is installed.
 """
 
 from __future__ import annotations

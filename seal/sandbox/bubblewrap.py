@@ -1,12 +1,12 @@
 """The other sandbox: the whole of Python, in a child process that bubblewrap shuts in.
 
-The child has no network, no processes but itself, no variables, and a read-only file system that
-holds the interpreter and its standard library alone; limits on CPU, memory, open files and written
-bytes; and a filter of system calls (`seccomp`). Each case has its time on the wall, after which the
-child is killed with everything in it; another one goes on with the next case.
+The child has no network, no processes but itself and no variables. Its read-only file system holds
+the interpreter and its standard library alone. CPU, memory, open files and written bytes are
+limited, and system calls are filtered (`seccomp`). Each case has its time on the wall. After that
+the child is killed with everything in it, and another child goes on with the next case.
 
-What the child says is taken as the code's own words: it may lie about its result, which then is its
-result, and knows no expected one.
+What the child says is taken as the code's own words. It may lie about its result, but it does not
+know the expected one.
 """
 
 from __future__ import annotations

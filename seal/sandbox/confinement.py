@@ -1,9 +1,8 @@
 """What shuts a child process in: the files that Python needs, and refused system calls.
 
-Refused are system calls that make processes, and ways out. They are written as the classic BPF
-program that `bwrap --seccomp` reads, for a limit on the number of processes does not hold where the
-harness runs as root. Whoever asks for one gets EPERM; a call of another architecture ends the
-process.
+System calls that make processes or lead out are refused, by the classic BPF program that `bwrap
+--seccomp` reads. A limit on the number of processes would not be enough: it does not hold for root.
+A refused call gets EPERM; a call of another architecture ends the process.
 
 Source: Linux, seccomp(2), the struct seccomp_data; include/uapi/asm-generic/unistd.h and
 arch/x86/entry/syscalls/syscall_64.tbl.

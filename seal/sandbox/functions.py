@@ -113,9 +113,9 @@ def example_text(tool: Tool, arguments: Mapping[str, JSON], rows: Sequence[Row])
 def code_of(text: str) -> Code:
     """Return the source in a model's text, which is only cut out here, never run.
 
-    Of fenced blocks the first one that holds a `def`, else the first; all blocks that hold one
-    where there are several, joined, for a model may write a helper apart. A block that is never
-    closed ends with the text. Without any, the whole text.
+    The source is the fenced blocks that hold a `def`, joined, for a model may write a helper apart.
+    If none holds one, it is the first block; without any block, the whole text. A block that is
+    never closed ends with the text.
     """
     blocks = list(_fenced(text))
     if not blocks:
@@ -152,8 +152,8 @@ class CreatedTools:
     """Calls functions that a model wrote. Safe in threads.
 
     A call runs in a session of its own, so that equal calls bring equal rows whatever came before;
-    what was run once is kept. Time is on the wall, so a busy machine may lose a call that an
-    idle one ends: what ran out of time runs once more before that is kept.
+    what was run once is kept. Time is on the wall, so a call may run out of time on a busy machine
+    alone. Such a call runs once more before its outcome is kept.
 
     Args:
         sandbox: Where they run.

@@ -1,13 +1,12 @@
 """The embedded sandbox: Monty, a Python interpreter without a system, in a process of its own.
 
-The interpreter, written in Rust, knows no file, no network and no process; what it lacks of Python
-is in its documents: generators, inheritance, `del`, most of the standard library. It runs in a
-worker process that dies with its limits, never in the harness.
+The interpreter, written in Rust, knows no file, no network and no process. It lacks generators,
+inheritance, `del` and most of the standard library, as its documents say. It runs in a worker
+process that dies with its limits, never in the harness.
 
-The worker keeps one session for all cases of a function, so that what the code keeps in a variable
-of its own lasts from case to case, as in a module; after a case that ran out of time or memory a
-new session begins. No expected result ever enters it. Clock and randomness are fixed, sleeping
-takes no time.
+The worker keeps one session for all cases of a function, so that the code's own variables last from
+case to case, as in a module. After a case that ran out of time or memory a new session begins. No
+expected result ever enters it. Clock and randomness are fixed, sleeping takes no time.
 
 Source: pydantic-monty's `Monty`, `checkout` and `feed_run`.
 """

@@ -221,9 +221,9 @@ def play_cases(
 ) -> list[Outcome]:
     """Return the outcomes of cases; where a process died, they are played once more.
 
-    A process that ends may have been ended by the code, or by the machine: nobody can tell from
-    one death. The same code over the same cases dies again at the same places: then it was the
-    code, and such a case counts as its exception. Where nothing dies, what was played then counts.
+    The code or the machine may have ended a process; one death does not tell which. If the same
+    code dies again at the same cases, it was the code, and each of these cases counts as its
+    exception. If nothing dies the second time, the second outcomes count.
 
     Args:
         source: Of the function.

@@ -1,9 +1,9 @@
 """Functions of APIs that are written without a model: from the document alone, and by the oracle.
 
 Both filter the table by a few rules and are source text, which runs where a model's does. The
-rule-written creator reads the API's document. The oracle also knows every recorded call and takes
-the rules that reproduce most of them; what it still misses no filter of this family derives, so a
-creator is measured relative to it.
+rule-written creator reads the API's document. The oracle also knows every recorded call, and takes
+the rules that reproduce most of them. What it misses, no filter of this family finds, so a creator
+is measured relative to it.
 """
 
 from __future__ import annotations
@@ -107,9 +107,9 @@ def source_of(tool: Tool, chosen: Filter) -> str:
 def fit(tool: Tool, table: Sequence[Row], cases: Iterable[Recorded]) -> Fitted:
     """Return the filter that passes most recorded calls, and how many.
 
-    It is found by taking up one argument after the other: leave it out, filter by the column of its
-    name, or by one that its values agree with, equal or in part; then how many rows are returned.
-    Of equally good ones the first found, so equal calls give an equal filter.
+    The search takes up one argument after the other: leave it out, or filter by the column of its
+    name or one that its values agree with, equal or in part. Then it tries how many rows are
+    returned. Of equally good ones the first found, so equal calls give an equal filter.
 
     Args:
         tool: Whose arguments may be used.

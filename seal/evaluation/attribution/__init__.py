@@ -1,7 +1,7 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where it is not solved (`evidence`); an undecided one is neither. The stages
-are asked in the order of `evidence.ORDER`, and the first with evidence is the answer; without any
+A goal is failed where it is not solved (`evidence`); an undecided one is neither. The stages are
+asked in the order of `evidence.ORDER`, and the first with evidence is the answer. Without evidence
 the goal is `unexplained`: nothing is guessed.
 
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or

@@ -1,7 +1,7 @@
 """Every stage asked in order, for each goal of a chat.
 
-Here stand the stages around the calls: tools that were not offered, the user who broke its brief,
-and what is left where the calls do not explain: the answer.
+This module has the stages around the calls: tools that were not offered, a user who broke its
+brief, and the answer.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def _needless(evidence: Evidence) -> Cause | None:
 def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
     """Return alternative sets of tools of which one is needed; empty: no tool is known to be.
 
-    Those of the gold calls of each plan, and of none where a plan needs none; without gold calls
-    the relevant tools, of which any one is enough where they are alternatives.
+    With gold calls there is a set for each plan; if a plan needs no tool, no set at all. Without
+    gold calls the relevant tools are one set, or one set each if they are alternatives.
     """
     goal = evidence.goal
     plans = goal.plans or ()

@@ -2,11 +2,11 @@
 
 Of several plans the one counts that lacks fewest calls, then has fewest wrong ones
 (`error_patterns.gold`). A gold call is done where one that gold accepts brought no error, or was
-not run at all. One that is not done was called with other arguments, rejected, answered by an error
-and never mended, not called while others were, or not called.
+not run at all. A call that is not done had other arguments, was rejected, brought an error that
+nothing mended, or was never made.
 
-Where a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
-looked at, for an exact comparison would blame what the scorer accepts.
+If a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
+compared. An exact comparison would blame what the scorer accepts.
 
 Where gold names tools alone (`first_of_relevant`), nobody says which of them must be called, how
 often and with what. Others may serve as well. Only these count, the first in time of several:
@@ -210,8 +210,8 @@ def _first_of_relevant(
 def _in_vain(evidence: Evidence, calls: Sequence[Finding]) -> Cause:
     """Return why calls failed of which none succeeded.
 
-    What was brought by a call that the schema takes, or by a dead service, tells more than a call
-    that the schema does not take.
+    A call that the schema takes, or that a dead service answered, tells more than one that the
+    schema does not take.
     """
     telling = [f for f in calls if f.kind not in REJECTED or f.service is not None]
     return tool_error(evidence, telling[-1]) if telling else rejected(calls[-1])

@@ -12,8 +12,8 @@ The first rule that applies says it, so that a step has one pattern at most:
 6. RAC, repeated call: a valid call with the tool and the canonical arguments of an earlier one of
    the same goal. Where the task is played in a world, it is none once the world has changed since.
 
-A call that gold asks for is none of these, whatever the schema says, as often as one plan has it:
-gold that breaks a schema is upstream's error, not the agent's.
+A call that gold asks for is none of these, whatever the schema says, as often as one plan has it.
+Gold that breaks a schema is upstream's error, not the agent's.
 
 What is declared, and what a type is, say the rules of `seal.core.validation`, which the chat itself
 checks calls by. They name a missing argument before a wrong type, as ToolScan's feedback does; the
@@ -307,9 +307,9 @@ class Repair:
 def repairs(findings: Sequence[Finding]) -> list[Repair]:
     """Return what became of each error that the agent was told of, in their order.
 
-    Told it is by a result with an error that is no failure of a service. An error is repaired by
-    the first valid call of the same tool after the feedback that repeats no earlier one; where the
-    tool is not known, of any.
+    A result tells the agent of an error if it reports one that is no failure of a service. The
+    first valid call of the same tool after that feedback repairs the error, unless it repeats an
+    earlier call. If the tool is not known, a call of any tool does.
 
     Args:
         findings: Of one goal.

@@ -6,9 +6,9 @@ For one plan g, with m the valid calls that the agent made for the goal, by tool
 - IAV(g) = sum over a of min(|g[a]|, |m[a]|) - matches[a]
 
 so that a second call that is missing is IAC alone. matches[a] is the size of a maximum one-to-one
-matching: no call serves two gold calls. A call matches where the gold call accepts its arguments
-(`Called.accepts`): every argument that is not optional is there with an accepted value, optional
-ones may be absent, and there is none besides.
+matching: no call serves two gold calls. A call matches if the gold call accepts its arguments
+(`Called.accepts`). Every required argument has an accepted value, optional ones may be absent, and
+there are no others.
 
 Of several plans ToolScan's paper takes the least IAC and the least IAV, each for itself. Its code
 and we take one plan, with the least (IAC, IAV), so that there is one explanation (`choose`). Of

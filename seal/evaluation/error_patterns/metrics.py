@@ -4,8 +4,8 @@ For a goal with e errors of a pattern and the step budget N:
 
     score = 1 - min(e, N) / N, in [0, 1], 1 where the agent is free of the pattern
 
-N is `--max-turns` of the run; where nobody says it, what the task says that it needs, at least 10,
-which is what all of ToolScan's runs have.
+N is `--max-turns` of the run. If the run does not say it, N is what the task says that it needs, at
+least 10, as in all of ToolScan's runs.
 
 - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
@@ -19,15 +19,15 @@ which is what all of ToolScan's runs have.
 - iac_upstream: the same calls; N = |g|, the gold calls of the plan that counts, as in ToolScan's
   code. It is 0 where none was made.
 
-iac has no value where there is no gold. A missing required argument needs none: where there are no
-gold calls, or none with arguments, iav is scored by such calls alone, and its details say why as
-`without_gold`. It has no value where upstream cut the arguments of a gold tool.
+iac has no value where there is no gold. iav needs none for a missing required argument. Without
+gold calls, or without gold arguments, iav is scored by such calls alone, and its details say why as
+`without_gold`. It has no value if upstream cut the arguments of a gold tool.
 
 Of a goal without any call the patterns of calls say nothing, and both iac alone have a value.
 ToolScan's code gives such a goal 0 everywhere: `AsPublished` does so under names of its own
 (`toolscan_ife`), so that means are over all goals, as in its tables. The success that these print
-is the mean of all seven of a finished goal, else 0 (`toolscan_success`): it tells of no task that
-was solved, and a goal that lacks gold for one of the seven has none. Ours is `pass_rate`.
+(`toolscan_success`) is the mean of all seven of a finished goal, else 0. It does not tell whether a
+task was solved. A goal that lacks gold for one of the seven has no success. Ours is `pass_rate`.
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by

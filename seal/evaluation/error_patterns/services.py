@@ -1,8 +1,8 @@
 """Why a service gave no answer: what is nobody's error of a chat, told from what a tool said.
 
 Recorded services die, refuse keys that no model has, or answer nothing. ToolBench's server writes
-such failures in two ways, as an error of its own (`Unsubscribed error...`) or as the text of an
-answer that was a success (`{'message': "API doesn't exists"}`): both are read. An error without a
+such failures in two ways: as an error of its own (`Unsubscribed error...`), or as the text of a
+successful answer (`{'message': "API doesn't exists"}`). Both are read. An error without a
 recognisable cause, such as `User not found`, is left to the model: it may have asked for the wrong
 thing.
 

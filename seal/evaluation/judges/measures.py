@@ -5,10 +5,10 @@ stage is not passed where gold says what the answer must state (`goals.is_decida
 do not leave the denominator. Where gold says nothing of that, the goal is undecided. It is neither
 passed nor failed, has no value, and is counted beside the rate.
 
-Whether a goal is solved whose plans ask of a world is no matter of words: where its milestones say
-(`milestones_verdict`), no judge is asked, so that the pass rate never contradicts the similarity.
-Nor is one asked where gold is calls and nothing else (`judge_calls`): the right calls solve such a
-goal, whatever was answered, and however the chat ended.
+If a goal's plans ask of a world and its milestones decide (`milestones_verdict`), no judge is
+asked. So the pass rate never contradicts the similarity. No judge is asked either if gold is calls
+and nothing else (`judge_calls`). The right calls solve such a goal, whatever was answered and
+however the chat ended.
 """
 
 from __future__ import annotations
@@ -77,10 +77,9 @@ class PassRate(GoalMetric):
     Where no judge said so, the details have `by` too: `MILESTONES` or `CALLS`. Of a `Panel` they
     have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
 
-    A goal without a final answer, whatever limit was reached, is unsolved, unless milestones or
-    calls alone are what it is measured by: right calls solve it without a word. Where milestones
-    cannot be measured, or the judge itself fails (server, cache
-    under replay) or says nothing usable, the value is None with the reason.
+    A goal without a final answer is unsolved, unless it is measured by milestones or calls alone.
+    The value is None, with the reason, if milestones cannot be measured, or if the judge itself
+    fails (server, cache under replay) or says nothing usable.
 
     Args:
         judge: Asked where milestones do not say.

@@ -2,8 +2,8 @@
 
 - tooleval: ToolEval's pass rate. Whoever did not finish fails. Else solved passes; what is not, is
   asked whether the task can be solved, and `panel.passing` says what follows.
-- sopr: StableToolBench's solvable pass rate. No question of solvability; a run that did not finish
-  is unsolved; the mean over the runs of the judge, of which each unsure one counts a half.
+- sopr: StableToolBench's solvable pass rate. Solvability is not asked. A run that did not finish is
+  unsolved. The score is the mean over the runs of the judge; an unsure one counts a half.
 - fac: final answer completeness (StableToolBench, MirrorAPI): request and answer alone.
 
 To finish is to end a goal by oneself, with an answer or by giving up, and no limit.
@@ -77,8 +77,9 @@ class SolvablePassRate(_Published):
 class ToolEvalPassRate(_Published):
     """ToolEval's pass rate: the chance that a goal is printed as passed.
 
-    Details: the label of each judgement (pass, fail, unsure), `csv`: the chance that the csv has it
-    as passed, where ties are tossed for, and `hallucination`: a tool was called that there is not.
+    The details have the label of each judgement (pass, fail, unsure). `csv` is the chance that the
+    csv has the goal as passed, where a coin decides ties. `hallucination`: an unknown tool was
+    called.
     """
 
     name = "tooleval"

@@ -361,8 +361,8 @@ class TableChange:
 def table_change(before: Sequence[Row], after: Sequence[Row]) -> TableChange:
     """Return what happened to a table, a multiset of rows.
 
-    Of the rows that are not in both, one that went and one that came are the same row changed
-    where their first columns are equal; the first ones where several are.
+    A row that went and a row that came are the same row, changed, if their first columns are equal.
+    If several are, the first ones are paired.
     """
     if before is after:
         return TableChange()

@@ -25,10 +25,10 @@ class Assigned(NamedTuple):
 def best_match(after: Sequence[Collection[int]], similarities: Similarities) -> list[Assigned]:
     """Return the match of all nodes with the largest sum of similarities.
 
-    A match assigns the nodes one after the other, each after all those in its `after`, and each to
-    the place of the one before or a later one: several nodes may share a place. Of matches with
-    equal sums the one is taken whose first assignment has the larger similarity, then the lower
-    node, then the earlier place; then the second assignment decides, and so on.
+    A match assigns the nodes one after the other, each after all those in its `after`. Each gets
+    the place of the one before or a later one, so several nodes may share a place. If several
+    matches have the largest sum, the first assignment decides: the larger similarity, then the
+    lower node, then the earlier place. Then the second assignment decides, and so on.
 
     That is what ToolSandbox's depth-first search finds. It tries, in each call, all next
     assignments in the order (larger similarity, lower node, earlier place), searches what remains
@@ -47,8 +47,8 @@ def best_match(after: Sequence[Collection[int]], similarities: Similarities) -> 
       Those with the largest bound are searched first; none that cannot give more than the best sum
       so far is searched.
 
-    The largest sums once known, the kept match follows: of the next assignments in the original's
-    order the first is taken with which the largest sum is reached.
+    Once the largest sums are known, the match follows: the first next assignment, in the original's
+    order, with which the largest sum is reached.
 
     Args:
         after: For each node those that must come before it; without cycles.

@@ -25,10 +25,9 @@ class Milestones(GoalMetric):
       entry of it the similarities of the node's conditions.
     - turn_count: messages between user, agent and executor (`plans.turn_count`), unbounded above.
 
-    These goals have no value: one without plan, one with a plan that cannot be measured (`checks`),
-    and one whose task names rules that there are not. Plans may hold only what the metrics of calls
-    and answers measure (`Called`, `Asked` and `Replied`). Their goal has a value where the task
-    names its rules.
+    A goal has no value without a plan, with a plan that cannot be measured (`checks`), or if its
+    task names unknown rules. Plans may hold only what the metrics of calls and answers measure
+    (`Called`, `Asked` and `Replied`). Their goal has a value where the task names its rules.
 
     Source: ToolSandbox, section 4.
 

@@ -10,8 +10,8 @@ bug. `clean`, the default, departs from it:
 - A minefield counts where it is met wholly; a message that is a little like a forbidden one does
   no harm. The original voids the score for any partial match.
 - Where a plan has minefields alone, the agent must have said something to the user: doing nothing
-  is no answer. What it must say, such as what is missing, is asked by a milestone of its own
-  (`Replied`, or `StateHas` of the table `message`), which a mere refusal does not meet.
+  is no answer. A milestone of its own (`Replied`, or `StateHas` of the table `message`) asks for
+  what it must say, such as what is missing. A mere refusal does not meet it.
 - The answers of one batch of calls have the worlds that each of them left.
 
 Guardrails say what must not happen on the way from one milestone to the next. Whoever writes a plan

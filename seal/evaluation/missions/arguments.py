@@ -10,10 +10,10 @@
 `strict` looks first at the call alone: required arguments, declared ones, types, choices, and the
 same within objects and lists; nothing else of a schema counts. Then the call beside the gold call:
 the same names at every level, lists in order, texts nearly the same, all else equal as JSON. Two
-texts are nearly the same where they are equal but for blanks and case; else a gold text of less
-than `SHORT` characters must be like the other letter by letter, and any must share its words. Words
-are what stands between blanks; where one text is Chinese, what jieba cuts. Unlike the original,
-what has no type may be anything, not a text alone, and 1.0 is an integer.
+texts are nearly the same if they are equal but for blanks and case. Else they must share their
+words, and a gold text of less than `SHORT` characters must also be like the other letter by letter.
+Words are what stands between blanks; where one text is Chinese, what jieba cuts. Unlike the
+original, what has no type may be anything, not a text alone, and 1.0 is an integer.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
 """

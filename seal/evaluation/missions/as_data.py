@@ -82,8 +82,8 @@ def judge(
     """Return how a mission went.
 
     Where gold calls share a name, there are many ways to tell which a call stands for. A right one
-    is sought with all turns in view; the search ends, and where it ended too soon to tell, the
-    verdict says so (`Verdict.undecided`).
+    is sought with all turns in view. If the search ends too soon to tell, the verdict says so
+    (`Verdict.undecided`).
 
     Args:
         nodes: Gold calls `{name, deps, arguments}`; `deps` are positions. A question to the user

@@ -60,8 +60,8 @@ def action_error(
 ) -> ActionError:
     """Return why a mission whose calls are not those of gold failed.
 
-    As in Multi-Mission Tool Bench a turn without calls counts as a question, whatever it says: who
-    answers too early where gold asks nothing has done what gold has not.
+    As in Multi-Mission Tool Bench a turn without calls counts as a question, whatever it says. An
+    answer that comes too early, where gold asks nothing, is more than gold has.
 
     Args:
         graph: The gold calls.
@@ -158,9 +158,9 @@ class Verdict:
     be others with more `steps` and `completed`, another `error_type` and further `legal_next`;
     whether it is correct is found apart, and known but for `undecided`."""
     undecided: Undecided
-    """What could be otherwise, since the search for a right way ended without one and without the
-    proof that there is none: it counts as an error, and nobody knows. Empty: all is certain. Calls
-    with exactly the gold calls' arguments hardly ever come to that."""
+    """What could be otherwise: the search for a right way ended with neither a way nor the proof
+    that there is none. It counts as an error. Empty: all is certain. Calls with exactly the gold
+    calls' arguments hardly ever come to that."""
     exception: str
     """What the original raises; empty: nothing."""
     graph: Graph = field(repr=False, compare=False)

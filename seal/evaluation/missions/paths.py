@@ -1,8 +1,8 @@
 """How many paths a graph has.
 
-A path finishes one or more ready nodes a step until all are finished. Two sets of finished nodes
-are one state however they were reached, so the sets are counted over, not the paths: n nodes have
-at most 2 ** n sets, and about n! / (2 ln(2) ** (n + 1)) paths where none depends on another.
+A path finishes one or more ready nodes a step until all are finished. A set of finished nodes is
+one state, however it was reached. So sets are counted, not paths. If no node depends on another, n
+nodes have 2 ** n sets and about n! / (2 ln(2) ** (n + 1)) paths.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Which gold calls the calls of all turns can stand for, with hindsight.
 
-While a model plays, nobody knows what it will call next; afterwards it is known, and of two gold
-calls that a call may stand for, the one that more calls wait for, or that must be over sooner, is
-tried first. The search goes turn by turn, takes back what leads nowhere, and ends: with a way, with
-the proof that there is none, or undecided after `MOST_TRIED` choices.
+After a chat it is known what the model called later. If a call may stand for two gold calls, the
+one that more calls wait for, or that must be over sooner, is tried first. The search goes turn by
+turn, takes back what leads nowhere, and ends: with a way, with the proof that there is none, or
+undecided after `MOST_TRIED` choices.
 
-Two gold calls that the same calls may stand for are exchanged freely where all that waits for the
-one waits for the other too: of ready ones only the latter is tried.
+The same calls may stand for two gold calls, and all that waits for the one may wait for the other
+too. Then they can be exchanged, so only the other is tried if both are ready.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """A model's turns along the paths of a mission, without listing the paths.
 
-After some turns a model has finished a set of nodes, and what it may do next depends on that set
-alone: any of the nodes whose dependencies are finished, one or several at once. A turn is right
-where its calls are such nodes, and no such set is a dead end; so turns that are right one after the
-other are the beginning of a path. Where gold calls share a name, a turn may lead to several sets,
-and all are followed: the model is right where one of them is reached.
+After some turns a model has finished a set of nodes. What it may do next depends on that set alone:
+any nodes whose dependencies are finished, one or several at once. A turn is right if its calls are
+such nodes. No such set is a dead end, so right turns are always the beginning of a path. If gold
+calls share a name, a turn may lead to several sets. All are followed, and the model is right if one
+of them is complete.
 """
 
 from __future__ import annotations
