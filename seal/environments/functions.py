@@ -123,14 +123,14 @@ def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -
     )
 
 
-def function_tool(tool_id: str, function: Callable[..., Any], category: str = "") -> Tool:
+def function_tool(tool_id: str, function: Callable[..., Any]) -> Tool:
     """Return the document of a plain function: what a model is told of it.
 
     Raises:
         UsageError: An argument has no type, or a type or default that JSON has no word for, or
             cannot be given by name; or the docstring describes an argument that is none.
     """
-    return _document(tool_id, function, category, *_arguments(function, skipped=0))
+    return _document(tool_id, function, "", *_arguments(function, skipped=0))
 
 
 def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,6 +16,7 @@ from seal.evaluation.statistics import (
     ALIKE,
     DIGITS,
     DRAWS,
+    ENDS,
     Interval,
     bootstrap_interval,
     cluster_sums,
@@ -71,7 +72,6 @@ def paired_differences(
     clusters: Integers,
     seed: int,
     resamples: int = 10_000,
-    level: float = 0.95,
     weights: Floats | None = None,
 ) -> list[Difference]:
     """Return for each column the mean difference, its bootstrap interval and a randomisation test.
@@ -97,7 +97,6 @@ def paired_differences(
         clusters: Cluster of each pair, (pairs,); a cluster is drawn, and changes sign, as a whole.
         seed: The same seed and values give the same result, whatever the order of the columns.
         resamples: Of the intervals, and of the tests where they draw.
-        level: Coverage of the intervals, between 0 and 1.
         weights: Of each pair, above 0, in the mean, its interval and the sums whose signs change;
             None: all pairs count alike.
 
@@ -123,7 +122,7 @@ def paired_differences(
     rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
     bounds: dict[int, Interval] = {}
     if len(many):
-        ends = _intervals(sums[:, many], counts[:, many], rng, resamples, level)
+        ends = _intervals(sums[:, many], counts[:, many], rng, resamples)
         bounds = {int(n): Interval(*pair.tolist()) for n, pair in zip(many, ends.T, strict=True)}
     drawn = _drawn_p(sums, seed, resamples)
     found = []
@@ -131,7 +130,7 @@ def paired_differences(
         values, own = differences[mine, column], None if weights is None else weights[mine]
         if column not in bounds:
             few = derive_seed(seed, "few")
-            bounds[column] = bootstrap_interval(values, few, resamples, level, index[mine], own)
+            bounds[column] = bootstrap_interval(values, few, resamples, index[mine], own)
         changing = sums[sums[:, column] != 0, column]
         p: float | None = None
         if held[column] > 1:
@@ -148,7 +147,6 @@ def weighted_intervals(
     clusters: NDArray[np.generic],
     seed: int,
     resamples: int = 10_000,
-    level: float = 0.95,
 ) -> Bounds:
     """Return the percentile bootstrap interval of the weighted mean of every column.
 
@@ -162,7 +160,6 @@ def weighted_intervals(
         clusters: Cluster of each row, (n,).
         seed: The same seed and values give the same intervals.
         resamples: Number of resamples.
-        level: Coverage, between 0 and 1.
     """
     import numpy as np
 
@@ -170,12 +167,10 @@ def weighted_intervals(
     if len(sums) < 2:
         return Bounds(None, None)
     counts, _ = cluster_sums(weights[:, None], clusters)
-    return Bounds(*_intervals(sums, counts, np.random.default_rng(seed), resamples, level))
+    return Bounds(*_intervals(sums, counts, np.random.default_rng(seed), resamples))
 
 
-def _intervals(
-    sums: Floats, counts: Floats, rng: np.random.Generator, resamples: int, level: float
-) -> Floats:
+def _intervals(sums: Floats, counts: Floats, rng: np.random.Generator, resamples: int) -> Floats:
     """Return the ends of the percentile interval of every column, (2, columns).
 
     Args:
@@ -183,7 +178,6 @@ def _intervals(
         counts: By what a resample's sum is divided, (clusters, columns) or (clusters, 1).
         rng: Draws clusters.
         resamples: Number of resamples.
-        level: Coverage.
     """
     import numpy as np
 
@@ -192,8 +186,7 @@ def _intervals(
     means = np.empty((resamples, columns))
     for chunk, drawn in resampled(totals, rng, resamples):
         means[chunk] = drawn[:, place[:columns]] / drawn[:, place[columns:]]
-    tail = (1 - level) / 2
-    ends: Floats = np.quantile(means, [tail, 1 - tail], axis=0)
+    ends: Floats = np.quantile(means, ENDS, axis=0)
     return ends
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import UsageError
+from seal.evaluation.statistics import ENDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +32,7 @@ class Correlation(NamedTuple):
 
 
 def spearman(
-    x: Sequence[float], y: Sequence[float], seed: int, resamples: int = 10_000, level: float = 0.95
+    x: Sequence[float], y: Sequence[float], seed: int, resamples: int = 10_000
 ) -> Correlation:
     """Return Spearman's rho, equal values having their mean rank, with a percentile interval.
 
@@ -45,7 +46,6 @@ def spearman(
         y: Finite numbers in the same order of pairs.
         seed: The same seed and values give the same interval.
         resamples: Number of resamples.
-        level: Coverage, between 0 and 1.
 
     Raises:
         UsageError: The lengths differ, or a number is not finite.
@@ -68,8 +68,7 @@ def spearman(
         for start in range(0, resamples, step)
     ]
     drawn = np.concatenate(parts)
-    tail = (1 - level) / 2
-    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+    low, high = np.quantile(drawn[~np.isnan(drawn)], ENDS)
     return Correlation(float(rho), float(low), float(high), count)
 
 

@@ -38,6 +38,8 @@ _PROMPTS = {
 }
 _SOLVABLE: Mapping[str, Solvability] = {label: label for label in get_args(Solvability)}
 _T = TypeVar("_T")
+TRIES = 3
+"""How often a question may be answered off the format before there is no verdict."""
 _COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
 
 
@@ -64,9 +66,6 @@ class LLMJudge:
     model: ChatModel
     seed: int = 0
     """Goes into the requests: judges of several votes differ in it."""
-    tries: int = 3
-    """How often a question may be answered off the format before there is no verdict."""
-    temperature: float = 0.0
 
     @property
     def identity(self) -> str:
@@ -138,7 +137,7 @@ def ask(
     """Return what a judge's model says of something.
 
     Args:
-        judge: With model, seed, tries and temperature.
+        judge: With model and seed.
         name: Of the prompt.
         shown: What is to be judged; never part of the instructions, for JSON keeps them apart.
         read: Text to verdict; None where it is none.
@@ -153,11 +152,11 @@ def ask(
     messages = [Message("system", prompt(name)), Message("user", material)]
     schema, repair = (None, form) if isinstance(form, str) else (form.schema(), form.repair())
     content = ""
-    for _ in range(judge.tries):
+    for _ in range(TRIES):
         request = Request(
             tuple(messages),
             role="judge",
-            temperature=judge.temperature,
+            temperature=0.0,
             seed=judge.seed,
             json_object=schema is not None,
             json_schema=schema,
@@ -167,9 +166,7 @@ def ask(
         if verdict is not None:
             return verdict
         messages += [Message("assistant", content), Message("user", repair)]
-    raise NoVerdictError(
-        f"the judge gave no verdict in {judge.tries} tries; last: {content[:200]!r}"
-    )
+    raise NoVerdictError(f"the judge gave no verdict in {TRIES} tries; last: {content[:200]!r}")
 
 
 def read_completeness(text: str) -> Verdict | None:

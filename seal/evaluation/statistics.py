@@ -28,6 +28,8 @@ BALANCED = "calls_balanced"
 """Mean of the means of `calls_right` over goals that need a call and over those that need none."""
 DIGITS = 6
 """Decimals of every number in a summary."""
+ENDS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
+"""Quantiles between which a 95 % interval lies."""
 DRAWS = 1_000_000
 """Draws held in memory at once: 8 MB, about what a processor's cache holds."""
 ALIKE = 20
@@ -45,11 +47,10 @@ def bootstrap_interval(
     values: Sequence[float] | Floats,
     seed: int,
     resamples: int = 10_000,
-    level: float = 0.95,
     clusters: Sequence[int] | NDArray[np.int64] | None = None,
     weights: Sequence[float] | Floats | None = None,
 ) -> Interval:
-    """Return the percentile bootstrap interval of the weighted mean.
+    """Return the 95 % percentile bootstrap interval of the weighted mean.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The values of one
     cluster are drawn together, so that several trials or goals of a task do not count as
@@ -59,7 +60,6 @@ def bootstrap_interval(
         values: Finite numbers.
         seed: The same seed and values give the same interval.
         resamples: Number of resamples.
-        level: Coverage, between 0 and 1.
         clusters: Cluster of each value; None: every value is its own.
         weights: Of each value, above 0; a resample is divided by the weight that it drew. None: all
             count alike.
@@ -81,8 +81,7 @@ def bootstrap_interval(
     means = np.empty(resamples)
     for chunk, drawn in resampled(totals, np.random.default_rng(seed), resamples):
         means[chunk] = drawn[:, 0] / (len(sums) if single else drawn[:, 1])
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = np.quantile(means, ENDS)
     return Interval(float(low), float(high))
 
 

@@ -156,12 +156,10 @@ class Panel:
         return self.ask(goal, answer, steps).verdict()
 
 
-def solved_ballot(
-    seat: Seat, goal: Goal, answer: str | None, steps: Sequence[Step], solvable: str = ""
-) -> Ballot:
+def solved_ballot(seat: Seat, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Ballot:
     """Return one seat's verdict as a ballot."""
     verdict = seat.judge.judge(goal, answer, steps)
-    return Ballot(seat.name, seat.vote, verdict.label, verdict.reason, verdict.stage, solvable)
+    return Ballot(seat.name, seat.vote, verdict.label, verdict.reason, verdict.stage)
 
 
 Passing = Literal["pass", "fail", "unsure"]
