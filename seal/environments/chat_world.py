@@ -239,8 +239,8 @@ class World:
         order = self._order(calls, results)
         if order != tuple(range(len(calls))):
             results, after = self._play(calls, order)
+        self.__dict__.update(after[-1].__dict__)
         self._states = [dict(world._tables) for world in after]
-        self._become(after[-1])
         return results
 
     def _play(
@@ -293,11 +293,6 @@ class World:
         forked = copy.copy(self)
         forked._call, forked._ids, forked.unrecorded = place, 0, ""
         return forked
-
-    def _become(self, other: World) -> None:
-        states = self._states
-        self.__dict__.update(other.__dict__)
-        self._states = states
 
     def _run(self, call: ToolCall) -> ToolResult:
         """Run one call here. What a tool raises is its result; a failed call changes nothing."""

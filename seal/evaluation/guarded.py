@@ -29,7 +29,9 @@ class Guarded(ChatMetric):
         failure = chat.failure
         try:
             scores = list(scores_of(self.inner, chat))
-            return [_blank(score, failure) for score in scores] if failure else scores
+            if failure:
+                scores = [replace(one, value=None, weight=0.0, reason=failure) for one in scores]
+            return scores
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
             if isinstance(error, SealError) and not failure:
                 raise
@@ -56,10 +58,6 @@ class LeftOut(ChatMetric):
             Score(task, trial, goal, self.name, None, reason=self.reason)
             for goal in range(len(chat.task.goals))
         ]
-
-
-def _blank(score: Score, reason: str) -> Score:
-    return replace(score, value=None, weight=0.0, reason=reason)
 
 
 def told(error: Exception) -> str:

@@ -182,7 +182,8 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
     if not outcomes and goal.plans and all(plan.calls() for plan in goal.plans):
         return Verdict("unsolved", "no call was made, but every plan needs one", 2)
     seen = _result_numbers(successes)
-    strangers = _strangers(goal, answer, seen)
+    known = seen | set(numbers(goal.text))
+    strangers = [one for one in numbers(answer) if one not in known and _has_digits(one)]
     contradiction = _contradiction(goal, answer, seen, strangers) or _omission(goal, answer)
     if contradiction and successes:
         return Verdict("unsolved", contradiction, 2)
@@ -280,16 +281,17 @@ def _result_numbers(outcomes: Sequence[Outcome]) -> set[Decimal]:
     }
 
 
-def _strangers(goal: Goal, answer: str, seen: Set[Decimal]) -> list[Decimal]:
-    """Return the answer's numbers of more than one digit that neither request nor result has."""
-    known = seen | set(numbers(goal.text))
-    return [number for number in numbers(answer) if number not in known and _has_digits(number)]
-
-
 def _contradiction(
     goal: Goal, answer: str, seen: Set[Decimal], strangers: Sequence[Decimal]
 ) -> str:
-    """Return how the answer contradicts a result in an expected number; empty: it does not."""
+    """Return how the answer contradicts a result in an expected number; empty: it does not.
+
+    Args:
+        goal: With its gold.
+        answer: The final answer.
+        seen: Numbers of the results.
+        strangers: The answer's numbers, of several digits, that neither request nor result has.
+    """
     for value in () if goal.any_answer else goal.answers:
         wanted = numbers(value)
         if len(wanted) != 1 or len(read(value).tokens) != 1 or wanted[0] not in seen:

@@ -36,7 +36,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, Trajectory
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Argument, Called
 from seal.core.validation import CallError, CallValidator
@@ -185,9 +185,10 @@ class _Pass:
         if faults and service == "broken":  # the program that calls the API refused the arguments
             service = None
         earlier = None if _is_finish(call) else self._earlier(step, call, key)
+        told = result is not None and failed(result) and service is None
         kind = _kind(call, faults, call.id in self.cut, earlier is not None)
         if kind == "valid" or (kind == "finish" and self._wanted(step.goal, call)):
-            kind = _answered(result, service)
+            kind = "refused" if told else "valid" if service is None else "service"
         return Finding(
             step.index,
             step.goal,
@@ -199,7 +200,7 @@ class _Pass:
             earlier,
             None if answer is None else answer.index,
             str(((result and result.error) or {}).get("kind") or "") if kind == "refused" else "",
-            result is not None and failed(result) and service is None,
+            told,
         )
 
     def _faults(self, goal: int, call: ToolCall) -> tuple[CallError, ...]:
@@ -217,9 +218,14 @@ class _Pass:
         if goal >= len(self.goals) or call.arguments is None:
             return 0
         gold = self.goals[goal]
-        told = (step.call for step in gold.reference if step.call is not None)
-        golds = [[_as_gold(one) for one in told], *(plan.calls() for plan in gold.plans or ())]
-        return max(sum(_asks_for(one, call) for one in calls) for calls in golds)
+        told = [_as_gold(step.call) for step in gold.reference if step.call is not None]
+        return max(
+            sum(
+                one.arguments is not None and one.tool == call.tool and one.accepts(call.arguments)
+                for one in calls
+            )
+            for calls in (told, *(plan.calls() for plan in gold.plans or ()))
+        )
 
     def _earlier(self, step: Step, call: ToolCall, key: tuple[int, bytes]) -> int | None:
         """Return the step that a call repeats, and take note of the call."""
@@ -237,10 +243,6 @@ class _Pass:
 def _as_gold(call: ToolCall) -> Called:
     given = (call.arguments or {}).items()
     return Called(call.tool or call.name, {name: Argument((value,)) for name, value in given})
-
-
-def _asks_for(gold: Called, call: ToolCall) -> bool:
-    return gold.arguments is not None and gold.tool == call.tool and gold.accepts(call.arguments)
 
 
 def _kind(call: ToolCall, faults: Sequence[CallError], cut: bool, repeated: bool) -> Kind:
@@ -271,12 +273,6 @@ def _is_of_type(fault: CallError) -> bool:
 
 def _is_finish(call: ToolCall) -> bool:
     return FINISH in (call.name.casefold(), (call.tool or "").rpartition("/")[2].casefold())
-
-
-def _answered(result: ToolResult | None, service: Service | None) -> Kind:
-    if service is not None:
-        return "service"
-    return "refused" if result is not None and failed(result) else "valid"
 
 
 def _identity(call: ToolCall) -> bytes:

@@ -129,7 +129,10 @@ class ErrorPatterns(GoalMetric):
         errors = {name: [f for f in acts if f.kind == name.upper()] for name in _BY_STEP}
         errors["iav"] = [f for f in acts if f.kind == "IAV" or f.refusal in OF_VALUES]
         errors["rac_all"] = [f for f in acts if f.earlier is not None]
-        values = {name: _of_steps(found, acts, budget) for name, found in errors.items()}
+        values = {
+            name: Value(_share(len(found), budget), details=_details(found, len(acts)))
+            for name, found in errors.items()
+        }
         values["ife"].details.update(_repaired(acts))
         repeated = {"valid": len(errors["rac"]), "all": len(errors["rac_all"])}
         for name in ("rac", "rac_all"):
@@ -157,10 +160,6 @@ class ErrorPatterns(GoalMetric):
 
 def _share(errors: int, whole: int) -> float:
     return 1.0 - min(errors, whole) / whole if whole else 1.0
-
-
-def _of_steps(found: Sequence[Finding], acts: Sequence[Finding], budget: int) -> Value:
-    return Value(_share(len(found), budget), details=_details(found, len(acts)))
 
 
 def _missing(reason: str, plan: GoldComparison | None, budget: int) -> dict[str, Value]:
@@ -262,16 +261,15 @@ def _told(finding: Finding) -> dict[str, JSON]:
 
 
 def _fault(kind: str, fault: CallError | ArgumentFinding) -> dict[str, JSON]:
+    received = None if fault.received is None else value_words(fault.received)
+    if fault.received == "" and kind in _OF_NAMES:
+        received = NOTHING
     return {
         "kind": kind,
         "name": shortened_name(fault.name),
         "expected": None if fault.expected is None else expected_words(fault.expected),
-        "received": None if fault.received is None else _received(kind, fault.received),
+        "received": received,
     }
-
-
-def _received(kind: str, received: JSON) -> str:
-    return NOTHING if received == "" and kind in _OF_NAMES else value_words(received)
 
 
 def expected_words(value: Any) -> str:

@@ -83,7 +83,8 @@ def service_failure(result: ToolResult | None) -> Service | None:
     if not kind:
         if not enveloped:
             return None
-        return "empty" if _is_empty(answer) else _cause(answer)
+        empty = answer is None or (isinstance(answer, str) and not answer.strip())
+        return "empty" if empty else _cause(answer)
     page = isinstance(answer, str) and answer.lstrip("\\n \n").startswith("<")
     return (
         _cause(_message(result))
@@ -111,18 +112,12 @@ def _answer(content: str) -> tuple[bool, Any]:
     return False, content
 
 
-def _is_empty(answer: Any) -> bool:
-    return answer is None or (isinstance(answer, str) and not answer.strip())
-
-
 def _cause(said: Any) -> Service | None:
-    """Return what a short text, or the beginning of a page, says is wrong with the service."""
-    text = said if isinstance(said, str) else _text(said)
+    """Return what a short text, or the beginning of a page, says is wrong with the service.
+
+    A map of messages is read as text; data of any other kind says nothing of a failure.
+    """
+    text = str(said) if isinstance(said, str | dict) else ""
     if len(text) > READ and not text.lstrip().startswith("<"):
         text = text[:READ] if text.startswith("Function executing from") else ""
     return next((cause for cause, words in _CAUSES.items() if words.search(text[:READ])), None)
-
-
-def _text(said: Any) -> str:
-    """Return a map of messages as text; data of any other kind says nothing of a failure."""
-    return str(said) if isinstance(said, dict) else ""

@@ -211,13 +211,12 @@ class _Search:
             while border:
                 part |= border
                 left -= border
-                border = {other for other in left if any(self._linked(other, n) for n in border)}
+                border = {
+                    one
+                    for one in left
+                    if any(n in self._needed[one] or one in self._needed[n] for n in border)
+                }
             yield frozenset(part)
-
-    def _linked(self, one: int, other: int) -> bool:
-        """Tell whether one of two nodes precedes or refers to the other."""
-        before, after = self._needed[one], self._needed[other]
-        return other in before or one in after
 
 
 _ENDS = frozenset({FIRST, LAST})

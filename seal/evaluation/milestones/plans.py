@@ -335,7 +335,7 @@ def view(
     steps = [step for step in _with_tables(trajectory.steps, initial_state) if step.goal == goal]
     if match == "toolsandbox":
         steps = list(_batched(steps))
-    return tuple(step for step in steps if not _within_agent(step))
+    return tuple(s for s in steps if not party(s.author) == party(s.recipient) == AGENT)
 
 
 def turn_count(steps: Sequence[Step]) -> int:
@@ -376,7 +376,3 @@ def _batched(steps: Iterable[Step]) -> Iterator[Step]:
             yield from batch
         else:
             yield from (replace(step, state=batch[-1].state) for step in batch)
-
-
-def _within_agent(step: Step) -> bool:
-    return party(step.author) == party(step.recipient) == AGENT

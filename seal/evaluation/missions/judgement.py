@@ -69,7 +69,7 @@ def action_error(
         offered: Names of the tools that the model had; None: all but `NOT_OFFERED`.
     """
     gold = list(graph.names) if ANSWER in graph.names else [*graph.names, ANSWER]
-    done = [name for turn in turns for name in _actions(turn)]
+    done = [name for turn in turns for name in [call.name for call in turn.calls] or [ASK]]
     if len(turns) == 1 and not turns[0].calls:
         return "reject tool calling"
     if gold == [ANSWER]:
@@ -109,11 +109,6 @@ def mission_kind(graph: Graph) -> MissionKind | None:
     if len(groups) > 1:
         return "cs" if several else "serial"
     return "combine" if several else None
-
-
-def _actions(turn: Turn) -> list[str]:
-    """Return what a turn did: a turn without calls, whatever it says, counts as a question."""
-    return [call.name for call in turn.calls] or [ASK]
 
 
 Match = Literal["clean", "mmtb"]

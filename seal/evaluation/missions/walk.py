@@ -121,7 +121,8 @@ class Walk:
         Where several sets are followed, those of the one whose arguments fit best.
         """
         found = []
-        branch: _Branch | None = self._best()
+        complete = [b for b in self._branches if b.done == self._graph.everything]
+        branch: _Branch | None = max(complete or self._branches, key=lambda branch: branch.worth)
         while branch is not None and branch.before is not None:
             found.append(branch.nodes)
             branch = branch.before
@@ -148,10 +149,6 @@ class Walk:
         for node, key in enumerate(keys):
             kinds[key] = kinds.get(key, 0) | 1 << node
         return [kinds[key] for key in keys]
-
-    def _best(self) -> _Branch:
-        complete = [b for b in self._branches if b.done == self._graph.everything]
-        return max(complete or self._branches, key=lambda branch: branch.worth)
 
     def _choices(self, branch: _Branch, turn: Turn) -> Iterator[tuple[tuple[int, ...], int]]:
         """Yield the nodes that a turn may finish, with what its arguments are worth."""
