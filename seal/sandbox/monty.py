@@ -195,22 +195,19 @@ class _Module(Module):
         )
         self._session = self._stack.enter_context(opened)
         runner = _RUNNER.replace("MESSAGE", str(MOST_MESSAGE)).replace("PLAIN", _PLAIN)
-        _, self._broken = self._feed(
-            runner.replace("MOST", str(MOST_RESULT)), {"table": self._table}
-        )
-        if self._broken is None:
-            _, self._broken = self._feed("load(source)", {"source": self._source})
-        if self._broken is None:
-            self._broken = self._missing()
+        found: Any = None
+        for code, inputs in (
+            (runner.replace("MOST", str(MOST_RESULT)), {"table": self._table}),
+            ("load(source)", {"source": self._source}),
+            ("defined(function)", {"function": self._function}),
+        ):
+            if self._broken is None:
+                found, self._broken = self._feed(code, inputs)
+        if self._broken is None and not found:
+            missing = f"the code defines no function {self._function}"
+            self._broken = failed("no_function", missing, NAME)
         if self._broken is not None:
             self._session = None
-
-    def _missing(self) -> Outcome | None:
-        """Return the outcome of all cases where there is no such function."""
-        defined, fault = self._feed("defined(function)", {"function": self._function})
-        if defined or fault is not None:
-            return fault
-        return failed("no_function", f"the code defines no function {self._function}", NAME)
 
     def _feed(self, code: str, inputs: dict[str, str]) -> tuple[Any, Outcome | None]:
         """Return what code evaluates to, or the outcome of a case that it fails."""
