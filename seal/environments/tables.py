@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
 
 from seal.core import JSON
 from seal.core.plain import loses_number
@@ -44,15 +45,27 @@ def copied(rows: Sequence[Row], before: Sequence[Row] = ()) -> list[Row]:
 
     Args:
         rows: JSON objects.
-        before: Rows that nobody changes: those of them that are among `rows` stand in the result
-            themselves.
+        before: Rows that nobody changes: those of them that are among `rows`, or equal one in the
+            same place, stand in the result themselves.
 
     Raises:
         TypeError: A cell is no JSON, such as a set.
         ValueError: A number is infinite, none or beyond a float, or a cell holds itself.
     """
     own = set(map(id, before))
-    return [row if id(row) in own else _copy(row) for row in rows]
+    places = chain(before, repeat(None))
+    return [
+        row if id(row) in own else was if was is not None and _same(row, was) else _copy(row)
+        for row, was in zip(rows, places, strict=False)
+    ]
+
+
+def _same(row: Row, other: Row) -> bool:
+    """Tell whether two rows of plain cells are the same; 1 is neither True nor 1.0."""
+    if row != other:
+        return False
+    kinds = [*map(type, row.values())]
+    return kinds == [*map(type, other.values())] and _PLAIN.issuperset(kinds)
 
 
 def _copy(row: Row) -> Row:
