@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, islice, starmap, takewhile
+from itertools import islice, starmap, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Generic
@@ -25,7 +25,7 @@ from seal.core import DataError, Score, Task, Trajectory
 from seal.core.plain import json_text as compact_json
 from seal.core.records import Record, decode
 from seal.report.annotations import annotate
-from seal.report.chat_records import by_chat, decisive_of, outcome_label
+from seal.report.chat_records import by_chat, decisive_of, outcome_label, scores_so_far
 from seal.report.gold import json_text
 from seal.report.grids import grouped
 from seal.report.lanes import ShortTable, lanes_of, measure_differences, model_name
@@ -36,7 +36,7 @@ from seal.report.run_facts import facts_of
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import timings_of
-from seal.runs.lines import LineTail, RecordLookup, scores_of
+from seal.runs.lines import LineTail, RecordLookup
 from seal.runs.run_folder import REFUSED, RunFolder
 
 FIRST, PORTION = 100, 1_000
@@ -260,16 +260,12 @@ class RunPages:
 
         Args:
             run: Whose they are.
-            among: Ids of tasks: of each metric only the scores before the first of another task.
+            among: Ids of tasks: only the scores before the first of another task.
         """
-        metrics = dict.fromkeys((*self._decisive, *self._columns))
-        if among is None:
-            return by_chat(scores_of(run.scores_path, metrics))
-        first = (
-            takewhile(lambda score: score.task_id in among, scores_of(run.scores_path, (metric,)))
-            for metric in metrics
-        )
-        return by_chat(chain.from_iterable(first))
+        scores = scores_so_far(run, (*self._decisive, *self._columns))
+        if among is not None:
+            scores = takewhile(lambda score: score.task_id in among, scores)
+        return by_chat(scores)
 
     def _values(self, scores: Iterable[Score]) -> list[float | None]:
         values = grouped((score.metric, score.value) for score in scores if score.value is not None)

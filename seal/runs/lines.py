@@ -8,11 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Generic
-
-import orjson
 
 from seal.core import DataError, Score
 from seal.core.plain import json_text
@@ -130,35 +127,6 @@ class Tail(Generic[Record]):
             if mark:
                 return said.startswith(self._saying)
         return any(text in line for text in self._saying)
-
-
-def scores_of(path: Path, metrics: Iterable[str]) -> Iterator[Score]:
-    """Yield the scores of some metrics, metric by metric; lines of others are never split off.
-
-    Args:
-        path: The file; it need not be there. A last line without its newline is left out.
-        metrics: Their names.
-
-    Raises:
-        DataError: A line is no score.
-    """
-    if not path.is_file() or not path.stat().st_size:
-        return
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as text:
-        for metric in dict.fromkeys(metrics):
-            mark = _METRIC + json_text(metric).encode() + b","
-            end = 0
-            while (found := text.find(mark, end)) >= 0:
-                end = text.find(b"\n", found) + 1
-                if not end:
-                    break
-                try:
-                    told = orjson.loads(text[text.rfind(b"\n", 0, found) + 1 : end])
-                    score = Score(**{name: told[name] for name in told.keys() - {"schema"}})
-                except (ValueError, TypeError, AttributeError) as error:
-                    raise DataError(f"{path}, byte {found}: no score: {error}") from error
-                if score.metric == metric:  # details of another one may say the same
-                    yield score
 
 
 class RecordLookup(Generic[Record]):
