@@ -55,18 +55,14 @@ def groupchat(
     """
     from seal.agents.autogen import Group
     from seal.runs.engine import Engine
-    from seal.runs.play import played
     from seal.runs.run_folder import RunFolder
 
-    opened = played(settings_of(bench, options, agent))
-    tasks = {one.id: one for one in opened.pool.tasks()}
-    played_id = next(iter(tasks)) if task is None else task
-    check_name("task", played_id, tasks)
-    found = tasks[played_id]
-    with (
-        TemporaryDirectory() as place,
-        Engine(opened.settings, RunFolder(Path(place)), opened.pool) as engine,
-    ):
+    settings = settings_of(bench, options, agent)
+    with TemporaryDirectory() as place, Engine.of(settings, RunFolder(Path(place))) as engine:
+        tasks = {one.id: one for one in engine.pool.tasks()}
+        played_id = next(iter(tasks)) if task is None else task
+        check_name("task", played_id, tasks)
+        found = tasks[played_id]
         engine.check()
         ranked = engine.rank([found]).rankings.get(found.id, ())
         with engine.chat(found, rankings=ranked) as conversation:
