@@ -104,21 +104,12 @@ def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Co
     return entered
 
 
-def repeated(entered: Sequence[Contender]) -> list[str]:
-    """Return a note on each retriever that was given more than once with equal options."""
-    found: list[tuple[Contender, int]] = []
-    for one in entered:
-        equal = [other for other in entered if _same(one, other)]
-        if len(equal) > 1 and equal[0] is one:
-            found.append((one, len(equal)))
-    return [
-        f"retriever {one.label} was given {times} times: it is compared with itself"
-        for one, times in found
-    ]
-
-
-def _same(one: Contender, other: Contender) -> bool:
-    return spec_of(one.what).what == spec_of(other.what).what and one.options == other.options
+def repeated(entered: Sequence[Contender]) -> Iterator[str]:
+    """Yield a note on each retriever that was given more than once with equal options."""
+    known = [(spec_of(one.what).what, one.options) for one in entered]
+    for place, (one, own) in enumerate(zip(entered, known, strict=True)):
+        if own not in known[:place] and (times := known.count(own)) > 1:
+            yield f"retriever {one.label} was given {times} times: it is compared with itself"
 
 
 def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
