@@ -170,6 +170,11 @@ class Benchmark(_Parts):
             raise UsageError(
                 f"benchmark {self.name!r}: the folder holds tasks already; leave out one of the two"
             )
+        if self.tools and self.folder is None and hasattr(self.environment, "documents"):
+            raise UsageError(
+                f"benchmark {self.name!r}: its environment has tools of its own; leave out "
+                "`tools`, or add them to the environment"
+            )
         if self.tools or self.tasks:
             self._check()
 

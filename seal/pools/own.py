@@ -347,12 +347,18 @@ def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
     )
     called_tools = tuple(dict.fromkeys(call.tool for call in plans[0].calls())) if plans else ()
     everything = tuple(dict.fromkeys(tools.values()))
-    offered = goal.offered
+    offered = None if goal.offered is None else tuple(map(known, goal.offered))
     if offered is None and len(everything) <= FEW_TOOLS:
         offered = everything
+    hidden = [] if offered is None else [tool for tool in called_tools if tool not in offered]
+    if hidden:
+        raise UsageError(
+            f"task {task.id!r} offers no {hidden[0]!r}, which its gold calls; add it to `tools` of "
+            "the question, or leave `tools` out"
+        )
     return replace(
         goal,
         plans=plans,
         relevant=tuple(map(known, goal.relevant)) or called_tools,
-        offered=None if offered is None else tuple(map(known, offered)),
+        offered=offered,
     )

@@ -15,6 +15,7 @@ import seal
 from seal.api.pools import count
 from seal.core import Goal, Task, Tool, UsageError
 from seal.core.records import write_records
+from seal.environments.world import Worlds, toolbox
 
 
 def polite(task, trajectory):
@@ -378,6 +379,15 @@ def odd_type(when: set) -> None:
     """Look up."""
 
 
+def switch(lamp, on: bool) -> str:
+    """Switch the lamp.
+
+    Args:
+        on: True turns it on.
+    """
+    return "done"
+
+
 async def late(task, trajectory):
     return 1.0
 
@@ -410,6 +420,18 @@ async def late(task, trajectory):
         (
             {"tasks": [seal.ask("Hi", seal.called("get_order", orderid="7"))]},
             "its gold call cannot be made: get_order takes no argument 'orderid'",
+        ),
+        (
+            {
+                "tasks": [
+                    seal.ask("Hi", seal.called("get_order", order_id="7"), tools=["cancel_order"])
+                ]
+            },
+            "offers no 'shop/get_order', which its gold calls; add it to `tools` of the question",
+        ),
+        (
+            {"environment": Worlds(name="w", tools=toolbox("w", [switch]), tables={})},
+            "its environment has tools of its own; leave out `tools`, or add them",
         ),
         ({"play": {"teem": "full"}}, "play has no 'teem'; it takes: team, history, format"),
         ({"folder": Path("P")}, "the folder holds tasks already"),

@@ -15,7 +15,8 @@ def command(
     metric: str | None = option(
         None,
         "Metric that decides what failed.  [default: mission_accuracy for missions, "
-        "awareness, selection and execution for dialogue turns, else goal_state or pass_rate]",
+        "awareness, selection and execution for dialogue turns, calls_right where gold is only "
+        "calls, else goal_state or pass_rate]",
         metavar="NAME",
     ),
     examples: int = option(3, "Number of examples for each stage.", least=0),
