@@ -6,7 +6,7 @@ Importing it is free: each name is loaded from its module when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seal.lazy import loader
+from seal.lazy import imported_names, take
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team as Team
@@ -52,48 +52,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {
-    "seal.agents.teams": ("Team",),
-    "seal.api.chats": ("groupchat",),
-    "seal.api.objects.frames": ("frames",),
-    "seal.api.objects.run": ("Run",),
-    "seal.api.plugins": ("register",),
-    "seal.api.pools": ("augment", "generate", "import_benchmark", "lint"),
-    "seal.api.results": ("compare", "explain", "report", "score"),
-    "seal.api.retrieval": ("retrieve", "train_retriever"),
-    "seal.api.runs": ("ablate", "plan_run", "run", "sweep"),
-    "seal.core.conditions": ("Argument",),
-    "seal.core.errors": ("SealError",),
-    "seal.core.protocols": (
-        "Agent",
-        "Chat",
-        "ChatModel",
-        "Completion",
-        "Metric",
-        "Reply",
-        "Retriever",
-    ),
-    "seal.core.types": (
-        "Goal",
-        "Plan",
-        "Score",
-        "Task",
-        "Tool",
-        "ToolCall",
-        "ToolResult",
-        "Trajectory",
-    ),
-    "seal.models.specs": ("Model",),
-    "seal.pools": ("Benchmark",),
-    "seal.pools.own": ("ask", "called"),
-}
-__all__ = sorted(name for names in _HOMES.values() for name in names)
-_LOAD = loader(
-    __name__,
-    _HOMES,
-    "; names beyond dir(seal) are in seal.api, seal.core.types, seal.core.protocols and "
-    "seal.core.conditions",
-)
+_HOMES = imported_names(__name__)
+__all__ = sorted(_HOMES)
 
 
 # `report` is a package too. Its first import binds it here, where it would hide the function of
@@ -107,7 +67,12 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("seal-api-llms")
-    return _LOAD(name)
+    if name in _HOMES:
+        return take(__name__, name, _HOMES[name])
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; names beyond dir(seal) are in seal.api, "
+        "seal.core.types, seal.core.protocols and seal.core.conditions"
+    )
 
 
 def __dir__() -> list[str]:

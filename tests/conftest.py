@@ -15,8 +15,7 @@ from once import Once
 from postgres_server import PostgresServer, postgres_server, programs
 
 import seal.retrievers
-from seal.core.folders import cache_folder
-from seal.core.packed_files import fetch
+from seal.core import cache_folder, fetch
 from seal.pools import ImportReport, import_benchmark
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

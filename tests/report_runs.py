@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import (
+    Argument,
+    Called,
     Execution,
     Goal,
     Milestone,
@@ -24,10 +26,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
     Usage,
+    write_records,
 )
-from seal.core.conditions import Argument, Called
-from seal.core.records import write_records
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder
 
 WEATHER = Tool(id="own/weather/now", name="weather_now", description="The weather in a city.")
 

@@ -20,12 +20,12 @@ from seal.core import (
     Tool,
     ToolCall,
     ToolResult,
+    write_records,
 )
 from seal.core import Trajectory as Played
 from seal.core.conditions import Argument, Called
-from seal.core.records import write_records
-from seal.runs.run import RunResult, run
-from seal.runs.settings import RunSettings
+from seal.runs import RunResult, RunSettings
+from seal.runs.run import run
 
 CITIES = ("Rome", "Oslo", "Bern", "Lima")
 IDENTICAL = ("trajectories.jsonl", "scores.jsonl", "rankings.jsonl", "summary.json")

@@ -21,9 +21,8 @@ import pytest
 from forked import run
 from servers import Answer, ModelServer, Received, calls, text
 
-from seal.core.folders import cache_folder
-from seal.core.packed_files import fetch
-from seal.pools.upstream import source_folder
+from seal.core import cache_folder, fetch
+from seal.pools import source_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))

@@ -8,7 +8,7 @@ import pytest
 
 import seal
 from seal.cli import main
-from seal.evaluation.error_patterns import AsPublished
+from seal.evaluation import AsPublished
 
 OLD = Path(__file__).parent / "fixtures" / "old_runs"
 NAMES = ("sample", "toolscan-sample")

@@ -14,10 +14,8 @@ from typing import get_type_hints
 import pytest
 
 import seal
-from seal.api.plugins import REGISTRIES, register
-from seal.api.pools import catalogue, count, load_pool
-from seal.core import UnknownNameError, UsageError
-from seal.core.registry import load_dotted
+from seal.api import REGISTRIES, catalogue, count, load_pool, register
+from seal.core import UnknownNameError, UsageError, load_dotted
 
 ROOT = Path(seal.__file__).parent
 PLUGIN = Path(__file__).parent / "fixtures" / "plugin"
@@ -79,7 +77,7 @@ def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> N
 
 
 def test_annotations_of_run_resolve() -> None:
-    from seal.runs.run import Progress
+    from seal.runs import Progress
 
     hints = get_type_hints(seal.run, localns={"Run": seal.Run, "Progress": Progress})
     assert hints["return"] is seal.Run
@@ -115,18 +113,14 @@ def test_every_dotted_path_that_our_files_hold_as_text_leads_somewhere() -> None
 
 
 def lazy_names() -> Iterator[tuple[str, str]]:
-    """Yield package and name of all that a package of ours loads when it is first used."""
+    """Yield package and name of all that a package shows to type checkers but loads late."""
     for path in ROOT.rglob("__init__.py"):
+        package = ".".join(path.parent.relative_to(ROOT.parent).parts)
         text = path.read_text(encoding="utf-8")
-        if "loader(__name__" in text:
-            package = ".".join(path.parent.relative_to(ROOT.parent).parts)
-            for node in ast.walk(ast.parse(text)):
-                if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                    imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
-                    yield from ((package, name.name) for one in imports for name in one.names)
-                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "loader":
-                    texts = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
-                    yield from ((package, text) for text in texts if str(text).isidentifier())
+        for node in ast.walk(ast.parse(text if "give_names(__name__)" in text else "")):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+                yield from ((package, name.name) for one in imports for name in one.names)
 
 
 def test_every_name_that_a_package_loads_late_can_be_had() -> None:

@@ -16,8 +16,7 @@ from typing import get_args
 import pytest
 
 import seal
-from seal.core import SealError, StopReason
-from seal.core.packed_files import PACKED, fetch
+from seal.core import PACKED, SealError, StopReason, fetch
 
 SAMPLES = ["sample", "toolscan-sample", "mmtb-sample", "toolsandbox-sample", "dialogtool-sample"]
 SERVE = """

@@ -12,22 +12,26 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 import seal
-from seal.api.objects.comparison import Ablation, Comparison
-from seal.api.objects.documents import Explanation, Retrieval, RunPlan, Sweep
-from seal.api.objects.frames import Frames
-from seal.api.results import ScoreOptions
-from seal.api.retrieval import RetrievalOptions, TrainOptions
-from seal.api.settings import DrawingOptions, RunOptions, SweepOptions
-from seal.benchmarks.mmtb.generation.settings import MissionSettings
-from seal.benchmarks.mmtb.generator import MissionOptions
-from seal.benchmarks.toolscan.generators import QueryOptions
-from seal.benchmarks.toolscan.query_generation.candidates import QuerySettings
+from seal.api import (
+    Ablation,
+    Comparison,
+    DrawingOptions,
+    Explanation,
+    Frames,
+    Retrieval,
+    RetrievalOptions,
+    RunOptions,
+    RunPlan,
+    ScoreOptions,
+    Sweep,
+    SweepOptions,
+    TrainOptions,
+)
+from seal.benchmarks.mmtb import MissionOptions, MissionSettings
+from seal.benchmarks.toolscan import QueryOptions, QuerySettings
 from seal.core import UnknownNameError, UsageError
-from seal.experiments.pool_draws import Drawing
-from seal.experiments.retrieval.settings import RetrievalSettings
-from seal.experiments.training.settings import TrainSettings
-from seal.runs.rescore import ScoreSettings
-from seal.runs.settings import RunSettings
+from seal.experiments import Drawing, RetrievalSettings, TrainSettings
+from seal.runs import RunSettings, ScoreSettings
 
 ROOT = Path(__file__).parents[1]
 CALLS = Path(__file__).parent / "fixtures" / "typed_calls.py"

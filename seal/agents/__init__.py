@@ -17,6 +17,9 @@ from seal.core import Agent, Chat, Reply, UsageError
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of, source_of
+from seal.lazy import give_names
+
+give_names(__name__)
 
 REGISTRY = Registry(
     "agent",

@@ -1,6 +1,7 @@
 """The vocabulary and the rules that every other part shares.
 
-Records, interfaces and errors are imported from here, everything else from its module.
+The project's own code imports records, interfaces and errors from here, everything else from its
+module.
 """
 
 from seal.core.errors import BudgetError as BudgetError
@@ -43,6 +44,7 @@ from seal.core.protocols import Request as Request
 from seal.core.protocols import Response as Response
 from seal.core.protocols import Retriever as Retriever
 from seal.core.protocols import Simulator as Simulator
+from seal.core.records import write_records as write_records
 from seal.core.types import CHAT_TOOLS as CHAT_TOOLS
 from seal.core.types import END_CONVERSATION as END_CONVERSATION
 from seal.core.types import FIND_TOOLS as FIND_TOOLS
@@ -67,3 +69,6 @@ from seal.core.types import Trajectory as Trajectory
 from seal.core.types import Unrecorded as Unrecorded
 from seal.core.types import Usage as Usage
 from seal.core.types import Verdict as Verdict
+from seal.lazy import give_names
+
+give_names(__name__)

@@ -2,6 +2,9 @@
 
 from seal.core.registry import Registry
 from seal.evaluation.scoring import score_trajectory, usual_metrics
+from seal.lazy import give_names
+
+give_names(__name__)
 
 REGISTRY = Registry(
     "metric",

@@ -1,5 +1,6 @@
 """Chat models: OpenAI-compatible servers, Gemini, and those that need no server at all."""
 
+from seal.lazy import give_names
 from seal.models.build import REGISTRY as REGISTRY
 from seal.models.build import build_model as build_model
 from seal.models.build import is_cached as is_cached
@@ -14,3 +15,5 @@ from seal.models.specs import Model as Model
 from seal.models.specs import account_of as account_of
 from seal.models.specs import bare_name as bare_name
 from seal.models.specs import shown_at as shown_at
+
+give_names(__name__)

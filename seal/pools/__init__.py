@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from seal.lazy import loader
+from seal.lazy import give_names
 from seal.pools.benchmark import Benchmark as Benchmark
 from seal.pools.importer import REGISTRY as REGISTRY
 from seal.pools.importer import Importer as Importer
@@ -16,4 +16,4 @@ if TYPE_CHECKING:
     from seal.pools.imports import import_benchmark as import_benchmark
 
 
-__getattr__ = loader(__name__, {".imports": ["ImportReport", "import_benchmark"]})
+give_names(__name__)

@@ -18,6 +18,7 @@ from seal.core import Retriever as Retriever
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.lazy import give_names
 from seal.retrievers.around import COMMON, TOKENS, taken_common, with_common
 from seal.retrievers.contract import (
     Hits,
@@ -30,6 +31,8 @@ from seal.retrievers.contract import (
 )
 from seal.retrievers.contract import RetrieverSpec as RetrieverSpec
 from seal.retrievers.contract import parse_spec as parse_spec
+
+give_names(__name__)
 
 REGISTRY = Registry(
     "retriever",

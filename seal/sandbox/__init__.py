@@ -25,10 +25,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seal.core import UnknownNameError
-from seal.lazy import loader
+from seal.lazy import give_names
 
 if TYPE_CHECKING:
     from seal.sandbox.outcomes import Case, Limits, Outcome, Sandbox, Status
+
+give_names(__name__)
 
 NAMES = ("monty", "monty-only", "bubblewrap")
 
@@ -59,5 +61,3 @@ def build_sandbox(name: str = "monty", limits: Limits | None = None) -> Sandbox:
 
 
 __all__ = ["NAMES", "Case", "Limits", "Outcome", "Sandbox", "Status", "build_sandbox"]
-
-__getattr__ = loader(__name__, {".outcomes": ["Case", "Limits", "Outcome", "Sandbox", "Status"]})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.agents.autogen import library
+from seal.agents import library
 from seal.cli import main
 from seal.core import Completion, Request, ToolCall, Usage
 

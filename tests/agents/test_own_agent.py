@@ -21,7 +21,7 @@ import pytest
 import requests
 
 import seal
-from seal.agents.own import ToolError
+from seal.agents import ToolError
 from seal.cli import main
 from seal.core import UnknownNameError, UsageError
 

@@ -13,13 +13,21 @@ import pytest
 from talks import WEATHER, Echo, Speaker
 
 import seal
-from seal.agents import build_agent
-from seal.agents.autogen import Group, play
-from seal.agents.conversation import ChatOptions, Conversation, Services
-from seal.agents.faults import PluginError
-from seal.agents.limits import Limits
-from seal.agents.teams import DIRECT, FULL, Team, build_team
-from seal.api.pools import load_pool
+from seal.agents import (
+    DIRECT,
+    FULL,
+    ChatOptions,
+    Conversation,
+    Group,
+    Limits,
+    PluginError,
+    Services,
+    Team,
+    build_agent,
+    build_team,
+    play,
+)
+from seal.api import load_pool
 from seal.core import (
     Chat,
     Completion,

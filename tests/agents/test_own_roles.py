@@ -15,7 +15,7 @@ import pytest
 import seal
 from seal.cli import main
 from seal.core import Usage
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 ROLES = ("planner", "verifier", "checker", "orchestrator", "execution_manager")

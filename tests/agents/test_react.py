@@ -5,8 +5,7 @@ import json
 import pytest
 from test_agents_chat import NEWS, call, hold
 
-from seal.agents.limits import Limits
-from seal.agents.teams import DIRECT, FULL, SINGLE
+from seal.agents import DIRECT, FULL, SINGLE, Limits
 from seal.core import Completion, Request
 
 MANAGER = "execution_manager"

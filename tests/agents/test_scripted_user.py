@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, call, talk
 
-from seal.agents.personas import facts_of
-from seal.agents.scripted_user import ALLOWED, FAILURES, RETRIES, UNKNOWN, WAITING
-from seal.agents.teams import FULL
+from seal.agents import FULL, RETRIES, UNKNOWN, WAITING, facts_of
+from seal.agents.scripted_user import ALLOWED, FAILURES
 
 SHOPPING = {
     "goal": "Add a reminder to buy milk tomorrow at 5 PM.",

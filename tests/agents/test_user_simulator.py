@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, Completion, call, talk
 
-from seal.agents.limits import Limits
-from seal.agents.teams import DIRECT, Team
+from seal.agents import DIRECT, Limits, Team
 from seal.core import Reply, ToolCall
 
 END = call("end_conversation")

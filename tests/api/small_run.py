@@ -14,9 +14,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
     Usage,
+    write_records,
 )
-from seal.core.records import write_records
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 TASK = Task(

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 from small_run import HOSTILE, write_run
 
 import seal
-from seal.api.objects.comparison import Comparison
-from seal.api.objects.documents import Retrieval, Sweep
+from seal.api import Comparison, Retrieval, Sweep
 from seal.core import DataError, UnknownNameError, UsageError
 
 

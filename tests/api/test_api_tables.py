@@ -1,7 +1,7 @@
 """A pool as the four tables of the SEAL paper."""
 
 import seal
-from seal.api.pools import tables
+from seal.api import tables
 
 
 def look(place: str, unit: str = "m") -> str:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall, Trajectory
-from seal.core.conditions import Called, StateHas
+from seal.core import Called, DataError, Milestone, Plan, StateHas, Step, Task, ToolCall, Trajectory
 from seal.testing import check_benchmark
 
 

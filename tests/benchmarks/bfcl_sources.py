@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Task, Tool
-from seal.pools import import_benchmark, load_pool
-from seal.pools.imports import ImportReport
+from seal.pools import ImportReport, import_benchmark, load_pool
 
 
 def function(name: str = "tide.height", required: Sequence[str] = (), **properties: Any) -> Any:

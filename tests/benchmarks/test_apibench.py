@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.apibench.importer import instruction_of, lines, properties
+from seal.benchmarks.apibench import instruction_of, lines, properties
 from seal.core import DataError, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seal.core import DataError, MissingExtraError, ToolCall
-from seal.core.validation import CallValidator
+from seal.core import CallValidator, DataError, MissingExtraError, ToolCall
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 TIDES = {

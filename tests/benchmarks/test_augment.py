@@ -14,33 +14,37 @@ from hypothesis import strategies as st
 import seal
 from seal.benchmarks.sample import SAMPLE
 from seal.core import (
+    AllOf,
+    Argument,
+    Called,
     DataError,
     Goal,
     Milestone,
     Plan,
+    Replied,
     Step,
     Task,
     Tool,
     ToolCall,
     UnknownNameError,
     UsageError,
+    write_records,
 )
-from seal.core.conditions import AllOf, Argument, Called, Replied
-from seal.core.records import write_records
-from seal.pools import import_benchmark, load_pool
-from seal.pools.augmentation import (
+from seal.pools import (
     SCRAMBLINGS,
     TOOLSANDBOX,
     Augmentation,
+    Distractors,
+    Scrambler,
     augment_pool,
     augment_stored,
+    import_benchmark,
+    load_pool,
     parse_augmentations,
+    renamed,
 )
-from seal.pools.distraction import Distractors
 from seal.pools.named_tools import named_tools
 from seal.pools.originals import originals
-from seal.pools.renaming import renamed
-from seal.pools.scrambling import Scrambler
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

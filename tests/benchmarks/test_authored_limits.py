@@ -9,8 +9,8 @@ import pytest
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core import DataError, Step
 from seal.pools import import_benchmark, load_pool
+from seal.runs import RunSettings
 from seal.runs.run import run
-from seal.runs.settings import RunSettings
 
 AUTHORED = SAMPLE.folder / "limits"
 

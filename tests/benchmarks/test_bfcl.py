@@ -9,11 +9,9 @@ import pytest
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
-from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
-from seal.core import DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
-from seal.core.conditions import Called
-from seal.evaluation.mission_labels import mission_type
-from seal.evaluation.mission_metrics import Missions
+from seal.benchmarks.bfcl import MORE_FUNCTIONS
+from seal.core import Called, DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
+from seal.evaluation import Missions, mission_type
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
 

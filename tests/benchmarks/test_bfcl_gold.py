@@ -8,16 +8,15 @@ from bfcl_sources import HEIGHT, function
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.bfcl.tasks import (
+from seal.benchmarks.bfcl import (
     MOST_VALUES,
+    Functions,
     UnusableGoldError,
     plan_of_answers,
     plan_of_calls,
     python_call,
 )
-from seal.benchmarks.bfcl.tools import Functions
-from seal.core import DataError, Tool
-from seal.core.conditions import Argument, Called
+from seal.core import Argument, Called, DataError, Tool
 
 
 def offer(*documents: Any, language: str = "python") -> dict[str, Tool]:

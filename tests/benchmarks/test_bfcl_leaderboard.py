@@ -10,13 +10,13 @@ from bfcl_peer import stand_in
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 
 import seal
-from seal.benchmarks.bfcl.agreement import MUTATIONS, judged
-from seal.benchmarks.bfcl.leaderboard import as_code, wrong_goal
-from seal.benchmarks.bfcl.peer import VARIABLE, Peer
+from seal.benchmarks.bfcl import MUTATIONS, VARIABLE, as_code, judged, wrong_goal
+from seal.benchmarks.bfcl.peer import Peer
 from seal.cli import main
 from seal.core import InfrastructureError, ToolCall, UsageError
 from seal.pools import load_pool
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs import ScoreSettings
+from seal.runs.rescore import rescore
 
 TIDE = "tide.height"
 

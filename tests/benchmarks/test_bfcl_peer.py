@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks.bfcl.agreement import code_gold, dialogues, judged
-from seal.benchmarks.bfcl.leaderboard import Leaderboard
-from seal.benchmarks.bfcl.peer import VARIABLE, Peer
+from seal.benchmarks.bfcl import VARIABLE, Leaderboard, code_gold, dialogues, judged
+from seal.benchmarks.bfcl.peer import Peer
 from seal.core import Task, ToolCall
-from seal.evaluation.goals import Chat
+from seal.evaluation import Chat
 from seal.pools import import_benchmark, load_pool
 
 DATA = Path(os.environ.get("SEAL_DATA") or "data") / "bfcl"

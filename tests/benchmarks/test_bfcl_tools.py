@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from bfcl_sources import HEIGHT, function
 
-from seal.benchmarks.bfcl.tools import Functions, json_schema, text_digest
+from seal.benchmarks.bfcl import Functions, json_schema, text_digest
 from seal.core import DataError
 
 

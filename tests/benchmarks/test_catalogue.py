@@ -8,18 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import Goal, Milestone, Plan, Task, Tool, UnknownNameError
-from seal.core.conditions import Argument, Called, Replied
-from seal.pools import REGISTRY, load_pool
-from seal.pools.catalogue import (
+from seal.core import Argument, Called, Goal, Milestone, Plan, Replied, Task, Tool, UnknownNameError
+from seal.pools import (
+    GOLD_KINDS,
+    REGISTRY,
     STAGES,
     Entry,
     PaperCounts,
-    catalogue,
+    PoolCounts,
+    count_pool,
     find_entry,
+    gold_kinds,
+    is_multi_step,
+    load_pool,
     stages,
 )
-from seal.pools.counts import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
+from seal.pools.catalogue import catalogue
 
 ENTRIES = list(catalogue().values())
 SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")

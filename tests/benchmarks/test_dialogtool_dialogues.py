@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
-from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
-from seal.benchmarks.dialogtool.paper import beside_paper
-from seal.benchmarks.dialogtool.schemas import Schemas, Service, typed
-from seal.core import DataError, Plan, UsageError
-from seal.core.conditions import Argument
-from seal.core.spoken import numbers
-from seal.pools import ImportReport, StoredPool, load_pool
-from seal.pools.importer import Notes
+from seal.benchmarks.dialogtool import (
+    Schemas,
+    Service,
+    beside_paper,
+    label_of,
+    read_dialogue,
+    typed,
+)
+from seal.core import Argument, DataError, Plan, UsageError, numbers
+from seal.pools import ImportReport, Notes, StoredPool, load_pool
 
 
 @pytest.fixture

@@ -9,16 +9,21 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks.dialogtool import SAMPLE
-from seal.benchmarks.dialogtool.importer import import_dialogtool
-from seal.benchmarks.dialogtool.mobile.world import Mobile, mobile
-from seal.benchmarks.dialogtool.sample.compiler import App, apps_of, record_of
-from seal.benchmarks.dialogtool.sample.notation import Said, dialogues
+from seal.benchmarks.dialogtool import (
+    SAMPLE,
+    App,
+    Mobile,
+    Said,
+    apps_of,
+    import_dialogtool,
+    record_of,
+)
+from seal.benchmarks.dialogtool.mobile.world import mobile
+from seal.benchmarks.dialogtool.sample.notation import dialogues
 from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core import DataError, Task, ToolCall, ToolResult
-from seal.environments.world import WorldSetup
-from seal.pools import import_benchmark, load_pool
-from seal.pools.importer import Notes
+from seal.environments import WorldSetup
+from seal.pools import Notes, import_benchmark, load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}

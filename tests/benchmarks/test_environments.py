@@ -5,11 +5,14 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import Goal, Milestone, Plan, Task, Tool
-from seal.core.conditions import Called
-from seal.pools import import_benchmark, load_pool
-from seal.pools.counts import count_environments, environments_of
-from seal.pools.reading.records import function_name
+from seal.core import Called, Goal, Milestone, Plan, Task, Tool
+from seal.pools import (
+    count_environments,
+    environments_of,
+    function_name,
+    import_benchmark,
+    load_pool,
+)
 
 
 def tool(name: str, category: str = "sea", **source: object) -> Tool:

@@ -10,9 +10,9 @@ import pytest
 from servers import Answer, ModelServer, Received
 
 from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
+from seal.pools import Entry, PinnedFile, fetch, pinned_files
 from seal.pools import downloads as fetching
-from seal.pools.catalogue import Entry, catalogue
-from seal.pools.downloads import PinnedFile, fetch, pinned_files
+from seal.pools.catalogue import catalogue
 
 FETCHABLE = [entry for entry in catalogue().values() if entry.files]
 CONTENT = {

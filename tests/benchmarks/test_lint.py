@@ -11,13 +11,36 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import DataError, Goal, Milestone, Plan, Step, Task, Tool, ToolCall, UsageError
-from seal.core.conditions import Argument, Called, StateHas
-from seal.core.records import encode, write_records
-from seal.pools import import_benchmark, load_pool
-from seal.pools.lint import KINDS, Finding, LintReport, lint
-from seal.pools.lint.tools import NEAREST, description_fault, near_duplicates, pairs
-from seal.pools.lint.values import Said, ungrounded_values
+from seal.core import (
+    Argument,
+    Called,
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    StateHas,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    UsageError,
+    encode,
+    write_records,
+)
+from seal.pools import (
+    KINDS,
+    NEAREST,
+    Finding,
+    LintReport,
+    description_fault,
+    import_benchmark,
+    load_pool,
+    near_duplicates,
+    pairs,
+    ungrounded_values,
+)
+from seal.pools.lint import lint
+from seal.pools.lint.values import Said
 
 SCHEMA = {
     "type": "object",

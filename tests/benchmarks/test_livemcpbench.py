@@ -10,13 +10,12 @@ import pytest
 from livemcp_sources import RUN, runs, tools, write_source
 
 from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
-from seal.experiments.judge_audit import audit_run
+from seal.experiments import audit_run
 from seal.pools import import_benchmark, load_pool
+from seal.report import lanes_of
 from seal.report.judging import section
-from seal.report.lanes import lanes_of
-from seal.runs.recorded_run import import_run
-from seal.runs.rescore import ScoreSettings, rescore
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder, ScoreSettings, import_run
+from seal.runs.rescore import rescore
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.metatool.importer import single_queries
+from seal.benchmarks.metatool import single_queries
 from seal.core import DataError, Task, UnknownNameError
 from seal.pools import ImportReport, import_benchmark, load_pool
 

@@ -7,9 +7,7 @@ import pytest
 
 from seal.core import DataError
 from seal.core.folders import within
-from seal.pools.reading.packed import lines_of
-from seal.pools.reading.parquet import parquet_records
-from seal.pools.reading.records import json_lines
+from seal.pools import json_lines, lines_of, parquet_records
 
 
 def packed(folder: Path, content: bytes) -> Path:

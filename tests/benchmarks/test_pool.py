@@ -6,6 +6,7 @@ import pytest
 
 from seal import benchmarks
 from seal.core import (
+    Called,
     DataError,
     Goal,
     Milestone,
@@ -16,9 +17,8 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
+    write_records,
 )
-from seal.core.conditions import Called
-from seal.core.records import write_records
 from seal.pools import Notes, Recorded, import_benchmark, load_pool
 
 

@@ -13,14 +13,27 @@ from jsonschema import Draft202012Validator, FormatChecker
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import JSON, Goal, Milestone, Plan, Step, Stop, Task, Tool, ToolCall, Trajectory
-from seal.core.canonical import canonical_json, equal
-from seal.core.conditions import Asked, Called, Replied
-from seal.core.order import levels
+from seal.core import (
+    JSON,
+    Asked,
+    Called,
+    CallValidator,
+    Goal,
+    Milestone,
+    Plan,
+    Replied,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    canonical_json,
+    equal,
+    levels,
+)
 from seal.core.text import words
-from seal.core.validation import CallValidator
-from seal.evaluation.calls import Calls
-from seal.evaluation.judges.measures import PassRate, RuleJudge
+from seal.evaluation import Calls, PassRate, RuleJudge
 from seal.pools import load_pool
 
 POOL = load_pool(SAMPLE.folder)

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from seal.core import (
+    Called,
     DataError,
     Goal,
     Milestone,
@@ -23,10 +24,15 @@ from seal.core import (
     UnknownNameError,
     UsageError,
 )
-from seal.core.conditions import Called
-from seal.pools import import_benchmark, load_pool
-from seal.pools.needs import need_of
-from seal.pools.samples import DISTRACTORS, QUERIES, PoolSample, sample_pools
+from seal.pools import (
+    DISTRACTORS,
+    QUERIES,
+    PoolSample,
+    import_benchmark,
+    load_pool,
+    need_of,
+    sample_pools,
+)
 
 
 def tool(number: int, service: str = "s") -> Tool:

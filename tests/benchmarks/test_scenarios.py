@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.toolsandbox.scenarios.cells import timed
-from seal.core import DataError, Task
-from seal.core.conditions import FIRST, LAST, AllOf, DependsOn, StateHas, StateUnchanged
-from seal.environments.world import World, Worlds, toolbox
+from seal.benchmarks.toolsandbox import timed
+from seal.core import FIRST, LAST, AllOf, DataError, DependsOn, StateHas, StateUnchanged, Task
+from seal.environments import World, Worlds, toolbox
 from seal.pools import import_benchmark, load_pool
 
 WORLDS = {

@@ -6,15 +6,18 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.benchmarks.toolsandbox import SAMPLE
-from seal.benchmarks.toolsandbox.phone import TOOLS
-from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, asks_words, read_authored
-from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
-from seal.core import Task
-from seal.core.conditions import Called, Refused, Untrue, parts
-from seal.evaluation.milestones.metrics import Milestones
-from seal.pools import load_pool
-from seal.pools.writing import write_pool
+from seal.benchmarks.toolsandbox import (
+    SAMPLE,
+    TOOLS,
+    WRONG,
+    asks_words,
+    import_scenarios,
+    read_authored,
+)
+from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES
+from seal.core import Called, Refused, Task, Untrue, parts
+from seal.evaluation import Milestones
+from seal.pools import load_pool, write_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError
-from seal.pools.importer import Notes
-from seal.pools.reading.records import field
-from seal.pools.reading.tolerance import FileFault, usable
+from seal.pools import FileFault, Notes, field, usable
 
 GOOD = json.dumps({"name": "tide"})
 BAD = ['{"na', '{"name": 7}', "7", '"x"', "\x00"]

@@ -1,11 +1,7 @@
 from toolbench_sources import CALL, LATER, api, converted, good_tree, heard, observation, said, tree
 
-from seal.benchmarks.toolbench.answers import read_tree
-from seal.benchmarks.toolbench.converted import read_converted
-from seal.benchmarks.toolbench.runs import trajectory_of
-from seal.benchmarks.toolbench.tools import ApiTable
-from seal.core import Execution, Stop, ToolCall, Trajectory
-from seal.core.records import decode, encode
+from seal.benchmarks.toolbench import ApiTable, read_converted, read_tree, trajectory_of
+from seal.core import Execution, Stop, ToolCall, Trajectory, decode, encode
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 

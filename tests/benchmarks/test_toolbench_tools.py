@@ -1,7 +1,7 @@
 import pytest
 from toolbench_sources import api, function
 
-from seal.benchmarks.toolbench.tools import ApiTable
+from seal.benchmarks.toolbench import ApiTable
 from seal.core import DataError
 
 

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from seal.agents.briefs import Brief
+from seal.agents import Brief
 from seal.benchmarks.toolsandbox.paper import TABLES
 
 NAMED = {table.name: table for table in TABLES}

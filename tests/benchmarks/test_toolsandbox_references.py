@@ -6,8 +6,7 @@ import pytest
 from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
 
 from seal import run
-from seal.core import Score, Task
-from seal.core.records import read_records
+from seal.core import Score, Task, read_records
 from seal.pools import import_benchmark, load_pool
 
 SCRAMBLED = scrambled(

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, write
 
-from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
-from seal.benchmarks.toolsandbox.upstream_scenarios import scenario_lines
+from seal.benchmarks.toolsandbox import ScenarioStatistics, scenario_lines, scenario_statistics
 from seal.core import Step, Task, ToolCall, ToolResult, Trajectory
 from seal.pools import import_benchmark, load_pool
 

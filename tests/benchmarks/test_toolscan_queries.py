@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolscan.queries import concatenated
-from seal.core import DataError, Plan, Task
-from seal.core.conditions import Argument
+from seal.benchmarks.toolscan import concatenated
+from seal.core import Argument, DataError, Plan, Task
 from seal.pools import ImportReport, import_benchmark, load_pool
 
 TIDES = [

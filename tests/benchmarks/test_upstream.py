@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError, Tool
-from seal.pools.reading.records import (
+from seal.pools import (
+    TaskIds,
+    ToolTable,
     expect,
     field,
     find,
@@ -25,7 +27,6 @@ from seal.pools.reading.records import (
     tool_id,
     utf8_text,
 )
-from seal.pools.reading.tables import TaskIds, ToolTable
 
 
 def written(folder: Path, content: str | bytes, name: str = "data.json") -> Path:

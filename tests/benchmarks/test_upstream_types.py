@@ -6,11 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import DataError, Tool, ToolCall
-from seal.core.schemas import schema_validator, surely_accepts, usable_schema
-from seal.core.validation import CallValidator
-from seal.pools.gold_calls import GoldCheck, admits
-from seal.pools.reading.types import literal, parameters_schema, python_type, typed
+from seal.core import (
+    CallValidator,
+    DataError,
+    Tool,
+    ToolCall,
+    schema_validator,
+    surely_accepts,
+    usable_schema,
+)
+from seal.pools import GoldCheck, admits, literal, parameters_schema, python_type, typed
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 TYPES = [

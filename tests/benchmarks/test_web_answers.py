@@ -8,11 +8,11 @@ import pytest
 from toolsandbox_sources import scenario, write
 
 from seal.core import DataError
-from seal.experiments.sweep.sweep import PoolSample, write_drawn
-from seal.pools import import_benchmark, load_pool
-from seal.pools.augmentation import augment_stored, parse_augmentations
+from seal.experiments import write_drawn
+from seal.experiments.sweep.sweep import PoolSample
+from seal.pools import augment_stored, import_benchmark, load_pool, parse_augmentations
+from seal.runs import RunSettings
 from seal.runs.run import run
-from seal.runs.settings import RunSettings
 
 for library in ("phonenumbers", "pint", "holidays", "geopy", "rapidfuzz"):
     pytest.importorskip(library, reason=f"{library} comes with the extra worlds")

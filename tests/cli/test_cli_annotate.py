@@ -3,8 +3,7 @@
 import csv
 import json
 
-from seal.core import Goal, Step, Stop, Task, Trajectory
-from seal.core.records import write_records
+from seal.core import Goal, Step, Stop, Task, Trajectory, write_records
 
 
 def test_ratings_go_out_and_come_back(seal, tmp_path):

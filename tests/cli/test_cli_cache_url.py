@@ -9,8 +9,7 @@ import psycopg
 import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
-from seal.core.canonical import digest
-from seal.core.store import Store
+from seal.core import Store, digest
 
 pytestmark = pytest.mark.slow
 PLAYED = ("run", "sample", "--model", "oracle", "--no-baselines", "--force-simulator")

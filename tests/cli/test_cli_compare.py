@@ -7,8 +7,7 @@ import pytest
 from servers import ModelServer, failure
 
 import seal
-from seal.core import Stop
-from seal.core.records import write_records
+from seal.core import Stop, write_records
 
 RUN = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.cli.dispatch import main
+from seal.cli import main
 from seal.cli.verbs import verbs
 
 HEAVY = ("pydantic", "numpy", "faiss", "sklearn", "scipy", "autogen", "openai", "rich", "tiktoken")

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from seal.core import Goal, Task, Tool
-from seal.core.records import write_records
+from seal.core import Goal, Task, Tool, write_records
 
 
 def test_toolscans_environments_are_told_without_asking(called, seal_data: Path) -> None:

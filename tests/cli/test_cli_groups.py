@@ -7,20 +7,8 @@ from dataclasses import dataclass
 import pytest
 from typer.main import get_command
 
-from seal.cli.dispatch import main
-from seal.cli.groups import argument, option, repeated, verb
-from seal.cli.options import new_app
-from seal.cli.verbs import (
-    ablate,
-    compare,
-    generate,
-    load,
-    retrieve,
-    run,
-    score,
-    train_retriever,
-    verbs,
-)
+from seal.cli import argument, load, main, new_app, option, repeated, verb
+from seal.cli.verbs import ablate, compare, generate, retrieve, run, score, train_retriever, verbs
 
 GROUPS = [
     "Model",

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core import Goal, Task, Tool
-from seal.core.records import write_records
+from seal.core import Goal, Task, Tool, write_records
 
 PLUGINS = """
 import os

@@ -10,7 +10,7 @@ import pytest
 from forked import Forked
 from servers import ModelServer, text
 
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder
 
 SHORT = ("--limit", "4", "--no-baselines")
 SUMMARY = {"errors", "metrics", "run", "stop_reasons", "tasks", "usage"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.api.pools import load_pool
+from seal.api import load_pool
 
 
 @pytest.fixture(scope="module")

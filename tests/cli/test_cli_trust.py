@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 
-from seal.core import Goal, Milestone, Plan, Task, Tool
-from seal.core.conditions import Argument, Called
-from seal.core.records import write_records
+from seal.core import Argument, Called, Goal, Milestone, Plan, Task, Tool, write_records
 
 LAB = '''
 from pathlib import Path

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.conditions import Column, Match
-from seal.core.conditions.cells import cell_similarity
-from seal.core.conditions.rows import compared, rows_similarity, unchanged
+from seal.core import Column, Match, cell_similarity, compared, rows_similarity, unchanged
 
 Rows = list[dict[str, Any]]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.conditions.rouge import rouge_l, stem, tokens
+from seal.core import rouge_l, stem, tokens
 
 sentences = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "mats", "日"]), max_size=8).map(
     " ".join

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from seal.core import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
-from seal.core.conditions import (
+from seal.core import (
+    COLUMNS,
     EXTRACTORS,
     MESSAGE,
     AllOf,
@@ -14,13 +14,21 @@ from seal.core.conditions import (
     Column,
     Condition,
     DependsOn,
+    Execution,
+    Goal,
+    Milestone,
+    Plan,
     Replied,
     StateHas,
     StateUnchanged,
+    Step,
+    Task,
+    ToolCall,
+    ToolResult,
+    decode,
+    encode,
     message_row,
 )
-from seal.core.conditions.messages import COLUMNS
-from seal.core.records import decode, encode
 
 SAID = Step(4, "orchestrator", "user_simulator", "It is 18.0 degrees")
 ASKED = Step(0, "user_simulator", "orchestrator", "How warm is it?")

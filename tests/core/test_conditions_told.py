@@ -2,9 +2,7 @@
 
 import pytest
 
-from seal.core import Step, ToolCall
-from seal.core.conditions import Refused, Told
-from seal.core.conditions.messages import USER
+from seal.core import USER, Refused, Step, Told, ToolCall
 
 
 def told(content, *all_of, any_of=(), author="execution_manager", recipient=USER, call=None):

@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.canonical import canonical_json
-from seal.core.conditions.rows import (
-    Version,
-    beyond,
-    compared,
-    rows_similarity,
-    unchanged,
-    zero,
-)
+from seal.core import Version, beyond, canonical_json, compared, rows_similarity, unchanged, zero
 
 CELLS = st.sampled_from([None, "", "a", 0, 0.0, 1, 1.0, True, False])
 ROWS = st.lists(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seal.core.confirmation import confirms
+from seal.core import confirms
 
 ASK = "Shall I send 'Dinner at 8' to +46 70 02?"
 VALUES = ("Dinner at 8", "+467002", "Bo Ek")

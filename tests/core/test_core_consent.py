@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.consent import affirms, calls_off
+from seal.core import affirms, calls_off
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,7 @@ from typing import NoReturn
 import pytest
 
 import seal
-from seal.core import UsageError
-from seal.core.folders import cache_folder, check_path, in_work, part_of
-from seal.core.records import AtomicFile
+from seal.core import AtomicFile, UsageError, cache_folder, check_path, in_work, part_of
 
 NO_PATHS = {
     "": "it is empty; give one, such as '.' for this folder",

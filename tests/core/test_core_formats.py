@@ -8,10 +8,16 @@ from core_strategies import json_values, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import OptionError, ToolCall
-from seal.core.formats import check_presentation, form_of, repairs_of
-from seal.core.formats.forms import objects_in, read_object
-from seal.core.function_calls import parse_call
+from seal.core import (
+    OptionError,
+    ToolCall,
+    check_presentation,
+    form_of,
+    objects_in,
+    parse_call,
+    read_object,
+    repairs_of,
+)
 
 ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")

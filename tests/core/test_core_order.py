@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import DataError
-from seal.core.order import levels, ready
+from seal.core import DataError, levels, ready
 
 
 def orders(size=7):

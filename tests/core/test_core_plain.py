@@ -10,10 +10,9 @@ from core_strategies import json_values, texts, wild_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core.canonical import equal
-from seal.core.plain import (
-    MAX_DEPTH,
+from seal.core import (
     TOO_DEEP,
+    equal,
     exact_json,
     json_bytes,
     json_text,
@@ -21,6 +20,7 @@ from seal.core.plain import (
     nested_deeper,
     well_formed,
 )
+from seal.core.plain import MAX_DEPTH
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seal.core import (
+    SCHEMAS,
+    Argument,
+    AtomicFile,
+    Called,
+    Condition,
     DataError,
     Execution,
     Goal,
@@ -27,11 +32,6 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UsageError,
-)
-from seal.core.conditions import Argument, Called, Condition
-from seal.core.records import (
-    SCHEMAS,
-    AtomicFile,
     decode,
     encode,
     from_plain,

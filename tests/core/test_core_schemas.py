@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.core.plain import nested_deeper
-from seal.core.schemas import MAX_SCHEMA_DEPTH, schema_validator, usable_schema
+from seal.core import MAX_SCHEMA_DEPTH, nested_deeper, schema_validator, usable_schema
 
 KEYWORDS = """
 type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from seal.core import UsageError
-from seal.core.secrets import (
+from seal.core import (
+    UsageError,
     held_keys,
     is_secret,
     read_key,

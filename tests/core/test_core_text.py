@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seal.core.text import clauses, plan_steps, sentences, split_identifiers, words
+from seal.core import plan_steps, split_identifiers
+from seal.core.text import clauses, sentences, words
 
 WORDS = """
 find me a hotel in Oslo Paris and also then additionally plus ; , , and . ! ? 。 ， 然后 ； book

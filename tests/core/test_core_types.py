@@ -10,9 +10,12 @@ from core_strategies import records
 from hypothesis import given
 
 from seal.core import (
+    Argument,
+    Called,
     DataError,
     Milestone,
     Plan,
+    Replied,
     Step,
     Stop,
     Task,
@@ -22,11 +25,11 @@ from seal.core import (
     Trajectory,
     Usage,
     UsageError,
+    from_plain,
+    json_text,
+    to_plain,
     types,
 )
-from seal.core.conditions import Argument, Called, Replied
-from seal.core.plain import json_text
-from seal.core.records import from_plain, to_plain
 
 RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
 

@@ -8,8 +8,7 @@ from core_strategies import texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Tool, ToolCall
-from seal.core.formats import form_of, repairs_of
+from seal.core import Tool, ToolCall, form_of, repairs_of
 
 TYPES = {
     "city": "string",

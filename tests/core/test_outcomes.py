@@ -4,9 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seal.core import Completion
-from seal.core.outcomes import without_thinking
-from seal.core.server_words import finish_of, refusal_of
+from seal.core import Completion, finish_of, refusal_of, without_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
 THOUGHTS = {

@@ -9,11 +9,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seal.benchmarks.mmtb.generation.evidence import Said
-from seal.core import Goal, Step, ToolCall
-from seal.core.conditions import Unconfirmed
-from seal.core.spoken import MONTHS, NUMBER_WORDS, numbers, read
-from seal.core.stated import Sense, said, statement, states
-from seal.evaluation.rule_judge import judge_answer
+from seal.core import (
+    MONTHS,
+    NUMBER_WORDS,
+    Goal,
+    Sense,
+    Step,
+    ToolCall,
+    Unconfirmed,
+    numbers,
+    read,
+    said,
+    statement,
+    states,
+)
+from seal.evaluation import judge_answer
 
 STATED = [
     ("It has 1,200 users.", "1200"),

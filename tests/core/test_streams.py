@@ -3,8 +3,7 @@ from functools import partial
 
 import pytest
 
-from seal.core import streams
-from seal.core.streams import CHAT, CutStreamError
+from seal.core import CHAT, CutStreamError, streams
 
 answer_in, has_words, is_ended = (
     partial(read, form=CHAT) for read in (streams.answer_in, streams.has_words, streams.is_ended)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core import Step, ToolCall, ToolResult
-from seal.core.conditions import Untrue
+from seal.core import Step, ToolCall, ToolResult, Untrue
 from seal.core.untruths import untruths
 
 ASKED = "Text Sofia that I owe her 80 dollars, and remind me tomorrow at 8"

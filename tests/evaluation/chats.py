@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import (
+    Argument,
+    Called,
+    Condition,
     Goal,
     Metric,
     Milestone,
@@ -18,7 +21,6 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.core.conditions import Argument, Called, Condition
 
 MANAGER = "execution_manager"
 CallSpec = tuple[str, dict[str, Any] | None]

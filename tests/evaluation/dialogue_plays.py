@@ -3,9 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
-from seal.core import Goal, Milestone, Plan, Score, Step, Stop, Task, Tool, ToolCall, Trajectory
-from seal.core.conditions import Argument, Called
+from seal.benchmarks.dialogtool import Dialogue
+from seal.core import (
+    Argument,
+    Called,
+    Goal,
+    Milestone,
+    Plan,
+    Score,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+)
 
 USER = "user_simulator"
 SCHEMA = {"type": "object", "properties": {}}

@@ -4,11 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.api.pools import load_pool
-from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
-from seal.core.speech import says_cannot
-from seal.evaluation.abstention import Abstention
-from seal.evaluation.goals import unserved
+from seal.api import load_pool
+from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory, says_cannot
+from seal.evaluation import Abstention, unserved
 
 REFUSALS = (
     "None of the tools at hand fits this request.",

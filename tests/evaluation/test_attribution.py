@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import cause_of
-from seal.benchmarks.dialogtool.tool_life import decided_by
+from seal.benchmarks.dialogtool import cause_of, decided_by
 from seal.core import (
+    Argument,
+    Asked,
+    Called,
     Goal,
     Milestone,
     Plan,
     Ranking,
+    Replied,
     Score,
     Step,
     Stop,
@@ -23,9 +26,8 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute
-from seal.evaluation.attribution.evidence import decide
+from seal.evaluation import MEANINGS, ORDER, decide
+from seal.evaluation.attribution import Cause, attribute
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"

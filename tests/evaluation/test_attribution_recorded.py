@@ -11,8 +11,7 @@ import pytest
 from once import Once
 
 import seal
-from seal.core import Task
-from seal.core.records import read_records, write_records
+from seal.core import Task, read_records, write_records
 
 RUNS = "toolbench/toolllama2_answers"
 

@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 
-from seal.core import Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
-from seal.core.conditions import Called
+from seal.core import Called, Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
+from seal.evaluation import Chat, Decision, Evidence, first_world_step
 from seal.evaluation.attribution import world_steps
-from seal.evaluation.attribution.evidence import Decision, Evidence
-from seal.evaluation.attribution.world_steps import first_world_step
-from seal.evaluation.goals import Chat
 
 PLAN = Plan((Milestone(Called("t/now", {})),))
 TASK = Task("a", "b", (Goal("Do it", plans=(PLAN,)),), metadata={"match": "clean"})

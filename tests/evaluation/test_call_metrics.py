@@ -8,16 +8,9 @@ from chats import MANAGER, by_name, exchange, goal, gold, plan, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Goal, Plan, Score, Step, ToolResult
-from seal.core.conditions import Argument, Asked
-from seal.evaluation.calls import (
-    ARGUMENT_METRICS,
-    CALL_METRICS,
-    NAMES,
-    Calls,
-    best_pairs,
-    compare,
-)
+from seal.core import Argument, Asked, Goal, Plan, Score, Step, ToolResult
+from seal.evaluation import ARGUMENT_METRICS, CALL_METRICS, Calls, compare
+from seal.evaluation.calls import NAMES, best_pairs
 
 A1 = ("a", {"x": 1})
 A2 = ("a", {"x": 2})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from seal.core import UsageError
-from seal.evaluation.comparison import (
+from seal.evaluation import (
     EXACT,
     Difference,
     Spread,

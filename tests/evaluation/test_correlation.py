@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from seal.core import UsageError
-from seal.evaluation.correlation import spearman
+from seal.evaluation import spearman
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=20)
 

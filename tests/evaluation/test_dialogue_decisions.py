@@ -18,9 +18,10 @@ from dialogue_plays import (
     unread,
 )
 
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES, Dialogue
+from seal.benchmarks.dialogtool import Dialogue
+from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES
 from seal.core import Goal, UsageError
-from seal.evaluation.scoring import rules_named
+from seal.evaluation import rules_named
 
 ACTIONS = {
     "any tool action where an API is due": (due("offer"), "[inform_count(two)]", 1, 0),

@@ -7,8 +7,8 @@ from dialogue_plays import due, other, play, scores, task, turn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
+from seal.benchmarks.dialogtool import (
+    Dialogue,
     bleu_counts,
     by_rule,
     checked,
@@ -18,15 +18,15 @@ from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
     marks,
     matches,
     parse_score,
+    restyled,
     sentence_bleu,
+    shipped_roles,
     variety,
     words,
 )
-from seal.benchmarks.dialogtool.players.speech import restyled
-from seal.benchmarks.dialogtool.roles.team import shipped_roles
 from seal.core import Completion, ModelError
-from seal.evaluation.llm_judge import LLMJudge
-from seal.pools.lookup import open_pool
+from seal.evaluation import LLMJudge
+from seal.pools import open_pool
 
 PAIRS = [
     # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed

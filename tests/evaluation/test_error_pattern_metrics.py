@@ -11,22 +11,39 @@ from chats import MANAGER, goal, gold, plan, task
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory, UsageError
-from seal.core.conditions import Argument, Asked, Called, Replied, StateHas
-from seal.core.formats import form_of
-from seal.evaluation import REGISTRY
-from seal.evaluation.error_patterns import (
+from seal.core import (
+    Argument,
+    Asked,
+    Called,
+    Goal,
+    Replied,
+    Score,
+    StateHas,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    UsageError,
+    form_of,
+)
+from seal.evaluation import (
+    PATTERNS,
+    REGISTRY,
     ErrorPatterns,
     IndependentMinima,
     RepeatedAnyhow,
+    build_metrics,
     choose,
     compare_plan,
     compare_plans,
     diagnose,
+    expected_words,
+    no_gold,
+    value_words,
 )
-from seal.evaluation.error_patterns.metrics import NAMES, PATTERNS, expected_words, value_words
-from seal.evaluation.goals import no_gold
-from seal.evaluation.scoring import build_metrics
+from seal.evaluation.error_patterns.metrics import NAMES
 
 ARGUMENT = {"type": "integer"}
 TOOLS = {

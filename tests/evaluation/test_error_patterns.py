@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from seal.core import (
     CHAT_TOOLS,
+    Argument,
+    Called,
     Goal,
     Milestone,
     Plan,
@@ -23,15 +25,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.core.conditions import Argument, Called
-from seal.evaluation.error_patterns import (
-    Finding,
-    diagnose,
-    events,
-    first_error,
-    repairs,
-    transitions,
-)
+from seal.evaluation import Finding, diagnose, events, first_error, repairs, transitions
 
 FIND = Tool(
     "b/t/find",

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from once import Once
 
-from seal.core import Tool, Trajectory
-from seal.core.records import read_records
-from seal.evaluation.error_patterns import Finding, diagnose
+from seal.core import Tool, Trajectory, read_records
+from seal.evaluation import Finding, diagnose
 
 RUNS = "toolbench/toolllama2_answers"
 

@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
-from seal.benchmarks.dialogtool.call_keys import asked
-from seal.benchmarks.dialogtool.choices import on_policy
-from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
-from seal.benchmarks.dialogtool.mobile.recordings import calls_of
+from seal.benchmarks.dialogtool import GoalState, asked, calls_of, on_policy
 from seal.core import (
     DataError,
     Execution,
     Goal,
     Score,
+    StateHas,
     Step,
     Stop,
     Task,
@@ -24,9 +22,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UsageError,
+    decode,
+    encode,
 )
-from seal.core.conditions import StateHas
-from seal.core.records import decode, encode
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}

@@ -12,23 +12,23 @@ from chats import by_name, exchange, goal, gold, plan, task, trajectory
 from milestone_chats import A, asks, chat, does, reply, says
 
 from seal.core import (
+    Asked,
     Completion,
     Goal,
     Milestone,
     ModelError,
     NoVerdictError,
     Plan,
+    Replied,
     Request,
+    StateHas,
     Step,
     Task,
     ToolResult,
     Verdict,
+    read_records,
 )
-from seal.core.conditions import Asked, Replied, StateHas
-from seal.core.records import read_records
-from seal.evaluation.judges.measures import PassRate
-from seal.evaluation.llm_judge import LLMJudge, parse_verdict, prompts_digest
-from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation import LLMJudge, PassRate, RuleJudge, parse_verdict, prompts_digest
 
 WEATHER = gold("weather", {"city": "Bern"})
 CALL = ("weather", {"city": "Bern"})

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import JSON, Score
-from seal.evaluation.judges.agreement import JudgingSummary, audit, fleiss_kappa
-from seal.evaluation.judges.panel import (
+from seal.evaluation import (
+    JudgingSummary,
+    audit,
+    fleiss_kappa,
     half_credit,
     majority,
     passing,

@@ -5,19 +5,21 @@ from typing import Any
 
 import pytest
 
-from seal.core import DataError, Milestone, Plan
-from seal.core.conditions import (
+from seal.core import (
     MESSAGE,
     AllOf,
     Called,
     Column,
     Condition,
+    DataError,
     DependsOn,
+    Milestone,
+    Plan,
     StateHas,
     StateUnchanged,
     Unconfirmed,
 )
-from seal.evaluation.milestones.checks import check_plan
+from seal.evaluation import check_plan
 
 STATE: dict[str, Any] = {"notes": [{"id": 1, "text": "a"}], "mail": []}
 HERE = StateHas("notes", ({"text": "a"},))

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
-from seal.core import Milestone, Plan, Step
-from seal.core.conditions import (
+from seal.core import (
     MESSAGE,
     AllOf,
     Asked,
@@ -14,12 +13,14 @@ from seal.core.conditions import (
     Condition,
     DependsOn,
     Match,
+    Milestone,
+    Plan,
     StateHas,
     StateUnchanged,
+    Step,
     Unconfirmed,
 )
-from seal.evaluation.milestones.faults import Fault, Unmet, unmet
-from seal.evaluation.milestones.plans import measure_plan, under, view
+from seal.evaluation import Fault, Unmet, measure_plan, under, unmet, view
 
 ADDED = StateHas("notes", ({"id": 2, "text": "b"},), "addition", since=-1)
 LIT = [{"id": 1, "on": True}]

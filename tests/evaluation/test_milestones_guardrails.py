@@ -1,8 +1,7 @@
 """Guardrails that follow from declared tables."""
 
-from seal.core import Milestone, Plan
-from seal.core.conditions import FIRST, LAST, AllOf, Called, StateHas, StateUnchanged, parts
-from seal.evaluation.milestones.plans import asked_tables, under, with_outer_guardrails
+from seal.core import FIRST, LAST, AllOf, Called, Milestone, Plan, StateHas, StateUnchanged, parts
+from seal.evaluation import asked_tables, under, with_outer_guardrails
 
 TABLES = ("lamps", "notes", "mail")
 ON = StateHas("lamps", ({"on": True},))

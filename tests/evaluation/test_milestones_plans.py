@@ -6,22 +6,36 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
-from seal.core import Goal, Milestone, Plan, Step, Stop, Task, Trajectory, UsageError
-from seal.core.conditions import (
+from seal.core import (
     FIRST,
     AllOf,
     Called,
     Condition,
+    Goal,
     Match,
+    Milestone,
+    Plan,
     Replied,
     StateHas,
     StateUnchanged,
+    Step,
+    Stop,
+    Task,
+    Trajectory,
+    UsageError,
 )
-from seal.evaluation import score_trajectory, usual_metrics
-from seal.evaluation.calls import Calls
-from seal.evaluation.milestones.metrics import NAMES, Milestones
-from seal.evaluation.milestones.plans import PlanResult, measure_plan, view, with_outer_guardrails
-from seal.evaluation.scoring import rules_named
+from seal.evaluation import (
+    Calls,
+    Milestones,
+    PlanResult,
+    measure_plan,
+    rules_named,
+    score_trajectory,
+    usual_metrics,
+    view,
+    with_outer_guardrails,
+)
+from seal.evaluation.milestones.metrics import NAMES
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))

@@ -4,17 +4,9 @@ from typing import Any
 
 import pytest
 
-from seal.core import Goal, Milestone, Plan, Step, Task
-from seal.core.conditions import Argument, Asked, Called, StateHas
-from seal.evaluation.mission_labels import (
-    implied_relation,
-    implied_type,
-    is_dialogue,
-    mission_type,
-    relation,
-)
-from seal.pools.counts import count_missions
-from seal.pools.lookup import open_pool
+from seal.core import Argument, Asked, Called, Goal, Milestone, Plan, StateHas, Step, Task
+from seal.evaluation import implied_relation, implied_type, is_dialogue, mission_type, relation
+from seal.pools import count_missions, open_pool
 
 
 def call(**arguments: Any) -> Called:

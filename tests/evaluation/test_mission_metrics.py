@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
-from seal.benchmarks.mmtb.dialogues import read_dialogue
-from seal.benchmarks.mmtb.tasks import make_task
-from seal.benchmarks.mmtb.tools import read_tool
+from seal.benchmarks.mmtb import make_task, read_dialogue, read_tool
 from seal.core import (
+    Argument,
     Goal,
     Milestone,
     Plan,
     Score,
+    StateUnchanged,
     Step,
     Stop,
     Task,
@@ -28,10 +28,9 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.core.conditions import Argument, StateUnchanged
-from seal.evaluation.mission_metrics import DIALOGUE, NAMES, OPEN, Missions
-from seal.evaluation.scoring import Rules, rules_named
-from seal.runs.goals import history_of
+from seal.evaluation import DIALOGUE, OPEN, Missions, Rules, rules_named
+from seal.evaluation.mission_metrics import NAMES
+from seal.runs import history_of
 
 POOL = {tool.id: tool for tool in (read_tool(entry, "x") for entry in TOOLS)}
 BY_NAME = {tool.name: tool for tool in POOL.values()}

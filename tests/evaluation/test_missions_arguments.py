@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError, UnknownNameError
-from seal.evaluation.missions import match_arguments
-from seal.evaluation.missions.arguments import SCORERS
+from seal.evaluation import SCORERS, match_arguments
 
 SCHEMA = {
     "type": "object",

@@ -30,10 +30,7 @@ from mission_plays import (
 )
 
 from seal.core import DataError, UnknownNameError
-from seal.evaluation.missions import judge
-from seal.evaluation.missions.as_data import read_graph
-from seal.evaluation.missions.original import groups
-from seal.evaluation.missions.search import Placed, place_all
+from seal.evaluation import Placed, groups, judge, place_all, read_graph
 
 TOY = [
     node("a", x=0),

@@ -7,7 +7,7 @@ import pytest
 from servers import Answer, ModelServer, Received, text
 
 import seal
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import kept
+from seal.benchmarks.dialogtool import kept
 from seal.cli import main
 
 NAMES = ("planted_dropped", "planted_invented", "planted_template")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.evaluation.power import NO_POWER, noise_of_means, power_of
+from seal.evaluation import NO_POWER, noise_of_means, power_of
 
 REACH = 1.959964 + 0.841621
 

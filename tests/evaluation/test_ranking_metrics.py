@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Goal, Ranking
-from seal.evaluation.retrieval import (
+from seal.evaluation import (
     RANKED,
     Alternatives,
     Qrels,
@@ -23,8 +23,9 @@ from seal.evaluation.retrieval import (
     merge,
     metric_names,
     qrels_of,
+    write_trec_qrels,
+    write_trec_run,
 )
-from seal.evaluation.trec import write_trec_qrels, write_trec_run
 
 
 def measured_alone(

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.evaluation.comparison import weighted_intervals
-from seal.evaluation.statistics import bootstrap_interval
+from seal.evaluation import bootstrap_interval, weighted_intervals
 
 
 def test_equal_weights_give_the_interval_of_the_mean() -> None:

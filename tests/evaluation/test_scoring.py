@@ -8,11 +8,26 @@ import orjson
 import pytest
 from chats import exchange, goal, gold, plan, task, trajectory
 
-from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
-from seal.core.records import decode, encode
-from seal.evaluation import REGISTRY, milestones, score_trajectory, usual_metrics
-from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.evaluation.judges.measures import RuleJudge
+from seal.core import (
+    Goal,
+    Score,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    decode,
+    encode,
+)
+from seal.evaluation import (
+    PATTERNS,
+    REGISTRY,
+    RuleJudge,
+    milestones,
+    score_trajectory,
+    usual_metrics,
+)
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
 PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[("a", 1.0)]])

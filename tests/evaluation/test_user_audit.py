@@ -10,10 +10,10 @@ from chats import task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.agents.scripted_user import ALLOWED, RETRIES, UNKNOWN, WAITING
-from seal.core import Goal, Score, Step, ToolCall, ToolResult
-from seal.core.stated_facts import Knowledge
-from seal.evaluation.user_audit import UserAudit
+from seal.agents import RETRIES, UNKNOWN, WAITING
+from seal.agents.scripted_user import ALLOWED
+from seal.core import Goal, Knowledge, Score, Step, ToolCall, ToolResult
+from seal.evaluation import UserAudit
 
 USER, AGENT, EXECUTOR = "user_simulator", "execution_manager", "executor"
 REQUEST = "Send a message to Fredrik."

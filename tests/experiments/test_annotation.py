@@ -7,16 +7,10 @@ import orjson
 import pytest
 
 import seal
-from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory
-from seal.core.records import encode
-from seal.experiments.annotation import (
-    COLUMNS,
-    export_items,
-    import_ratings,
-    items_of,
-)
-from seal.experiments.sheets import harmless
-from seal.runs.run_folder import RunFolder, read_human
+from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory, encode
+from seal.experiments import export_items, harmless, import_ratings
+from seal.experiments.annotation import COLUMNS, items_of
+from seal.runs import RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
 

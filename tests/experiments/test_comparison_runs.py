@@ -9,14 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pools import play, write_pool
 
-from seal.core import DataError, Goal, Score, Task
-from seal.core.plain import well_formed
-from seal.core.records import write_records
-from seal.experiments.comparison.pairs import Side, compare
-from seal.experiments.comparison.runs import clusters_of, differing
-from seal.experiments.comparison.study import CompareSettings, study
-from seal.runs.run_folder import RunFolder
-from seal.runs.score_table import read_scores
+from seal.core import DataError, Goal, Score, Task, well_formed, write_records
+from seal.experiments import CompareSettings, Side, clusters_of, compare, differing, study
+from seal.runs import RunFolder, read_scores
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError
-from seal.core.records import write_records
-from seal.evaluation.comparison import Difference, mcnemar, paired_differences
-from seal.experiments.comparison.runs import named_runs
-from seal.experiments.comparison.study import CompareSettings, study
+from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError, write_records
+from seal.evaluation import Difference, mcnemar, paired_differences
+from seal.experiments import CompareSettings, named_runs, study
 
 DECISIVE = ("pass_rate", "similarity")
 MEASURE = {"judge": {"judge": "rule/2"}, "seed": 0, "limit": None, "trials": 1}

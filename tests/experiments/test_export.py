@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.api.pools import export, import_benchmark, load_pool
+from seal.api import export, import_benchmark, load_pool
 from seal.core import UsageError
 
 

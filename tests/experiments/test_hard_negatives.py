@@ -7,13 +7,8 @@ from typing import Any
 import pytest
 from small_pools import write_pool
 
-from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError
-from seal.core.store import open_store
-from seal.experiments.retrieval.draws import open_sources
-from seal.experiments.retrieval.settings import RetrievalSettings
-from seal.experiments.training.negatives import Mined, mine
-from seal.experiments.training.settings import TrainSettings
-from seal.experiments.training.splits import asked_of
+from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError, open_store
+from seal.experiments import Mined, RetrievalSettings, TrainSettings, asked_of, mine, open_sources
 from seal.retrievers.documents import documents
 
 SCORES = {"own": 1.0, "above": 2.0, "close": 0.96, "twin": 0.8, "hard": 0.7, "far": 0.2}

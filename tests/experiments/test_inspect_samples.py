@@ -10,10 +10,9 @@ import pytest
 from forked import run as run_command
 
 import seal
-from seal.api.pools import export
+from seal.api import export
 from seal.core import DataError, UsageError
-from seal.runs.recorded_run import import_run
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder, import_run
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 pytestmark = pytest.mark.slow

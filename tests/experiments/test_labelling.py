@@ -11,11 +11,10 @@ from small_pools import Weatherman, many, play, write_pool
 
 from seal.api import results
 from seal.cli import main
-from seal.core import DataError, OptionError, Score
-from seal.core.records import write_records
-from seal.experiments.goal_sheets import COLUMNS, allocated, export_goals, import_labels, items_of
-from seal.experiments.judge_audit import audit_run
-from seal.runs.run_folder import RunFolder
+from seal.core import DataError, OptionError, Score, write_records
+from seal.experiments import allocated, audit_run, export_goals, import_labels
+from seal.experiments.goal_sheets import COLUMNS, items_of
+from seal.runs import RunFolder
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from small_pools import Weatherman, play, write_pool
 
 import seal
-from seal.benchmarks.toolbench.verdicts import read_preferences
+from seal.benchmarks.toolbench import read_preferences
 from seal.core import DataError, UsageError
-from seal.evaluation.judges.recorded import Ballots, read_votes
-from seal.experiments.win_rates import PreferenceSettings, win_rate
-from seal.runs.run_folder import RunFolder
+from seal.evaluation import Ballots, read_votes
+from seal.experiments import PreferenceSettings, win_rate
+from seal.runs import RunFolder
 
 HEAD = ("task_id", "first", "second", "better")
 TASKS = ("rome-0", "oslo-1", "bern-2", "lima-3")

@@ -15,14 +15,11 @@ from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
-from seal.api.objects.documents import Retrieval
-from seal.api.pools import load_pool
-from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError
-from seal.core.records import read_records
-from seal.experiments.retrieval.experiment import retrieve
-from seal.experiments.retrieval.settings import RetrievalSettings
-from seal.report.retrieval_results import retrieval_tables
-from seal.retrievers.contract import RetrieverSpec
+from seal.api import Retrieval, load_pool
+from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError, read_records
+from seal.experiments import RetrievalSettings, retrieve
+from seal.report import retrieval_tables
+from seal.retrievers import RetrieverSpec
 
 
 class First:

@@ -10,8 +10,7 @@ import pytest
 from ir_measures import RR, R, nDCG
 
 import seal
-from seal.api.objects.documents import Retrieval
-from seal.api.pools import export, mteb_task
+from seal.api import Retrieval, export, mteb_task
 from seal.core import UsageError
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core import Goal, Ranking, Task, UsageError
-from seal.core.records import read_records, write_records
-from seal.runs.run_folder import RunFolder
+from seal.core import Goal, Ranking, Task, UsageError, read_records, write_records
+from seal.runs import RunFolder
 
 WHAT = "co_use,of=bm25,share=1"
 

@@ -3,17 +3,9 @@
 import numpy as np
 import pytest
 
-from seal.evaluation.comparison import weighted_intervals
-from seal.evaluation.retrieval import RANKED, metric_names
-from seal.experiments.retrieval.draws import Source
-from seal.experiments.retrieval.summary import (
-    Cell,
-    Sample,
-    comparisons_of,
-    corrected,
-    results_of,
-    sample_weights,
-)
+from seal.evaluation import RANKED, metric_names, weighted_intervals
+from seal.experiments import Cell, Sample, Source, comparisons_of, corrected, sample_weights
+from seal.experiments.retrieval.summary import results_of
 
 
 def unequal() -> Cell:

@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 from small_pools import write_pool
 
 import seal
-from seal.api.pools import load_pool
-from seal.cli.training_tables import tables
-from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
-from seal.core.folders import Lock
-from seal.experiments.training.settings import TrainSettings
-from seal.experiments.training.splits import asked_of, near_duplicates, split, without
-from seal.experiments.training.train import train_retriever
-from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.training_pairs import plain
+from seal.api import load_pool
+from seal.cli import tables
+from seal.core import DataError, Goal, Lock, Task, Tool, UnknownNameError, UsageError
+from seal.experiments import (
+    TrainSettings,
+    asked_of,
+    near_duplicates,
+    split,
+    train_retriever,
+    without,
+)
+from seal.retrievers import load_model, plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 WORDS = ("tell me about", "what is new with", "find the best", "compare prices of", "explain")

@@ -16,9 +16,10 @@ from rich.console import Console
 from small_pools import Weatherman, tool, write_pool
 
 import seal
-from seal.api.objects.documents import Sweep
-from seal.api.pools import load_pool
+from seal.api import Sweep, load_pool
 from seal.core import (
+    Argument,
+    Called,
     Completion,
     DataError,
     Goal,
@@ -31,15 +32,11 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.core.conditions import Argument, Called
-from seal.evaluation.comparison import mean_and_deviation
-from seal.experiments.series import SeriesResult
-from seal.experiments.sweep.settings import SweepSettings
+from seal.evaluation import mean_and_deviation
+from seal.experiments import SeriesResult, SweepSettings
 from seal.experiments.sweep.sweep import sweep
-from seal.report.figures import save
-from seal.report.sweep_results import sweep_figures, sweep_tables
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
+from seal.report import save, sweep_figures, sweep_tables
+from seal.runs import RunFolder, RunSettings
 
 PLACES = ("lake", "moon", "port", "road", "seed", "tree", "wind", "yard")
 TOOLS = tuple(tool(place, f"Tells of the {place}.", city="string") for place in PLACES)

@@ -13,7 +13,7 @@ from rich.console import Console
 from small_pools import write_pool
 
 import seal
-from seal.cli.training_tables import tables
+from seal.cli import tables
 from seal.core import DataError, Goal, Task, Tool, UsageError
 from seal.core.text import words
 

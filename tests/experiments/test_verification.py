@@ -11,11 +11,11 @@ from types import ModuleType
 import pytest
 
 import seal
-from seal.benchmarks.bfcl.agreement import PEER as LEADERBOARD
+from seal.benchmarks.bfcl import PEER as LEADERBOARD
 from seal.cli import main
 from seal.core import UnknownNameError, UsageError
-from seal.experiments.verification import Held, Peer, tables, verify, write_page
-from seal.pools.importer import REGISTRY
+from seal.experiments import Held, Peer, tables, verify, write_page
+from seal.pools import REGISTRY
 
 
 def judged() -> Iterator[Held]:

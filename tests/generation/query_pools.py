@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan.query_generation.seeds import Seed
-from seal.core import Goal, Milestone, Plan, Task, Tool
-from seal.core.conditions import Argument, Called
-from seal.core.records import write_records
+from seal.benchmarks.toolscan import Seed
+from seal.core import Argument, Called, Goal, Milestone, Plan, Task, Tool, write_records
 
 PORTS = ("Velin", "Torsk", "Hallan")
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seal.benchmarks.mmtb.generation.dialogues import Studio
-from seal.benchmarks.mmtb.generation.scenes import (
+from seal.benchmarks.mmtb import (
     Action,
     Assignment,
     Decision,
     Round,
     Scene,
+    Studio,
     final_answer,
     question,
     write_decision,
 )
 from seal.benchmarks.sample import SAMPLE
-from seal.core import JSON, Chat, Response, Tool
-from seal.core.validation import CallValidator
+from seal.core import JSON, CallValidator, Chat, Response, Tool
 from seal.pools import load_pool
-from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.template import Template
+from seal.simulator_cache import SimulatedEnvironments, Template
 
 WEATHER = "current_weather"
 FORECAST = "daily_forecast"

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.toolsandbox.scenarios.files import Node
+from seal.benchmarks.toolsandbox import Node
 from seal.cli import main
-from seal.core import Plan
-from seal.core.records import to_plain
+from seal.core import Plan, to_plain
 
 pytest.importorskip("phonenumbers", reason="phonenumbers comes with the extra worlds")
 

@@ -7,7 +7,7 @@ import pytest
 from mission_models import said, weather_model
 from servers import Answer, ModelServer, Received, text
 
-from seal.api.pools import load_pool
+from seal.api import load_pool
 from seal.cli import main
 
 

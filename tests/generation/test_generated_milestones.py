@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.toolsandbox import SAMPLE
-from seal.benchmarks.toolsandbox.drafts.flows import Made, made_calls
-from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task, referred
-from seal.benchmarks.toolsandbox.trajectories import import_trajectories
+from seal.benchmarks.toolsandbox import (
+    SAMPLE,
+    Draft,
+    Made,
+    draft_task,
+    import_trajectories,
+    made_calls,
+    referred,
+)
 from seal.core import DataError, Goal, Step, Task, Tool, ToolCall, Trajectory
-from seal.environments.world import WorldSetup, build_worlds
-from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.plans import measure_plan, view
-from seal.experiments.generation.sources import leaves
-from seal.pools import import_benchmark
-from seal.pools.importer import Notes
-from seal.pools.pool import StoredPool, load_pool
+from seal.environments import WorldSetup, build_worlds
+from seal.evaluation import check_plan, measure_plan, view
+from seal.experiments import leaves
+from seal.pools import Notes, StoredPool, import_benchmark, load_pool
 
 for library in ("phonenumbers", "pint", "holidays", "geopy", "rapidfuzz"):
     pytest.importorskip(library, reason=f"{library} comes with the extra worlds")

@@ -9,9 +9,9 @@ from itertools import groupby
 import pytest
 
 from seal.benchmarks.mmtb import SAMPLE
-from seal.benchmarks.toolsandbox.drafts.milestones import referred
+from seal.benchmarks.toolsandbox import referred
 from seal.core import Goal, Step, Task, ToolCall, Trajectory
-from seal.evaluation.mission_metrics import Missions
+from seal.evaluation import Missions
 from seal.pools import load_pool
 
 POOL = load_pool(SAMPLE.folder)

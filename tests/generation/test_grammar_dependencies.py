@@ -2,9 +2,7 @@
 
 from generation.scripted_speakers import assignment
 
-from seal.benchmarks.mmtb.dialogues import Mission, Node
-from seal.benchmarks.mmtb.generation.evidence import edges
-from seal.benchmarks.mmtb.generation.scenes import Action, Exchange, Round, Scene, question
+from seal.benchmarks.mmtb import Action, Exchange, Mission, Node, Round, Scene, edges, question
 
 HOTELS = {"hotels": [{"hotel_id": "ht-388", "price": 140.5}, {"hotel_id": "ht-201", "price": 99}]}
 FIND = Action("search_hotels", {"city": "Porto"})

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.benchmarks.mmtb import MissionSettings, Scene, assignments, type_sequences
 from seal.benchmarks.mmtb.generation.grammar.speakers import _today
-from seal.benchmarks.mmtb.generation.scenes import Scene
-from seal.benchmarks.mmtb.generation.settings import (
-    MissionSettings,
-    assignments,
-    type_sequences,
-)
 from seal.core import UsageError
 
 KINDS = ("single", "multi", "chat", "clarify")

@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 from generation.scripted_speakers import TOOLS, assignment
 
-from seal.benchmarks.mmtb import SAMPLE
-from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
-from seal.benchmarks.mmtb.generation.grammar.language import (
+from seal.benchmarks.mmtb import (
+    SAMPLE,
+    GrammarSpeakers,
+    MissionSettings,
+    Scene,
+    assignments,
     filled,
     joined,
     language,
     placeholders,
+    read_decision,
     tidy,
 )
-from seal.benchmarks.mmtb.generation.scenes import Scene, read_decision
-from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
 from seal.cli import main
 from seal.core import DataError, UsageError
 from seal.pools import load_pool

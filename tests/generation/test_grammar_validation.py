@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from seal.benchmarks.mmtb import SAMPLE
-from seal.benchmarks.mmtb.generation.evidence import leans, said_of
-from seal.benchmarks.mmtb.generation.validation import Validation
+from seal.benchmarks.mmtb import SAMPLE, Validation, leans, said_of
 from seal.core import (
     JSON,
+    Argument,
     CacheMissError,
+    Called,
     Goal,
     ModelError,
     Plan,
@@ -19,9 +19,8 @@ from seal.core import (
     Task,
     Tool,
 )
-from seal.core.conditions import Argument, Called
 from seal.pools import load_pool
-from seal.simulator_cache.template import Template
+from seal.simulator_cache import Template
 
 POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}

@@ -16,8 +16,8 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
-from seal.api.pools import load_pool
-from seal.benchmarks.mmtb.generation.generate import Generated
+from seal.api import load_pool
+from seal.benchmarks.mmtb import Generated
 from seal.core import (
     DataError,
     InfrastructureError,
@@ -177,7 +177,7 @@ def test_another_command_does_not_go_on_with_a_folder(whole, tmp_path):
 
 
 def test_only_one_process_writes_into_a_folder(whole):
-    from seal.core.folders import Lock
+    from seal.core import Lock
 
     with Lock(whole / "generation"), pytest.raises(UsageError, match="another process"):
         generate(whole)

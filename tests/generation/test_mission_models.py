@@ -8,12 +8,10 @@ from mission_models import prompts, said, weather_model
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, first
 from servers import Answer, ModelServer, Received, text
 
-from seal.benchmarks.mmtb.generation.dialogues import Made, Studio
-from seal.benchmarks.mmtb.generation.models import ModelSpeakers, begins_vaguely
-from seal.core.validation import CallValidator
+from seal.benchmarks.mmtb import Made, ModelSpeakers, Studio, begins_vaguely
+from seal.core import CallValidator
 from seal.models import ModelSettings, build_model
-from seal.simulator_cache.environments import SimulatedEnvironments
-from seal.simulator_cache.template import Template
+from seal.simulator_cache import SimulatedEnvironments, Template
 
 KINDS = ("clarify", "single", "multi", "chat")
 USER = "You play a person who talks to an assistant that has tools"

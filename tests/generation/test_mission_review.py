@@ -10,9 +10,8 @@ from scripted_speakers import assignment
 from weather_talk import WeatherTalk
 
 import seal
-from seal.api.pools import load_pool
-from seal.benchmarks.mmtb.generation.dialogues import Made, Take
-from seal.benchmarks.mmtb.generation.generate import Review, write_review
+from seal.api import load_pool
+from seal.benchmarks.mmtb import Made, Review, Take, write_review
 from seal.core import DataError, Trajectory
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.api.pools import load_pool
+from seal.api import load_pool
 from seal.core import UsageError
 
 

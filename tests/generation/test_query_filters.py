@@ -7,18 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_pools import seed_of, tool_of
 
-from seal.benchmarks.toolscan.query_generation.calls import is_empty
-from seal.benchmarks.toolscan.query_generation.filters import paraphrase_fault
-from seal.benchmarks.toolscan.query_generation.review import escaped, unescaped
-from seal.benchmarks.toolscan.query_generation.texts import (
+from seal.benchmarks.toolscan import (
     Likenesses,
     Vocabulary,
+    escaped,
+    is_empty,
     likeness,
+    paraphrase_fault,
     shingles,
     told,
+    unescaped,
 )
-from seal.core.spoken import days, read
-from seal.core.stated import Sense, states
+from seal.core import Sense, days, read, states
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)
 TEXTS = WORDS.map(" ".join)

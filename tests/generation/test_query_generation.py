@@ -13,10 +13,9 @@ import pytest
 from query_pools import radio, write_pool
 
 import seal
-from seal.api.pools import load_pool
-from seal.benchmarks.toolscan.query_generation.candidates import KINDS
-from seal.core import CodeRefusedError, DataError, UnknownNameError, UsageError
-from seal.core.records import write_records
+from seal.api import load_pool
+from seal.benchmarks.toolscan import KINDS
+from seal.core import CodeRefusedError, DataError, UnknownNameError, UsageError, write_records
 
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")
 

@@ -10,9 +10,8 @@ from query_pools import write_pool
 from servers import Answer, ModelServer, Received, failure, text
 
 import seal
-from seal.api.pools import load_pool
-from seal.benchmarks.toolscan.query_generation.candidates import KINDS, Candidate, Unusable
-from seal.benchmarks.toolscan.query_generation.writers import read_candidates
+from seal.api import load_pool
+from seal.benchmarks.toolscan import KINDS, Candidate, Unusable, read_candidates
 from seal.core import ModelError
 
 CALL = {

@@ -8,7 +8,7 @@ import pytest
 from query_pools import write_pool
 
 import seal
-from seal.api.pools import load_pool
+from seal.api import load_pool
 from seal.core import DataError
 
 

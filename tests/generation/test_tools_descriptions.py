@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
+from seal.benchmarks.toolscan import Description, read_descriptions
 from seal.core import DataError, SealError, UsageError
 
 TEXT = """\

@@ -16,8 +16,7 @@ from servers import Answer, ModelServer, Received, failure, text
 
 from seal import generate
 from seal.cli import main
-from seal.core import Completion, Request, Tool
-from seal.core.folders import Lock
+from seal.core import Completion, Lock, Request, Tool
 from seal.pools import import_benchmark, load_pool
 from seal.pools.lint import lint
 

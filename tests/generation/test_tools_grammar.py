@@ -9,18 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
-from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
-from seal.benchmarks.toolscan.tool_generation.grammar.writer import (
+from seal.benchmarks.toolscan import (
+    Description,
     example,
+    faults,
     load_bank,
     make_schema,
     read,
+    read_draft,
     singular,
 )
-from seal.benchmarks.toolscan.tool_generation.rules import Draft, faults, read_draft
-from seal.core.schemas import schema_validator
-from seal.simulator_cache.template import Template
+from seal.benchmarks.toolscan.tool_generation.descriptions import NAME
+from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
+from seal.benchmarks.toolscan.tool_generation.rules import Draft
+from seal.core import schema_validator
+from seal.simulator_cache import Template
 
 ACTIONS = load_bank().actions
 

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolscan.tool_generation.constraints import disagreements, stated, worded
-from seal.benchmarks.toolscan.tool_generation.descriptions import Description
-from seal.benchmarks.toolscan.tool_generation.rules import (
-    Draft,
-    Fault,
+from seal.benchmarks.toolscan import (
+    Description,
+    disagreements,
     faults,
     is_pattern,
     read_draft,
+    stated,
+    worded,
 )
+from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault
 
 ASKED = Description("Search hotels in a city.", "search_hotels")
 CITY = {"type": "string", "description": "City or town."}

@@ -12,12 +12,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from seal.core import Completion, Request, ToolCall, UsageError
-from seal.core.canonical import derive_seed
-from seal.core.formats import form_of
-from seal.models.random_calls import random_value
+from seal.core import Completion, Request, ToolCall, UsageError, derive_seed, form_of
+from seal.models import random_value
+from seal.runs import RunSettings
 from seal.runs.run import run
-from seal.runs.settings import RunSettings
 
 SAMPLES = ("sample", "toolsandbox-sample", "mmtb-sample", "toolscan-sample", "dialogtool-sample")
 _TEXTS = (

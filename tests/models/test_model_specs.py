@@ -22,7 +22,7 @@ from seal.models import (
     model_identity,
     shown_at,
 )
-from seal.runs.settings import RunSettings
+from seal.runs import RunSettings
 
 LOCAL = "http://localhost:8000/v1"
 KEY = "sk-" + "a" * 24

@@ -14,13 +14,12 @@ from seal.core import (
     Request,
     RequestError,
     SealError,
+    Store,
     Tool,
     ToolCall,
     Usage,
 )
-from seal.core.store import Store
-from seal.models import build_model, model_identity
-from seal.models.kept_answers import CachedModel
+from seal.models import CachedModel, build_model, model_identity
 
 WEATHER = Tool(
     "demo/weather/now",

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from seal.core import Message, Request, Tool
-from seal.models import build_model
-from seal.models.fill import fill, spans
+from seal.models import build_model, spans
+from seal.models.fill import fill
 
 
 def schema(required=(), **properties):

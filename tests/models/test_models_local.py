@@ -14,29 +14,32 @@ from servers import Answer, ModelServer, nothing, text
 
 import seal
 from seal.core import (
+    PACKED,
     DataError,
     InfrastructureError,
     Message,
     OverdueError,
+    Packed,
+    PackedFile,
     Request,
     SealError,
     Tool,
     ToolCall,
     UnknownNameError,
     UsageError,
+    fetch,
 )
 from seal.core.deadlines import within
-from seal.core.packed_files import PACKED, Packed, PackedFile, fetch
 from seal.models import (
     ModelSettings,
+    Weights,
     build_model,
     llama_server,
     local_model,
     model_identity,
 )
-from seal.models.local_model import Weights
-from seal.runs.spending.prices import FREE, Prices
-from seal.simulator_cache.llm import LLM
+from seal.runs import FREE, Prices
+from seal.simulator_cache import LLM
 
 CONTENT = b"GGUF and more"
 

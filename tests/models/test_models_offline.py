@@ -24,11 +24,21 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.models import ModelSettings, build_model, is_cached, model_identity, open_model
-from seal.models.human import Human
-from seal.models.known_answers import RecordedModel, ScriptedModel
-from seal.models.random_calls import random_value
-from seal.models.tokens import count_by_bytes, estimate_usage, table_is_at_hand, token_counter
+from seal.models import (
+    Human,
+    ModelSettings,
+    RecordedModel,
+    ScriptedModel,
+    build_model,
+    estimate_usage,
+    is_cached,
+    model_identity,
+    open_model,
+    random_value,
+    table_is_at_hand,
+    token_counter,
+)
+from seal.models.tokens import count_by_bytes
 
 TOOL = Tool("d/w/now", "weather", "Weather", {"type": "object", "properties": {"city": {}}})
 ASK = Request((Message("user", "Weather?"),), (TOOL,), "execution_manager")

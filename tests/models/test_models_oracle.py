@@ -2,10 +2,23 @@ import json
 
 import pytest
 
-from seal.core import Goal, Message, Milestone, Plan, Request, Step, Task, Tool, ToolCall
-from seal.core.conditions import Argument, Asked, Called, Condition, Replied
-from seal.models import build_model, open_model
-from seal.models.scene import find_scene
+from seal.core import (
+    Argument,
+    Asked,
+    Called,
+    Condition,
+    Goal,
+    Message,
+    Milestone,
+    Plan,
+    Replied,
+    Request,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+)
+from seal.models import build_model, find_scene, open_model
 
 GEO = Tool("demo/geo/locate", "locate_place")
 RAIN = Tool("demo/rain/when", "rain_at")

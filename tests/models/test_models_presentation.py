@@ -6,9 +6,15 @@ import pytest
 from servers import text
 
 from seal.core import Completion, Message, OptionError, Request, Tool, ToolCall
-from seal.models import ModelSettings, build_model
-from seal.models.known_answers import ScriptedModel
-from seal.models.presentation import Example, Exchange, Presentation, presented
+from seal.models import (
+    Example,
+    Exchange,
+    ModelSettings,
+    Presentation,
+    ScriptedModel,
+    build_model,
+    presented,
+)
 
 WEATHER = Tool(
     "demo/weather",

@@ -8,9 +8,8 @@ from strict_servers import RULES, Strict
 
 from seal.api import models
 from seal.core import ModelError, UsageError
-from seal.models import ModelSettings, build_model
-from seal.models.probe import best, probe, saved
-from seal.models.profiles import family_of, find_profile
+from seal.models import ModelSettings, best, build_model, family_of, find_profile, saved
+from seal.models.probe import probe
 
 KNOWN = "17.4 degrees, measured by QUILL-83."
 

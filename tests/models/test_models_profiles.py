@@ -15,20 +15,24 @@ from seal.core import (
     Message,
     ModelError,
     Request,
+    Store,
     Tool,
     ToolCall,
     UnknownNameError,
 )
-from seal.core.store import Store
-from seal.evaluation.llm_judge import LLMJudge
-from seal.models import ModelSettings, build_model, model_identity
-from seal.models.kept_answers import CachedModel
-from seal.models.normal_form import NOT_RUN, changes, normalised
-from seal.models.profiles import (
+from seal.evaluation import LLMJudge
+from seal.models import (
+    NOT_RUN,
+    CachedModel,
+    ModelSettings,
     Profile,
     after_refusal,
+    build_model,
+    changes,
     family_of,
     find_profile,
+    model_identity,
+    normalised,
     read_profile,
     save,
     saved_at,

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import FIND_TOOLS, Message, OptionError, Request, Tool, ToolCall, UnknownNameError
-from seal.core.validation import CallValidator
-from seal.models import ModelSettings, build_model
-from seal.models.lexical_calls import Lexical, is_told, slipped
+from seal.core import (
+    FIND_TOOLS,
+    CallValidator,
+    Message,
+    OptionError,
+    Request,
+    Tool,
+    ToolCall,
+    UnknownNameError,
+)
+from seal.models import Lexical, ModelSettings, build_model, is_told, slipped
 
 SCHEMA = {
     "type": "object",

@@ -12,8 +12,7 @@ from servers import failure, text
 
 from seal.core import Message, ModelError, OverdueError, Request, RequestError
 from seal.core.deadlines import within
-from seal.models import ModelSettings, build_model, model_identity
-from seal.models.kept_answers import encode_completion
+from seal.models import ModelSettings, build_model, encode_completion, model_identity
 
 ASK = Request((Message("user", "Weather?"),), max_tokens=9)
 USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}

@@ -8,15 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_life_tasks import FIND, creation
 
-from seal.benchmarks.dialogtool.players.offline import create, create_knowingly
-from seal.benchmarks.dialogtool.players.requests import next_act
-from seal.benchmarks.dialogtool.players.slots import told
-from seal.benchmarks.dialogtool.players.speech import in_words, restyled
-from seal.benchmarks.dialogtool.roles.assistants import creation_messages
-from seal.benchmarks.dialogtool.roles.team import checked_roles, shipped_roles
-from seal.benchmarks.dialogtool.tool_life import ACTS, Lesson, read_act, read_lesson, write_act
+from seal.benchmarks.dialogtool import (
+    Lesson,
+    checked_roles,
+    create,
+    create_knowingly,
+    creation_messages,
+    in_words,
+    next_act,
+    read_act,
+    read_lesson,
+    restyled,
+    shipped_roles,
+    told,
+    write_act,
+)
+from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core import DataError, Message, Request, ToolCall
-from seal.sandbox.functions import example_of
+from seal.sandbox import example_of
 
 
 def heard(*texts: str) -> list[Message]:

@@ -16,8 +16,7 @@ from small_pools import play, weather_task, write_pool
 
 import seal
 from seal.core import OutageError
-from seal.models import build_model
-from seal.models.settings import ModelSettings
+from seal.models import ModelSettings, build_model
 
 THOUGHT = "The user asks for it."
 SAID = "It is sunny in Rome."

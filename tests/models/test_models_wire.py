@@ -3,12 +3,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Tool
-from seal.core.formats.forms import parse_object
-from seal.core.function_calls import parse_call, wire_names
-from seal.models import ModelSettings
-from seal.models.openai_chat import OpenAIModel
-from seal.models.wire import wire_tools
+from seal.core import Tool, parse_call, parse_object, wire_names
+from seal.models import ModelSettings, OpenAIModel, wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

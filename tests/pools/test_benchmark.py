@@ -12,10 +12,9 @@ import pytest
 from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
-from seal.api.pools import count
-from seal.core import Goal, Task, Tool, UsageError
-from seal.core.records import write_records
-from seal.environments.world import Worlds, toolbox
+from seal.api import count
+from seal.core import Goal, Task, Tool, UsageError, write_records
+from seal.environments import Worlds, toolbox
 
 
 def polite(task, trajectory):

@@ -6,12 +6,12 @@ import pytest
 from shops import shop
 
 import seal
-from seal.agents.teams import DIRECT, Team
+from seal.agents import DIRECT, Team
 from seal.core import Completion, Message, Reply, Score, UnknownNameError, UsageError
 from seal.evaluation.attribution.evidence import Cause
-from seal.experiments.ablation.conditions import Variation, ablation_named
+from seal.experiments import Variation, ablation_named
 from seal.pools import REGISTRY
-from seal.report.run_results import breakdowns
+from seal.report import breakdowns
 
 
 class Clerk:

@@ -10,10 +10,9 @@ from shops import CANCEL, count_orders, get_order, shop
 from tiny_models import write_static
 
 import seal
-from seal.api.pools import load_pool
-from seal.core import Goal, Milestone, Plan, Task, UnknownNameError, UsageError
-from seal.core.conditions import StateHas
-from seal.environments.world import World, Worlds, toolbox
+from seal.api import load_pool
+from seal.core import Goal, Milestone, Plan, StateHas, Task, UnknownNameError, UsageError
+from seal.environments import World, Worlds, toolbox
 
 
 class Remark:

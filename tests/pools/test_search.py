@@ -7,8 +7,7 @@ import pytest
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.pools import StoredPool
-from seal.pools.lookup import reader_of
+from seal.pools import StoredPool, reader_of
 
 
 def tool(name: str, description: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from report_runs import Writer, chat, failed_chat, metric, task, verdict
 
 from seal.core import Score
-from seal.runs.run_folder import RunFolder
+from seal.runs import RunFolder
 
 
 @pytest.fixture

@@ -6,11 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import (
+    MESSAGE,
+    AllOf,
+    Column,
     Execution,
     Goal,
     Milestone,
     Plan,
     Score,
+    StateHas,
+    StateUnchanged,
     Step,
     Stop,
     Task,
@@ -18,8 +23,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.core.conditions import MESSAGE, AllOf, Column, StateHas, StateUnchanged
-from seal.evaluation.milestones.metrics import Milestones
+from seal.evaluation import Milestones
 
 USER, AGENT, EXECUTOR = "user_simulator", "orchestrator", "executor"
 ANN = {"id": "p-1", "name": "Ann", "phone": "+1"}

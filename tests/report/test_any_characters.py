@@ -23,6 +23,8 @@ from rich.console import Console
 import seal
 from seal.cli import main
 from seal.core import (
+    Argument,
+    Called,
     Completion,
     Execution,
     Goal,
@@ -38,17 +40,14 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
+    well_formed,
+    write_records,
 )
-from seal.core.conditions import Argument, Called
-from seal.core.plain import well_formed
-from seal.core.records import write_records
-from seal.experiments.comparison.study import CompareSettings
-from seal.report.chat_views import view
-from seal.report.comparison_results import compare
-from seal.report.explanation import MARKDOWN, explain, write_markdown
-from seal.report.html import Pieces, data_block, write_report
-from seal.report.printable import escaped_json, printable
-from seal.runs.run_folder import RunFolder
+from seal.experiments import CompareSettings
+from seal.report import Pieces, compare, data_block, escaped_json, explain, view, write_report
+from seal.report.explanation import MARKDOWN, write_markdown
+from seal.report.printable import printable
+from seal.runs import RunFolder
 
 PLANTED = {
     "C1": "don\x92t",

@@ -6,11 +6,9 @@ import pytest
 from report_runs import Writer, chat, metric, task
 from rich.console import Console
 
-from seal.report.breakdown import breakdown, breakdown_tables
-from seal.report.chat_views import view
-from seal.report.html import write_report
-from seal.report.lanes import lanes_of
-from seal.runs.run_folder import RunFolder
+from seal.report import breakdown_tables, lanes_of, view, write_report
+from seal.report.breakdown import breakdown
+from seal.runs import RunFolder
 
 SIMILARITY = {
     "wifi_off": 0.4,

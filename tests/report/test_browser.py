@@ -11,12 +11,20 @@ from browser import Browser
 from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
-from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
-from seal.core.conditions import AllOf, StateHas, StateUnchanged
-from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.report.html import write_report
-from seal.report.pages import task_link
+from seal.core import (
+    AllOf,
+    Goal,
+    Milestone,
+    Plan,
+    Score,
+    StateHas,
+    StateUnchanged,
+    Step,
+    ToolCall,
+    ToolResult,
+)
+from seal.evaluation import PATTERNS, ErrorPatterns
+from seal.report import task_link, write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -10,15 +10,21 @@ from pathlib import Path
 import pytest
 from report_runs import chat, metric, task, verdict
 
-from seal.core import DataError, Score, Step, UsageError
-from seal.core.records import write_records
-from seal.experiments.comparison.study import CompareSettings
-from seal.experiments.win_rates import PreferenceSettings
-from seal.report.comparison_results import compare, comparison_tables, write_markdown
-from seal.report.grids import Grid
-from seal.report.html import write_report
-from seal.report.markup import escape_latex, escape_markdown, latex, markdown
-from seal.report.partings import Parting, partings
+from seal.core import DataError, Score, Step, UsageError, write_records
+from seal.experiments import CompareSettings, PreferenceSettings
+from seal.report import (
+    Grid,
+    Parting,
+    compare,
+    comparison_tables,
+    escape_latex,
+    escape_markdown,
+    latex,
+    markdown,
+    write_report,
+)
+from seal.report.comparison_results import write_markdown
+from seal.report.partings import partings
 
 HOSTILE = (
     "<script>document.title='owned'</script>",

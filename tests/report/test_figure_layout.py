@@ -10,10 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from seal.report.figure_layout import STYLE
-from seal.report.figures import line_look
-from seal.report.retrieval_results import retrieval_figures
-from seal.report.sweep_results import sweep_figures
+from seal.report import STYLE, line_look, retrieval_figures, sweep_figures
 
 KS = (1, 5, 10)
 LONG = "dense,model=somebody/some-embedder-{},template=package.of.templates:name_and_description"

@@ -13,14 +13,23 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from report_runs import blocks, chat, metric, rows_of, task, texts_of, verdict
 
-from seal.core import DataError, UsageError
-from seal.core.plain import json_text
-from seal.report.annotations import Annotations
-from seal.report.html import Pieces, data_block, write_report
-from seal.report.lanes import lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, task_link
-from seal.report.pieces import CUT, chat_pieces
-from seal.report.sections import SECTIONS, ceiling_section, shortfalls
+from seal.core import DataError, UsageError, json_text
+from seal.report import (
+    CUT,
+    SECTIONS,
+    Annotations,
+    Bar,
+    BarGroup,
+    Pieces,
+    bar_chart,
+    ceiling_section,
+    chat_pieces,
+    data_block,
+    lanes_of,
+    shortfalls,
+    task_link,
+    write_report,
+)
 
 
 def page(runs, tmp_path, **options):

@@ -12,14 +12,25 @@ from rich.console import Console
 
 import seal
 from seal.core import DataError, UsageError
-from seal.pools.published import PublishedTable
-from seal.report.figures import picture_of
-from seal.report.grids import Grid, InParts, parts_of
-from seal.report.lanes import Lane, lanes_of
-from seal.report.paper import Measured, PaperTable, filled, measured_lanes, section, tables_of
-from seal.report.paper_forms import document, figure_of
-from seal.report.seal_paper import of_sweep
-from seal.runs.run_folder import RunFolder
+from seal.pools import PublishedTable
+from seal.report import (
+    Grid,
+    InParts,
+    Lane,
+    Measured,
+    PaperTable,
+    document,
+    figure_of,
+    filled,
+    lanes_of,
+    measured_lanes,
+    of_sweep,
+    parts_of,
+    picture_of,
+    tables_of,
+)
+from seal.report.paper import section
+from seal.runs import RunFolder
 
 MAIN = PublishedTable(
     "Honesty & more",

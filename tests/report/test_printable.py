@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.report.printable import one_line, printable
+from seal.report import one_line
+from seal.report.printable import printable
 
 
 def test_escape_sequences_become_visible():

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 import seal
-from seal.benchmarks.dialogtool.report.dialogue import (
+from seal.benchmarks.dialogtool import (
     DialogueSection,
     api_rows,
     counted,
@@ -15,10 +15,9 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     dialogue_tables,
 )
 from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
-from seal.evaluation.statistics import Summariser, groups_of
-from seal.report.html import write_report
-from seal.report.lanes import lanes_of
-from seal.runs.run_folder import RunFolder
+from seal.evaluation import Summariser, groups_of
+from seal.report import lanes_of, write_report
+from seal.runs import RunFolder
 
 FIND, BOOK = "Restaurants: findrestaurants", "<b>Eve & Co</b>: buyeventtickets"
 TOOL = Tool(
@@ -77,7 +76,7 @@ def dialogues(make_run):
         for score in SCORES:
             summariser.add(score)
         run = make_run(name, TASKS, [], SCORES, summariser.metrics(), model)
-        from seal.core.records import write_records
+        from seal.core import write_records
 
         write_records(run.path / "tools.jsonl", [TOOL])
         system = {"model": model, "arranged": {"apps": apps}}

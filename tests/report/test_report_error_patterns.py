@@ -14,26 +14,25 @@ from rich.console import Console
 
 import seal
 from seal.core import Goal, Score, Task, Tool, UsageError
-from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.error_patterns.metrics import PATTERNS
-from seal.report.annotations import Mark, annotate
-from seal.report.chat_views import view
-from seal.report.error_patterns import (
-    COLUMNS,
-    LINKED,
+from seal.evaluation import PATTERNS, ErrorPatterns
+from seal.report import (
+    SECTIONS,
+    annotate,
+    default_sections,
     environment_of,
+    environment_patterns,
     environments,
+    lanes_of,
     pattern_run,
     pattern_table,
+    render_transcript,
+    view,
+    write_report,
 )
-from seal.report.html import write_report
-from seal.report.lanes import lanes_of
-from seal.report.run_results import environment_patterns
-from seal.report.sections import SECTIONS, default_sections
-from seal.report.transcript import render_transcript
+from seal.report.annotations import Mark
+from seal.report.error_patterns import COLUMNS, LINKED
+from seal.runs import RunFolder, RunSettings
 from seal.runs.run import run
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import task
 
-from seal.core import DataError, Score, Task
-from seal.core.records import decode, encode, write_records
-from seal.report.chat_records import scores_so_far
-from seal.runs.lines import RecordLookup, ScoreLines
+from seal.core import DataError, Score, Task, decode, encode, write_records
+from seal.report import scores_so_far
+from seal.runs import RecordLookup, ScoreLines
 
 
 def by_group(path):

@@ -7,17 +7,38 @@ import pytest
 from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
 from report_runs import blocks, chat, failed_chat, metric, task, texts_of
 
-from seal.core import Goal, Milestone, Plan, Score, Step
-from seal.core.conditions import Argument, Asked, Called, Column, DependsOn, StateHas, Told
-from seal.evaluation.judges.measures import PassRate
-from seal.report.annotations import Mark, annotate
-from seal.report.chat_records import outcome_label
-from seal.report.chat_views import Follower
-from seal.report.gold import describe, gold_lines
-from seal.report.html import write_report
-from seal.report.milestones import fault_text, goal_outcomes, times, world_changes
-from seal.report.pieces import CUT_CELL, ROWS, chat_pieces
-from seal.report.transcript import render_transcript
+from seal.core import (
+    Argument,
+    Asked,
+    Called,
+    Column,
+    DependsOn,
+    Goal,
+    Milestone,
+    Plan,
+    Score,
+    StateHas,
+    Step,
+    Told,
+)
+from seal.evaluation import PassRate
+from seal.report import (
+    CUT_CELL,
+    ROWS,
+    Follower,
+    annotate,
+    chat_pieces,
+    describe,
+    fault_text,
+    goal_outcomes,
+    gold_lines,
+    outcome_label,
+    render_transcript,
+    times,
+    world_changes,
+    write_report,
+)
+from seal.report.annotations import Mark
 
 TASK = phone_task()
 

@@ -8,22 +8,20 @@ import pytest
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
 from rich.console import Console
 
-from seal.core import Goal, Milestone, Plan, Score, Task
-from seal.core.conditions import Called
-from seal.pools import import_benchmark
-from seal.pools.counts import count_missions
-from seal.report.html import write_report
-from seal.report.missions import (
+from seal.core import Called, Goal, Milestone, Plan, Score, Task
+from seal.pools import count_missions, import_benchmark
+from seal.report import (
     Mission,
+    RunTable,
+    Share,
     mission_breakdown,
     mission_tables,
     missions_of,
     pyramid,
+    write_report,
 )
-from seal.report.run_tables import RunTable, Share
+from seal.runs import RunFolder, RunSettings
 from seal.runs.run import run
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
 
 
 def score(task: str, goal: int, value: float | None, **details: Any) -> Score:

@@ -4,9 +4,18 @@ import pytest
 from rich.console import Console
 
 from seal.core import DataError
-from seal.report.grids import Estimate, Grid, drawn, number
-from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
-from seal.report.run_results import summary_notes
+from seal.report import (
+    Estimate,
+    Grid,
+    all_metrics,
+    drawn,
+    main_metrics,
+    number,
+    rare_metrics,
+    summary_notes,
+    summary_rows,
+    summary_table,
+)
 
 
 def printed(table, width=100):

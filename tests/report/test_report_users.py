@@ -5,9 +5,8 @@ from io import StringIO
 from report_runs import metric, task
 from rich.console import Console
 
-from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.report.lanes import lanes_of
-from seal.report.users import user_rows, user_tables
+from seal.evaluation import HALLUCINATION, INSTRUCTION
+from seal.report import lanes_of, user_rows, user_tables
 
 RATES = {HALLUCINATION: metric(0.25, 4), INSTRUCTION: metric(0.5, 4)}
 

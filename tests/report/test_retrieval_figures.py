@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.api.objects.documents import Retrieval
+from seal.api import Retrieval
 from seal.core import MissingExtraError
-from seal.report import frames
-from seal.report.experiment import write_tables_and_figures
-from seal.report.figures import save
-from seal.report.retrieval_results import retrieval_figures
+from seal.report import frames, retrieval_figures, save, write_tables_and_figures
 
 
 @pytest.fixture(scope="module")

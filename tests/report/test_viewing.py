@@ -6,10 +6,8 @@ import pytest
 from report_runs import chat, failed_chat, live_line, task, verdict
 from rich.console import Console
 
-from seal.core import DataError, UnknownNameError, UsageError
-from seal.core.folders import Lock
-from seal.core.records import encode, to_plain, write_records
-from seal.report.chat_views import Follower, find_task, view
+from seal.core import DataError, Lock, UnknownNameError, UsageError, encode, to_plain, write_records
+from seal.report import Follower, find_task, view
 
 
 def seen(run, *arguments, **options):

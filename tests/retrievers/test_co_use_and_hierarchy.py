@@ -2,8 +2,7 @@
 
 import pytest
 
-from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool
-from seal.core.records import write_records
+from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool, write_records
 from seal.retrievers import RetrieverSpec, build_retriever, models_of, rank, reads_gold
 
 TRIP = (

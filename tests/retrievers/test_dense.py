@@ -15,12 +15,17 @@ from seal.core import (
     SealError,
     Tool,
     UsageError,
+    fetch,
 )
-from seal.core.packed_files import fetch
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.embedders import DEFAULT_MODEL
-from seal.retrievers.index_kinds import Sq8
-from seal.retrievers.vector_index import FORMAT, VectorIndex, write_index
+from seal.retrievers import (
+    DEFAULT_MODEL,
+    FORMAT,
+    Sq8,
+    VectorIndex,
+    build_retriever,
+    rank,
+    write_index,
+)
 
 
 def files(folder, pattern="*.index"):

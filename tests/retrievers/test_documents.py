@@ -3,7 +3,8 @@ import json
 import pytest
 
 from seal.core import Tool, UnknownNameError, UsageError
-from seal.retrievers.documents import DOCUMENT_LIMIT, TEMPLATES, documents, names, shortened
+from seal.retrievers import DOCUMENT_LIMIT, TEMPLATES, names
+from seal.retrievers.documents import documents, shortened
 
 TOOL = Tool(
     "toy/weather/air_quality#0a1b2c3d",

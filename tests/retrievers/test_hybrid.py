@@ -5,12 +5,16 @@ import pytest
 from scipy.sparse import random as random_sparse
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
-from seal.retrievers import REGISTRY, build_retriever, rank
-from seal.retrievers.around import SentenceWise
-from seal.retrievers.dense import Dense
-from seal.retrievers.hybrid import RankFusion
-from seal.retrievers.joint_space import sparse_projection
-from seal.retrievers.sparse_rows import SparseRows
+from seal.retrievers import (
+    REGISTRY,
+    Dense,
+    RankFusion,
+    SentenceWise,
+    SparseRows,
+    build_retriever,
+    rank,
+    sparse_projection,
+)
 
 PAIRS = ["tfidf+dense", "dense+bm25", "bm25+tfidf", "dense+dense"]
 NOUNS = [

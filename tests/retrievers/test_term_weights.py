@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
-from seal.retrievers.lexical import WORD, TermWeights, english_stop_words, pieces, words
+from seal.retrievers import WORD, TermWeights, english_stop_words, pieces, words
 
 OPTIONS = {
     "words": {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": WORD},

@@ -3,8 +3,7 @@
 import pytest
 
 from seal.core import OptionError, Pool, Query, Tool
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.around import schema_tokens
+from seal.retrievers import build_retriever, rank, schema_tokens
 
 TOOLS = tuple(Tool(f"b/t/{n}", f"tool_{n}", "weather " * n) for n in range(1, 30))
 QUERIES = [Query("weather tool"), Query("tool 7")]

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from seal.core import DataError, UsageError
-from seal.runs.identity import check_folder
-from seal.runs.lines import LineTail
-from seal.runs.run_folder import RunFolder
+from seal.runs import LineTail, RunFolder, check_folder
 
 
 @pytest.mark.parametrize("name", ["run.json", "summary.json"])

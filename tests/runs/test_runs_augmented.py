@@ -6,10 +6,9 @@ import pytest
 from small_pools import WEATHER, play, write_pool
 
 from seal.core import Execution, Response, Tool, ToolCall
-from seal.models.known_answers import ScriptedModel
-from seal.pools import load_pool
-from seal.pools.augmentation import augment_stored, parse_augmentations
-from seal.runs.other_calls import Unscrambled
+from seal.models import ScriptedModel
+from seal.pools import augment_stored, load_pool, parse_augmentations
+from seal.runs import Unscrambled
 
 
 @pytest.fixture

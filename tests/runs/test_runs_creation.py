@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import Goal, MissingExtraError, Task, Tool, UnknownNameError
-from seal.core.records import write_records
+from seal.core import Goal, MissingExtraError, Task, Tool, UnknownNameError, write_records
 
 TOOL = Tool(
     "dialogtool/Food_1/Find",

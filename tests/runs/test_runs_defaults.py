@@ -8,15 +8,11 @@ import pytest
 from small_pools import write_pool
 
 import seal
-from seal.api.pools import load_pool
+from seal.api import load_pool
 from seal.core import UsageError
-from seal.pools.lookup import known_benchmark
-from seal.pools.pool import StoredPool
-from seal.report.run_results import summary_notes
-from seal.runs.baselines import baselines_of
-from seal.runs.play import completed
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings, changed
+from seal.pools import StoredPool, known_benchmark
+from seal.report import summary_notes
+from seal.runs import RunFolder, RunSettings, baselines_of, changed, completed
 
 
 @pytest.fixture

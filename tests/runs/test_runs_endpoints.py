@@ -15,13 +15,9 @@ from small_pools import by_server, many, play, weather_goal, weather_task, write
 import seal
 from seal.cli import main
 from seal.core import SealError
-from seal.models.openai_chat import OUTPUT_CAP
-from seal.runs.journal import spending_of
-from seal.runs.rescore import ScoreSettings, rescore
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
-from seal.runs.spending.plan import plan
-from seal.runs.spending.prices import Prices
+from seal.models import OUTPUT_CAP
+from seal.runs import Prices, RunFolder, RunSettings, ScoreSettings, plan, spending_of
+from seal.runs.rescore import rescore
 
 Start = Callable[..., ModelServer]
 

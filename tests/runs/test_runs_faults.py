@@ -18,9 +18,9 @@ from small_pools import by_server, contents, many, play, weather_task, write_poo
 
 import seal
 from seal.core import OutageError, UsageError
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs import RunSettings, ScoreSettings
+from seal.runs.rescore import rescore
 from seal.runs.run import run as play_run
-from seal.runs.settings import RunSettings
 
 
 @pytest.fixture(autouse=True)

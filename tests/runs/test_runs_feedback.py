@@ -8,19 +8,20 @@ import pytest
 import seal
 from seal.core import (
     CacheMissError,
+    CallValidator,
+    Environment,
     Execution,
     Reply,
     Tables,
+    Timed,
     Tool,
     ToolCall,
     ToolResult,
     UnknownNameError,
+    Validated,
+    form_of,
 )
-from seal.core.environment import Environment, Timed, Validated
-from seal.core.formats import form_of
-from seal.core.validation import CallValidator
-from seal.runs.feedback import FeedbackSwitch
-from seal.runs.settings import RunSettings
+from seal.runs import FeedbackSwitch, RunSettings
 
 WEATHER = Tool(
     "demo/weather",

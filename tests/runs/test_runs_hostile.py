@@ -31,11 +31,11 @@ from seal.core import (
     Task,
     Tool,
     ToolCall,
+    write_records,
 )
-from seal.core.records import write_records
-from seal.models.known_answers import ScriptedModel
-from seal.report.html import write_report
-from seal.runs.run import RunResult
+from seal.models import ScriptedModel
+from seal.report import write_report
+from seal.runs import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
 KEY = "sk-zebra-7391-do-not-show"

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from small_pools import Weatherman, contents, many, play, write_pool
 
-from seal.agents.roles import Checker
-from seal.core import Task, UsageError
-from seal.core.records import write_records
-from seal.core.specs import name_of
-from seal.runs.identity import check_resumable, warnings_of
+from seal.agents import Checker
+from seal.core import Task, UsageError, name_of, write_records
+from seal.runs import check_resumable, warnings_of
 
 
 class Planner:

@@ -10,13 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.core import DataError, Stop, Trajectory, UsageError
-from seal.core.folders import Lock, is_held
-from seal.core.records import encode, read_records
-from seal.runs.file_index import FileIndex, write_index
-from seal.runs.journal import Journal, Timings, spending_of
-from seal.runs.spending.ledger import Spent
-from seal.runs.workers import Outcome
+from seal.core import DataError, Lock, Stop, Trajectory, UsageError, encode, is_held, read_records
+from seal.runs import FileIndex, Journal, Outcome, Spent, Timings, spending_of, write_index
 
 
 def played(task_id: str, trial: int = 0, reason: str = "done", answer: str = "yes") -> Trajectory:

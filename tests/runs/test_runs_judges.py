@@ -9,13 +9,12 @@ from servers import failure, text
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
-from seal.benchmarks.toolbench.verdicts import read_preferences, read_verdicts
+from seal.benchmarks.toolbench import read_preferences, read_verdicts
 from seal.core import DataError, OutageError, UsageError
-from seal.experiments.judge_audit import audit_run
-from seal.experiments.win_rates import PreferenceSettings, win_rate
-from seal.report.judging import judging_notes
-from seal.runs.rescore import ScoreSettings, rescore
-from seal.runs.run_folder import RunFolder
+from seal.experiments import PreferenceSettings, audit_run, win_rate
+from seal.report import judging_notes
+from seal.runs import RunFolder, ScoreSettings
+from seal.runs.rescore import rescore
 
 OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
 NAMED = {"max_tries": 1, "first_wait_s": 0.01}

@@ -20,14 +20,9 @@ pytest.importorskip("mcp")
 from mcp import Client, MCPError, StdioServerParameters
 
 import seal
-from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError
-from seal.core.records import read_records
-from seal.environments.world import World, Worlds, toolbox
-from seal.runs.attendance import PATIENT, Patience
-from seal.runs.run import RunResult
-from seal.runs.run_folder import RunFolder
-from seal.runs.serving import serve_http, serve_stdio
-from seal.runs.settings import RunSettings
+from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError, read_records
+from seal.environments import World, Worlds, toolbox
+from seal.runs import PATIENT, Patience, RunFolder, RunResult, RunSettings, serve_http, serve_stdio
 
 Play = Callable[[list[dict[str, Any]]], Awaitable[None]]
 

@@ -24,10 +24,9 @@ from small_pools import play
 import seal
 from seal.core import Completion, Message, Request, ToolCall, Trajectory
 from seal.pools import import_benchmark
-from seal.report.lanes import summary_rows
-from seal.report.run_results import summary_notes
-from seal.runs.rescore import ScoreSettings, rescore
-from seal.runs.run_folder import RunFolder
+from seal.report import summary_notes, summary_rows
+from seal.runs import RunFolder, ScoreSettings
+from seal.runs.rescore import rescore
 
 Pool = Callable[..., Path]
 

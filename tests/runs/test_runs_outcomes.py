@@ -9,9 +9,9 @@ from small_pools import asked_city, by_server, play, weather_goal, weather_task,
 import seal
 from seal.cli import main
 from seal.core import Message, RequestError
-from seal.models.shortened import LEFT_OUT
-from seal.report.run_results import outcome_notes, summary_notes
-from seal.runs.run_folder import RunFolder
+from seal.models import LEFT_OUT
+from seal.report import outcome_notes, summary_notes
+from seal.runs import RunFolder
 
 FULL = answer(
     {

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from small_pools import write_pool
 
-from seal.core import DataError, UnknownNameError, UsageError
-from seal.core.folders import cache_folder
-from seal.pools.lookup import open_pool
-from seal.pools.upstream import pool_names, source_folder
+from seal.core import DataError, UnknownNameError, UsageError, cache_folder
+from seal.pools import open_pool, pool_names, source_folder
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:

@@ -20,8 +20,7 @@ from seal.core import (
     Tool,
 )
 from seal.retrievers import RetrieverSpec, build_retriever
-from seal.runs.ranking import rank_tasks
-from seal.runs.spending.ledger import Meter, Metered
+from seal.runs import Meter, Metered, rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}
 

@@ -8,15 +8,12 @@ from servers import ModelServer, failure, text
 from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
-from seal.core import DataError, UsageError
-from seal.core.folders import Lock
+from seal.core import DataError, Lock, UsageError
 from seal.experiments.export import export
-from seal.pools.pool import StoredPool
-from seal.runs.identity import check_resumable
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.pools import StoredPool
+from seal.runs import RunFolder, RunSettings, ScoreSettings, check_resumable
+from seal.runs.rescore import rescore
 from seal.runs.run import run
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
 
 
 @pytest.fixture

@@ -24,10 +24,9 @@ from small_pools import (
 
 import seal
 from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
-from seal.models.known_answers import ScriptedModel
-from seal.runs.run import Progress, run
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
+from seal.models import ScriptedModel
+from seal.runs import Progress, RunFolder, RunSettings
+from seal.runs.run import run
 
 FILES = {*IDENTICAL, "run.json", "tasks.jsonl", "tools.jsonl", "timings.jsonl", ".lock"}
 

@@ -10,11 +10,10 @@ from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core import Task, Trajectory
-from seal.models.known_answers import ScriptedModel
-from seal.pools import load_pool
-from seal.pools.augmentation import augment_stored, parse_augmentations
-from seal.runs.run import RunResult, run
-from seal.runs.settings import RunSettings
+from seal.models import ScriptedModel
+from seal.pools import augment_stored, load_pool, parse_augmentations
+from seal.runs import RunResult, RunSettings
+from seal.runs.run import run
 
 NAME = SAMPLE.name
 USER = "user_simulator"

@@ -7,11 +7,20 @@ from pathlib import Path
 import pytest
 from small_pools import TOOLS, many, recording
 
-from seal.core import DataError, ModelError, Score, Step, Stop, ToolCall, Trajectory, Usage, Verdict
-from seal.core.records import write_records
-from seal.report.run_results import summary_notes
-from seal.runs.run_folder import RunFolder
-from seal.runs.score import Scorer
+from seal.core import (
+    DataError,
+    ModelError,
+    Score,
+    Step,
+    Stop,
+    ToolCall,
+    Trajectory,
+    Usage,
+    Verdict,
+    write_records,
+)
+from seal.report import summary_notes
+from seal.runs import RunFolder, Scorer
 
 
 @dataclass

@@ -7,8 +7,7 @@ import pytest
 
 import seal
 from seal.core import UsageError
-from seal.runs.cluster import settings_there
-from seal.runs.settings import RunSettings
+from seal.runs import RunSettings, settings_there
 
 KEY = {"api_key": "hunter2"}
 HEADER = {"extra_headers": {"Authorization": "Bearer hunter2"}}

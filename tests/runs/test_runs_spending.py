@@ -19,13 +19,19 @@ from small_pools import by_server, many, play, write_pool
 import seal
 from seal.cli import main
 from seal.core import Completion, DataError, Usage, UsageError
-from seal.runs.journal import spending_of
-from seal.runs.rescore import ScoreSettings, rescore
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
-from seal.runs.spending.ledger import Meter, ledger_record, merged, read_ledger
-from seal.runs.spending.plan import plan
-from seal.runs.spending.prices import Prices
+from seal.runs import (
+    Meter,
+    Prices,
+    RunFolder,
+    RunSettings,
+    ScoreSettings,
+    ledger_record,
+    merged,
+    plan,
+    read_ledger,
+    spending_of,
+)
+from seal.runs.rescore import rescore
 
 Start = Callable[..., ModelServer]
 

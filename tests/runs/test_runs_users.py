@@ -12,11 +12,9 @@ from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
 from seal.core import Completion, Goal, Reply, Task, UsageError
-from seal.report.html import write_report
-from seal.report.lanes import lanes_of
-from seal.report.users import user_rows, user_tables
+from seal.report import lanes_of, user_rows, user_tables, write_report
+from seal.runs import RunSettings
 from seal.runs.rescore import rescore
-from seal.runs.settings import RunSettings
 
 PERSONA = {
     "goal": "Know the weather in Rome.",

@@ -10,17 +10,28 @@ from types import SimpleNamespace
 import pytest
 from small_pools import Weatherman, many, play, weather_task, write_pool
 
-from seal.core import ModelError, NotRecordedError, Stop, Trajectory, UsageError
-from seal.core.records import decode
-from seal.core.servers import Counts
-from seal.core.store import Store
-from seal.models.known_answers import ScriptedModel
-from seal.runs.cast import Cast
-from seal.runs.processes import ProcessWorkers
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import RunSettings
-from seal.runs.spending.ledger import Meter
-from seal.runs.workers import Job, Threads, ThreadWorkers, play_job
+from seal.core import (
+    Counts,
+    ModelError,
+    NotRecordedError,
+    Stop,
+    Store,
+    Trajectory,
+    UsageError,
+    decode,
+)
+from seal.models import ScriptedModel
+from seal.runs import (
+    Cast,
+    Job,
+    Meter,
+    ProcessWorkers,
+    RunFolder,
+    RunSettings,
+    Threads,
+    ThreadWorkers,
+    play_job,
+)
 
 
 class Engine:

@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seal.core import Score
-from seal.core.records import encode_scores
-from seal.runs.run_folder import COLUMNS, LARGE
-from seal.runs.score_table import read_scores, write_columns
+from seal.core import Score, encode_scores
+from seal.runs import COLUMNS, LARGE, read_scores, write_columns
 
 METRICS = ("pass_rate", "call_f1", "turns")
 

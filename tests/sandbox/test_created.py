@@ -7,10 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from seal.core import Tool
-from seal.sandbox import Case, Limits, Outcome
-from seal.sandbox.functions import CreatedTools, Fault
-from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import Row
+from seal.sandbox import Case, CreatedTools, Fault, Limits, MontySandbox, Outcome, Row
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

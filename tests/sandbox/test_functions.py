@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Tool
-from seal.sandbox.functions import (
+from seal.sandbox import (
     code_of,
     columns_of,
     example_of,

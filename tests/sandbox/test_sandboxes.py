@@ -15,19 +15,24 @@ from pathlib import Path
 import pytest
 
 from seal.core import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
-from seal.sandbox import Case, Limits, Outcome, Sandbox, build_sandbox
-from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
-from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import (
-    MOST_MESSAGE,
+from seal.sandbox import (
     MOST_RESULT,
+    BubblewrapSandbox,
+    Case,
+    Limits,
     Module,
+    MontySandbox,
+    Outcome,
+    Sandbox,
     Second,
+    build_sandbox,
     play_cases,
     returned,
     same_rows,
     too_large,
+    why_not,
 )
+from seal.sandbox.outcomes import MOST_MESSAGE
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
 BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"

@@ -7,14 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Tool
-from seal.sandbox import Case, Outcome
-from seal.sandbox.functions import function_name, keywords
-from seal.sandbox.monty import MontySandbox
-from seal.sandbox.written import (
+from seal.sandbox import (
+    Case,
     Filter,
+    MontySandbox,
+    Outcome,
     Recorded,
     Rule,
     fit,
+    function_name,
+    keywords,
     oracle_written,
     rule_written,
     source_of,

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.dialogtool.metrics.creation import play, suite_of
+from seal.benchmarks.dialogtool import play, suite_of
 from seal.core import Task, Tool
 from seal.pools import import_benchmark, load_pool
-from seal.sandbox import build_sandbox
-from seal.sandbox.written import fit, rule_written, source_of
+from seal.sandbox import build_sandbox, fit, rule_written, source_of
 
 FILES = 3
 

@@ -12,6 +12,7 @@ from seal.core import (
     Goal,
     Response,
     Step,
+    Store,
     Task,
     Tool,
     ToolCall,
@@ -19,11 +20,15 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
+    digest_of_entries,
 )
-from seal.core.store import Store, digest_of_entries
-from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
-from seal.simulator_cache.recordings import RecordedAnswers
-from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
+from seal.simulator_cache import (
+    RecordedAnswers,
+    RecordedEnvironments,
+    SimulatedEnvironments,
+    SimulatorSetup,
+    build_simulator,
+)
 
 TOOL = Tool(
     "lab/weather/now",

@@ -10,15 +10,13 @@ from seal.core import (
     Execution,
     ModelError,
     Step,
+    Store,
     Tool,
     ToolCall,
     ToolResult,
     Trajectory,
 )
-from seal.core.store import Store
-from seal.simulator_cache.answer_cache import Cached
-from seal.simulator_cache.llm import LLM
-from seal.simulator_cache.recordings import RecordedAnswers
+from seal.simulator_cache import LLM, Cached, RecordedAnswers
 
 TOOL = Tool("lab/weather/now", "now_for_weather", "Weather of a city.", category="Weather")
 GOOD = '{"error": "", "response": {"temperature": 4}}'

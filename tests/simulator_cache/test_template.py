@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from seal.core import SimulatorError, Tool
-from seal.simulator_cache.shapes import response_schema
-from seal.simulator_cache.template import Template
+from seal.simulator_cache import Template, response_schema
 
 NAMES = st.sampled_from(["id", "city", "price", "createdAt", "x", "items", "Größe", "user name"])
 

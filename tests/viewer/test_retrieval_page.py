@@ -10,9 +10,8 @@ import pytest
 
 import seal
 from seal.core import DataError
-from seal.report.pages import linked
-from seal.viewer.retrieval_page import experiment_page
-from seal.viewer.shelf import Shelf
+from seal.report import linked
+from seal.viewer import Shelf, experiment_page
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report.run_facts import facts_of, runs_below
-from seal.runs.run_folder import RunFolder
+from seal.report import facts_of, runs_below
+from seal.runs import RunFolder
 
 ROLE = {"role": "judge", "model": "openai/gpt-4o", "tokens_in": 1, "tokens_out": 1}
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task, ToolCall, ToolResult, Unrecorded
-from seal.environments.functions import effects
-from seal.environments.world import World, Worlds, WorldSetup, toolbox
+from seal.environments import World, Worlds, WorldSetup, effects, toolbox
 
 START = 1_741_789_800.0
 """2025-03-12T14:30:00Z."""

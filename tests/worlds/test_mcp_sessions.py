@@ -12,8 +12,7 @@ from mcp_servers import behind_address, command, line
 pytest.importorskip("mcp")
 
 from seal.core import DataError, InfrastructureError, UsageError
-from seal.environments.mcp_servers import Server, named_servers, read_servers
-from seal.environments.mcp_sessions import Answer, Session, Sessions
+from seal.environments import Answer, Server, Session, Sessions, named_servers, read_servers
 
 TIMEOUT = 1.5
 """Seconds; a busy machine needs them to start the server."""

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
-from seal.benchmarks.dialogtool.mobile.world import Mobile, Mobiles
+from seal.benchmarks.dialogtool import Mobile, Mobiles
 from seal.core import Goal, Tool, ToolCall, ToolResult
-from seal.environments.world import WorldSetup, build_worlds
-from seal.sandbox.written import rule_written
+from seal.environments import WorldSetup, build_worlds
+from seal.sandbox import rule_written
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from phones import FRIEND, OWNER, REMINDER, START, needs, new_phone
 
-from seal.benchmarks.toolsandbox.phone import TOOL_IDS, TOOLS, tools
+from seal.benchmarks.toolsandbox import TOOL_IDS, TOOLS
+from seal.benchmarks.toolsandbox.phone import tools
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

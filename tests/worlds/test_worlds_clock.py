@@ -3,7 +3,7 @@
 import pytest
 
 from seal.core import DataError, Task
-from seal.environments.chat_world import Clock, clock_of
+from seal.environments import Clock, clock_of
 
 
 def task(clock):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Tool, UsageError
-from seal.environments.functions import NOT_GIVEN, NotGiven, fits, world_tool
-from seal.environments.world import World
+from seal.environments import NOT_GIVEN, NotGiven, World, fits, world_tool
 
 
 def ring(

@@ -14,14 +14,12 @@ from seal.core import (
     OptionError,
     SealError,
     Task,
+    Timed,
     ToolCall,
     UnknownNameError,
     UsageError,
 )
-from seal.core.environment import Timed
-from seal.environments import REGISTRY
-from seal.environments.functions import effects
-from seal.environments.world import Worlds, WorldSetup, build_worlds, toolbox
+from seal.environments import REGISTRY, Worlds, WorldSetup, build_worlds, effects, toolbox
 
 TASK = Task("t", "b", (), world="phones:lamps")
 

@@ -1,6 +1,9 @@
 """APIGen, the data set xlam-function-calling-60k."""
 
+from seal.lazy import give_names
 from seal.pools import Benchmark
+
+give_names(__name__)
 
 APIGEN = Benchmark(
     "apigen",

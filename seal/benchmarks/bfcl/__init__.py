@@ -3,7 +3,10 @@
 from pathlib import Path
 
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
+from seal.lazy import give_names
 from seal.pools import Benchmark
+
+give_names(__name__)
 
 BFCL = Benchmark(
     "bfcl",

@@ -1,6 +1,9 @@
 """LiveMCPBench: tasks for many MCP servers, runs of a frontier model, and who judged them how."""
 
+from seal.lazy import give_names
 from seal.pools import Benchmark
+
+give_names(__name__)
 
 _HERE = "seal.benchmarks.livemcpbench"
 

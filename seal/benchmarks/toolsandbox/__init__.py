@@ -3,7 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+from seal.lazy import give_names
 from seal.pools import Benchmark
+
+give_names(__name__)
 
 _HERE = "seal.benchmarks.toolsandbox"
 

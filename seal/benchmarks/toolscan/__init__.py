@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from seal.lazy import give_names
 from seal.pools import Benchmark
+
+give_names(__name__)
 
 _HERE = "seal.benchmarks.toolscan"
 _PAPER = f"{_HERE}.paper:TABLES"

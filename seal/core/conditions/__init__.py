@@ -10,7 +10,6 @@ What is asked of a world is imported when it is first named: most pools have non
 
 from typing import TYPE_CHECKING
 
-from seal.core.conditions.condition import ELSEWHERE
 from seal.core.conditions.condition import FIRST as FIRST
 from seal.core.conditions.condition import LAST as LAST
 from seal.core.conditions.condition import Condition as Condition
@@ -25,7 +24,7 @@ from seal.core.conditions.messages import Told as Told
 from seal.core.conditions.messages import message_row as message_row
 from seal.core.conditions.messages import parts as parts
 from seal.core.conditions.messages import party as party
-from seal.lazy import loader
+from seal.lazy import give_names
 
 if TYPE_CHECKING:
     from seal.core.conditions.cells import Column as Column
@@ -38,4 +37,4 @@ if TYPE_CHECKING:
     from seal.core.conditions.state import StateUnchanged as StateUnchanged
 
 
-__getattr__ = loader(__name__, {".cells": ["Column"], ".state": ["EXTRACTORS"], **ELSEWHERE})
+give_names(__name__)

@@ -6,11 +6,11 @@ how well the arguments of one call fit.
 
 from typing import TYPE_CHECKING
 
-from seal.lazy import loader
+from seal.lazy import give_names
 
 if TYPE_CHECKING:
     from seal.evaluation.missions.as_data import judge, match_arguments
 
 __all__ = ["judge", "match_arguments"]
 
-__getattr__ = loader(__name__, {".as_data": __all__})
+give_names(__name__)

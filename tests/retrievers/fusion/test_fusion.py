@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError, Query, UnknownNameError, UsageError
-from seal.retrievers import build_retriever, rank
-from seal.retrievers.hybrid import RankFusion, fused
+from seal.retrievers import RankFusion, build_retriever, fused, rank
 
 
 def test_the_sum_of_reciprocal_places_orders_the_tools():

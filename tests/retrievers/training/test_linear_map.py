@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 
 from seal.core import DataError, UsageError
-from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries
-from seal.retrievers.embedders.linear_map import LinearMap, write_map
-from seal.retrievers.map_training import SCALE, fit_map
-from seal.retrievers.training_pairs import Pair
+from seal.retrievers import (
+    SCALE,
+    LinearMap,
+    Pair,
+    build_embedder,
+    embed_documents,
+    embed_queries,
+    fit_map,
+    write_map,
+)
 
 CHANCE = np.random.default_rng(0)
 TURNED = np.linalg.qr(CHANCE.normal(size=(8, 8)))[0].astype(np.float32)

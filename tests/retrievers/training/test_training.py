@@ -16,17 +16,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import MissingExtraError, UsageError
-from seal.retrievers import fine_tuning
-from seal.retrievers.embedders.sentence_transformers import load_model
-from seal.retrievers.fine_tuning import newest_checkpoint, place, write_model
-from seal.retrievers.training_pairs import (
-    Asked,
+from seal.retrievers import (
     Pair,
     Relevance,
     batches_of,
+    fine_tuning,
+    load_model,
+    newest_checkpoint,
     pairs_of,
+    place,
     plain,
+    write_model,
 )
+from seal.retrievers.training_pairs import Asked
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 PAIRS = tuple(
