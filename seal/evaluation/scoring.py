@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -41,7 +42,6 @@ from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
 from seal.evaluation.mission_metrics import Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
-from seal.evaluation.own_metrics import own_metric
 from seal.evaluation.retrieval import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
@@ -153,9 +153,7 @@ def _named(
     name: Any, place: str, registry: Registry, allow_code: Collection[str]
 ) -> Guarded | LeftOut:
     try:
-        return own_metric(
-            name, _score_of(name, registry) or registry.named(name, place, allow_code)
-        )
+        return _built(name, registry, lambda: registry.named(name, place, allow_code))
     except (CodeRefusedError, UnknownNameError) as error:
         return LeftOut(name, str(error))
 
@@ -167,9 +165,13 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
         UnknownNameError: No metric of that name.
         UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(
-        own_metric(what, _score_of(what, registry) or registry.resolve(what)) for what in wanted
-    )
+    return tuple(_built(what, registry, partial(registry.resolve, what)) for what in wanted)
+
+
+def _built(what: Any, registry: Registry, found: Callable[[], Any]) -> Guarded:
+    from seal.evaluation.own_metrics import own_metric
+
+    return own_metric(what, _score_of(what, registry) or found())
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ from seal.runs.environment_stack import SimulatorSource
 from seal.runs.rescore import ScoreSettings, rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings, changed
-from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
+from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.recorded_environments import RecordedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
 
 MEASURES = ("error", "shape", "echo", "facts", "told")

@@ -22,7 +22,7 @@ REGISTRY = Registry(
         "local": "seal.models.local_model:build",
         "lexical": "seal.models.lexical_calls:build",
         "oracle": "seal.models.oracle:build",
-        "gold_calls": "seal.models.oracle:build_gold_calls",
+        "gold_calls": "seal.models.gold_calls:build_gold_calls",
         "random": "seal.models.random_calls:build",
         "scripted": "seal.models.known_answers:build_scripted",
         "recorded": "seal.models.known_answers:build_recorded",

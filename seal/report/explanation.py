@@ -14,13 +14,9 @@ from markupsafe import Markup
 
 from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
-from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
-from seal.report.figure_layout import lay_out, literal, panels, styled, title
-from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
 from seal.report.grids import Grid, grouped, listed, told
 from seal.report.lanes import Lane
-from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
@@ -72,6 +68,9 @@ def explain(
         DataError: The folder is no scored run, nothing was played, or a file is damaged.
         UsageError: A metric without a value, or a folder that holds something else.
     """
+    from seal.experiments.result_files import check_results_folder, write_json
+    from seal.report.figures import FOLDER, save
+
     if out is not None:
         check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
     folder = RunFolder.open(run)
@@ -110,6 +109,8 @@ def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
 
 def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
     """Write explanation.md, and return it."""
+    from seal.report.markup import escape_markdown, markdown, write_paragraphs
+
     parts = [
         markdown(waterfall(content)),
         "\n".join(map(markdown, notes(content))),
@@ -342,11 +343,16 @@ def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
     """
     if not content["goals"]:
         return {}
+    from seal.report.figure_layout import styled
+
     with styled():
         return {NAME: _figure(content)}
 
 
 def _figure(content: Mapping[str, Any]) -> Figure:
+    from seal.report.figure_layout import lay_out, literal, panels, title
+    from seal.report.figures import COLOURS, GRID, whisker
+
     goals, stages = content["goals"], _explaining(content)
     bars = _bars(content)
     figure, panel = panels(1, 1, _WIDTH, _BAR * len(bars))

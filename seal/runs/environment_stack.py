@@ -23,9 +23,9 @@ from seal.pools.pool import Outline, StoredPool
 from seal.runs.cast import Cast, find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback
-from seal.simulator_cache.environments import RecordedEnvironments, SimulatedEnvironments
+from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.gold_answers import GoldAnswers, RecordedCall, recorded_calls
-from seal.simulator_cache.simulators import OwnFunctions, SimulatorSetup, build_simulator
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 if TYPE_CHECKING:
     from seal.runs.feedback import FeedbackSwitch
@@ -72,6 +72,8 @@ class SimulatorSource:
     def environments(self) -> EnvironmentFactory:
         """Return what opens the environments of tasks that name no world."""
         if self.settings.simulator == "recorded" and self._recorded is not None:
+            from seal.simulator_cache.recorded_environments import RecordedEnvironments
+
             return RecordedEnvironments(self._recording(), self._recorded, self.tools)
         simulator = self.simulator()
         gold = GoldAnswers(self._gold())
@@ -79,6 +81,8 @@ class SimulatorSource:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
         if functions:
+            from seal.simulator_cache.own_code import OwnFunctions
+
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
 

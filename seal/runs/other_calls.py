@@ -8,7 +8,8 @@ from dataclasses import replace
 from seal.core import NOT_RECORDED, Execution, Task, Tool, ToolCall, ToolResult
 from seal.core.environment import Around, Environment
 from seal.core.plain import json_text
-from seal.models.oracle import gold_call, moves, names_tools_alone
+from seal.models.gold_calls import gold_call, names_tools_alone
+from seal.models.oracle import moves
 
 
 class Unscrambled(Around):

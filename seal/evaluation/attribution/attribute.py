@@ -22,7 +22,6 @@ from seal.evaluation.attribution.evidence import (
     in_answer,
     listed,
 )
-from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
 from seal.evaluation.error_patterns.findings import findings_by_goal
 from seal.evaluation.goals import Chat, no_gold
 from seal.evaluation.milestones.metrics import applies
@@ -97,10 +96,13 @@ def _of_steps(evidence: Evidence) -> Cause | None:
         from seal.evaluation.attribution.world_steps import first_world_step
 
         return first_world_step(evidence)
+    if goal.plans and no_gold(goal):
+        return _needless(evidence)
+    # Of calls alone: a run whose failures are others does not load it.
+    from seal.evaluation.attribution.gold_steps import first_gold_step, first_of_relevant
+
     if not no_gold(goal):
         return first_gold_step(evidence)
-    if goal.plans:
-        return _needless(evidence)
     return first_of_relevant(evidence)
 
 

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core import JSON, Score
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import holm, mcnemar
 from seal.evaluation.judges.measures import UNUSABLE
-from seal.evaluation.judges.panel import half_credit, majority
 from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
 
 if TYPE_CHECKING:
@@ -89,6 +87,8 @@ class Judged:
 
     def add(self, votes: list[Mapping[str, Any]]) -> None:
         """Take the votes on one goal in."""
+        from seal.evaluation.judges.panel import half_credit
+
         self.seats = self.seats or len(votes)
         by_judge: dict[str, list[str]] = {}
         for number, vote in enumerate(votes):
@@ -231,6 +231,8 @@ def decisions(scores: Iterable[Score], metric: str) -> dict[Case, bool]:
 
 def votes_of(scores: Iterable[Score], metric: str) -> dict[str, dict[Case, bool]]:
     """Return what each judge of a panel decided, by most of its votes, as `decisions`."""
+    from seal.evaluation.judges.panel import majority
+
     labels: defaultdict[str, defaultdict[Case, list[str]]] = defaultdict(lambda: defaultdict(list))
     for score in scores:
         for vote in (score.details.get("votes") or ()) if score.metric == metric else ():
@@ -245,6 +247,8 @@ def votes_of(scores: Iterable[Score], metric: str) -> dict[str, dict[Case, bool]
 
 def audit(judged: Mapping[Case, bool], reference: Mapping[Case, bool]) -> Audit:
     """Return how a judge does against a reference, case by case."""
+    from seal.evaluation.comparison import mcnemar
+
     both = sorted(case for case in reference if case in judged)
     called = [case for case in both if judged[case]]
     true = [case for case in both if reference[case]]
@@ -287,6 +291,8 @@ def panel_audit(
         wrong: judges}, those with most of them first}. p is corrected by Holm over the judges, and
         over the pairs.
     """
+    from seal.evaluation.comparison import holm
+
     found: list[dict[str, JSON]] = []
     for name, judged in judges.items():
         told = audit(judged, reference).record()
@@ -317,6 +323,8 @@ def _pair(
     judges: Mapping[str, Mapping[Case, bool]],
     reference: Mapping[Case, bool],
 ) -> dict[str, JSON]:
+    from seal.evaluation.comparison import mcnemar
+
     one, two = judges[name], judges[other]
     apart = [case for case in reference if case in one and case in two and one[case] != two[case]]
     only = sum(one[case] == reference[case] for case in apart)

@@ -39,11 +39,11 @@ from seal.evaluation.goals import (
     stop_of,
     undefined,
 )
-from seal.evaluation.judges.panel import Ballot, Panel
 from seal.evaluation.milestones.metrics import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge, judge_calls
 
 if TYPE_CHECKING:
+    from seal.evaluation.judges.panel import Ballot
     from seal.evaluation.milestones.plans import PlanResult
 
 UNUSABLE = "no usable verdict"
@@ -110,13 +110,13 @@ class PassRate(GoalMetric):
         return {NAME: judged(lambda: self._judged(goal))}
 
     def _judged(self, goal: GoalChat) -> Value:
-        asked, votes = (goal.goal, goal.answer, goal.steps), {}
-        if isinstance(self.judge, Panel):
-            poll = self.judge.ask(*asked)
-            verdict = poll.verdict()
-            votes = {"solved": poll.labels.count("solved") / len(poll.labels), **poll.record()}
+        asked = (goal.goal, goal.answer, goal.steps)
+        if not isinstance(self.judge, RuleJudge):
+            from seal.evaluation.judges.panel import verdict_of
+
+            verdict, votes = verdict_of(self.judge, *asked)
         else:
-            verdict = self.judge.judge(*asked)
+            verdict, votes = self.judge.judge(*asked), {}
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")

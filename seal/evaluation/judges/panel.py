@@ -156,6 +156,22 @@ class Panel:
         return self.ask(goal, answer, steps).verdict()
 
 
+def verdict_of(
+    judge: Judge, goal: Goal, answer: str | None, steps: Sequence[Step]
+) -> tuple[Verdict, dict[str, JSON]]:
+    """Return what a judge says of a goal; of a panel the share of votes for solved and all votes.
+
+    Raises:
+        InfrastructureError: A judge failed.
+        NoVerdictError: Nobody said anything usable.
+    """
+    if not isinstance(judge, Panel):
+        return judge.judge(goal, answer, steps), {}
+    poll = judge.ask(goal, answer, steps)
+    verdict = poll.verdict()
+    return verdict, {"solved": poll.labels.count("solved") / len(poll.labels), **poll.record()}
+
+
 def solved_ballot(seat: Seat, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Ballot:
     """Return one seat's verdict as a ballot."""
     verdict = seat.judge.judge(goal, answer, steps)

@@ -9,7 +9,6 @@ from typing import Any
 
 from seal.core.canonical import equal
 from seal.core.conditions import Argument
-from seal.core.conditions.assignment import cheapest
 from seal.evaluation.missions.arguments import ArgumentMatch, Scorer, fit, parse_arguments
 from seal.evaluation.missions.graph import Call, Graph, Turn, bits
 
@@ -200,6 +199,8 @@ def _reassigned(
             ]
             for turn, _, call in (calls[row] for row in rows)
         ]
+        from seal.core.conditions.assignment import cheapest
+
         changed = {row: own[i] for row, i in zip(rows, cheapest(costs) or (), strict=True)}
         moved = when | {node: calls[row][0] for row, node in changed.items()}
         if all(moved[dep] < moved[node] for node in moved for dep in graph.deps[node]):

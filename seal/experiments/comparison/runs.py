@@ -13,7 +13,6 @@ from seal.core import DataError, Task, UsageError
 from seal.core.records import SCHEMAS
 from seal.pools.importer import TASKS
 from seal.runs.run_folder import RunFolder
-from seal.runs.score_table import read_scores
 from seal.runs.settings import GROWING
 from seal.runs.wholeness import check_whole
 
@@ -32,7 +31,8 @@ def side_of(name: str, run: RunFolder, clusters: Mapping[str, str] | None = None
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
-    from seal.experiments.comparison.pairs import Side  # an explanation needs none of it
+    from seal.experiments.comparison.pairs import Side  # an explanation needs neither
+    from seal.runs.score_table import read_scores
 
     return Side(name, read_scores(run.scores_path), clusters or clusters_of(run))
 

@@ -24,8 +24,8 @@ from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import score_trajectory
 from seal.models import REGISTRY as MODELS
 from seal.models import Flagged, bare_name, is_offline, split_name
+from seal.models.gold_calls import GoldCalls
 from seal.models.lexical_calls import Lexical
-from seal.models.oracle import GoldCalls
 from seal.models.presentation import Presentation, presented
 from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
