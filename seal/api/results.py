@@ -67,7 +67,8 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
     """
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
-    from seal.runs.rescore import ScoreSettings, rescore
+    from seal.runs.rescore import rescore
+    from seal.runs.score_settings import ScoreSettings
 
     folder = folder_of(run)
     bench = run.bench if isinstance(run, Run) else None

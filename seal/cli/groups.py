@@ -10,28 +10,36 @@
     def command(*, run: Path = argument("Run folder."), limits: Limits) -> int: ...
 
 `--max-calls` stands under `Limits` in the help, and the command is handed `Limits(max_calls=...)`.
+A field of another default is a setting: its type, default and docstring make the option, so a group
+of `seal.runs.settings` is a group of options as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial, wraps
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from functools import cache, partial, wraps
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
 from seal.cli.completion import BY_PARAMETER
+from seal.cli.words import FORMS, pairs, several, typed_pairs
 from seal.core import UsageError
 from seal.core.folders import check_path
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
 Reader = Callable[[str, Any], Any]
 """From the flag, as it was typed, and what was typed to the value of an option."""
+_SEVERAL = list[str] | None
 _ALL = "seal.help_all"
 """Key of a context in which every option is shown."""
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
@@ -64,17 +72,19 @@ class Option:
         told: dict[str, Any] = {"help": self.help, "metavar": self.metavar, "min": self.least}
         told |= {"callback": self.callback, "is_eager": self.eager, "rich_help_panel": title}
         told |= {"autocompletion": BY_PARAMETER.get(name)}
-        if self.words is None and Path in (hint, *get_args(hint)):
+        told |= {"show_default": "[default: " not in self.help}
+        as_text = self.read is not None and isinstance(self.default, str)
+        words = self.words or (str if as_text else hint)
+        if Path in (words, *get_args(words)):
             named = self._flag(name) if self.kind is typer.Option else name
             told |= {"parser": partial(_path, named), "metavar": self.metavar or "PATH"}
         names = (self._flag(name),) if self.alone else self.names
-        words = str if self.read is not None and isinstance(self.default, str) else hint
         annotated: Any = Annotated
         return inspect.Parameter(
             name,
             _BY_NAME,
             default=inspect.Parameter.empty if self.default is ... else self.default,
-            annotation=annotated[self.words or words, self.kind(*names, **told)],
+            annotation=annotated[words, self.kind(*names, **told)],
         )
 
     def _flag(self, name: str) -> str:
@@ -103,7 +113,50 @@ def flag(help: str, **further: Any) -> Any:
 
 def repeated(help: str, *names: str, read: Any = None, **further: Any) -> Any:
     """Return an option that may be given several times; its value is a tuple but for `read`."""
-    return Option(None, help, names, words=list[str] | None, read=read or _several, **further)
+    return Option(None, help, names, words=_SEVERAL, read=read or several, **further)
+
+
+def setting(kind: type, name: str) -> Any:
+    """Return the option of a field of settings, which has its type, its default and its help.
+
+    The help is the first paragraph of the string below the field. `FORMS` says what is special.
+    """
+    one = next(each for each in fields(kind) if each.name == name)
+    hint, default = get_type_hints(kind)[name], None if one.default is MISSING else one.default
+    form = dict(FORMS.get(name, {}))
+    inner = get_args(hint)
+    alone = default is False and "names" not in form
+    if get_origin(hint) in (tuple, Sequence) and default:
+        default = ",".join(map(str, default))
+    elif get_origin(hint) is Mapping or Mapping[str, Any] in inner:
+        read = pairs if str in inner[1:] else typed_pairs
+        default, form = None, {"words": _SEVERAL, "read": read} | form
+    elif hint is Any or get_origin(hint) in (tuple, Sequence):
+        default, form = None, {"words": _SEVERAL, "read": several} | form
+    elif Path in inner or str in inner:
+        plain: Any = Path if Path in inner else str
+        form = {"words": plain | None if NoneType in inner else plain} | form
+    docs = (_docs_of(base.__module__).get(base.__name__, {}) for base in kind.__mro__[:-1])
+    told = next(found[name] for found in docs if name in found)
+    return Option(default, told, setting=name, alone=alone, **form)
+
+
+@cache
+def _docs_of(module: str) -> dict[str, dict[str, str]]:
+    """Return by class the first paragraphs of the strings that stand below its fields."""
+    classes = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {each.name: dict(_docs(each)) for each in classes if isinstance(each, ast.ClassDef)}
+
+
+def _docs(body: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for one, following in pairwise(body.body):
+        match one, following:
+            case (
+                ast.AnnAssign(target=ast.Name(name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                line = " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())
+                yield name, line.replace(" [default: ", "  [default: ")
 
 
 def like(other: Option, default: Any, **changes: Any) -> Any:
@@ -111,23 +164,14 @@ def like(other: Option, default: Any, **changes: Any) -> Any:
     return replace(other, default=default, **changes)
 
 
-def _several(name: str, words: Iterable[str] | None) -> tuple[str, ...]:
-    return tuple(words or ())
-
-
 def settings_of(*groups: Any) -> dict[str, Any]:
     """Return what options say, by the settings that they fill."""
-    return {
-        one.setting or name: getattr(group, name)
-        for group in groups
-        for name, one in options_of(group).items()
-    }
+    return {filled(each): getattr(group, each.name) for group in groups for each in fields(group)}
 
 
-def options_of(group: Any) -> dict[str, Option]:
-    """Return the options of a group by the names of its fields."""
-    found: dict[str, Any] = {each.name: each.default for each in fields(group)}
-    return found
+def filled(field: Field[Any]) -> str:
+    """Return the setting that the option of a group's field fills."""
+    return (isinstance(field.default, Option) and field.default.setting) or field.name
 
 
 def verb(
@@ -187,12 +231,17 @@ def typed(
 
 def _options(kind: Any, group: Any = None) -> Iterator[tuple[str, Any, Option | None, Any]]:
     """Yield name, type, option and group of each parameter of a command, those of groups too."""
-    given = inspect.signature(kind).parameters
-    for name, hint in get_type_hints(kind).items():
+    given, hints = inspect.signature(kind).parameters, get_type_hints(kind)
+    bases = kind.__mro__[1:] if isinstance(kind, type) else ()
+    inherited = {name for base in bases for name in vars(base).get("__annotations__", ())}
+    for name in sorted(hints, key=inherited.__contains__):
+        hint = hints[name]
         if is_dataclass(hint):
             yield from _options(hint, hint)
         elif name in given:
             default = given[name].default
+            if group is not None and not isinstance(default, Option):
+                default = setting(kind, name)
             yield name, hint, default if isinstance(default, Option) else None, group
 
 

@@ -57,8 +57,9 @@ from seal.pools.pool import StoredPool
 from seal.pools.reading.chats import LEAD, USER
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
+from seal.runs.score_settings import ScoreSettings
 from seal.runs.settings import RunSettings, changed
 from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.recorded_environments import RecordedEnvironments

@@ -27,24 +27,32 @@ _NEIGHBOURS = 50
 """How many tools count as near to a tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """Which pools are drawn from a large one, and which of their queries are asked."""
+@dataclass(frozen=True, kw_only=True)
+class DrawnGroup:
+    """Pools: which are drawn of larger ones, and what they are asked."""
 
     pool_sizes: Sequence[Size] = ("all",)
-    """Sizes of the drawn pools, in tools; "all": the whole pool."""
+    """Draw pools of these numbers of tools, and take the whole pool: 50,100,200,500,1000,all."""
     samples: Count = 10
-    """How many pools of each size are drawn."""
+    """Number of pools to draw of each size."""
     distractors: Distractors = "uniform"
-    """Tools that fill a drawn pool up: any; first those of the same services; or first those that
-    are most like the relevant ones by tf-idf."""
+    """Which further tools fill a drawn pool.
+
+    Any; first those of the same services; or first those that are most like the relevant ones by
+    tf-idf.
+    """
     queries_in: QueriesIn = "closure"
-    """Tasks that are asked: all that the drawn pool can answer, those that it was drawn for, or the
-    same tasks at every size."""
+    """What a drawn pool is asked: all queries that it can answer (closure), those that it was drawn
+    for (seeds), or the same at every size (fixed)."""
     nested: bool = True
-    """True: each pool of a sample is a part of the sample's larger pools."""
+    """Let the larger pools of a sample contain its smaller ones."""
     queries: Count | None = None
-    """How many queries are drawn from each pool, so that pools count alike; None: all."""
+    """Number of queries to draw from each pool, so that all pools count alike."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(DrawnGroup):
+    """Which pools are drawn from a large one, and which of their queries are asked."""
 
     def __post_init__(self) -> None:
         """Sort the sizes, each once, and reject values that no drawing can have.

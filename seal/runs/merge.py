@@ -15,9 +15,10 @@ from seal.core.folders import in_work, naming, part_of, remove
 from seal.core.records import AtomicFile
 from seal.runs.identity import SHARD, differences
 from seal.runs.journal import Journal
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.rescore import rescore
 from seal.runs.run import with_rankings
 from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.score_settings import ScoreSettings
 from seal.runs.settings import shard_of
 from seal.runs.wholeness import check_whole
 

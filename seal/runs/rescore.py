@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from seal.evaluation.guarded import LeftOut
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics, named_metrics
-from seal.pools.benchmark import Benchmark
 from seal.pools.errata import read_errata
 from seal.pools.lookup import reader_of
 from seal.runs.cast import Cast, judges_under
@@ -34,51 +33,11 @@ from seal.runs.journal import Journal
 from seal.runs.judges import Judges, Recorded
 from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
 from seal.runs.score import Scorer, rules_of
+from seal.runs.score_settings import ScoreSettings
 from seal.runs.settings import RunSettings
 from seal.runs.wholeness import check_chats, check_tasks, scored_chats
 
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreSettings:
-    """How finished trajectories are scored again."""
-
-    judge: str = "auto"
-    """`rule`, `llm`, or `auto`: llm where a judge's model is named; and published judges
-    (`seal.evaluation.judges.PUBLISHED`), by commas."""
-    judge_model: Any = None
-    """Model of the judge; several in a list or tuple vote together."""
-    model_options: Mapping[str, Any] | None = None
-    """Of that model."""
-    base_url: str | None = None
-    """Its server."""
-    metrics: Sequence[Any] = ()
-    """Further metrics: names, dotted paths, classes or objects; none: those that run.json names.
-    Of these, one that is not known or not allowed has no value and a reason."""
-    workers: int = 4
-    """Trajectories that a model judges at once."""
-    cache_dir: str | Path | None = None
-    """Where answers are kept; None: the usual place."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database of the answers, instead of a file there."""
-    match: str | None = None
-    """Rules (`seal.evaluation.scoring`); None: each task's own."""
-    votes: int | None = None
-    """Of each judge's model on each goal; None: as each published judge does."""
-    verdicts: str | Path | None = None
-    """File of recorded verdicts to take instead; the baselines are left as they are."""
-    without_spoilt: bool = False
-    """Leave chats out whose user made an error."""
-    allow_code: Sequence[str] = ()
-    """Modules whose metrics run.json may name by a dotted path."""
-    errata: str | Path | None = None
-    """Corrections of gold (`seal.pools.errata`): the chats are scored by it too, in `corrected/`,
-    and the scores as published stand beside. None: no such scores."""
-    planted: bool = False
-    """Hold the judge against planted replies too, where the benchmark can make some."""
-    bench: Benchmark | None = None
-    """What was played, where it is not installed; its metrics are measured again."""
 
 
 def rescore(

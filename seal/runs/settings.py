@@ -1,4 +1,9 @@
-"""Everything that a run can be told."""
+"""Everything that a run can be told: the one description of each setting.
+
+A group of settings is a group of options on the command line. The first line of a group's docstring
+is its title and what it is about. The string below a setting is its help on the command line, up to
+an empty line; what follows is only for readers of this module.
+"""
 
 from __future__ import annotations
 
@@ -95,141 +100,245 @@ class Play:
     format: Format = "native"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
+@dataclass(frozen=True, kw_only=True)
+class ModelGroup:
+    """Model: who plays, how it is asked, and whether its answers are cached."""
+
+    model: ModelChoice = "lexical"
+    """Model as PROVIDER/MODEL, or an offline one; `seal models` lists both.  [default: lexical, or
+    the agent's own]
+
+    It plays every role that `role_models` does not name. Its own options go before those below.
+    """
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    """Option of --model, also for roles without a model of their own; repeatable. Other models take
+    it in their name: MODEL,KEY=VALUE."""
+    base_url: str | None = None
+    """Address of the server of --model, also for roles without a model of their own. Other models
+    take it in their name: MODEL,base_url=URL.
+
+    An embedder of the retriever is asked there too. None: the provider's own.
+    """
+    temperature: Annotated[float, Within(least=0)] = 0.0
+    """Temperature of every model."""
+    format: Format | None = None
+    """How models call tools: through their server (native), or in their text.  [default: the
+    pool's, else native]"""
+    tool_messages: ToolMessages = "auto"
+    """How models get results: as tool messages of their server, or as text."""
+    style: Style = "plain"
+    """react lets the model think up to three times before each act."""
+    one_shot: bool = False
+    """Show the model how another task of the same environment was done."""
+    cache: CacheMode = "record"
+    """Cached answers of simulators and models: keep and reuse them (record), only reuse them
+    (replay), or neither (off)."""
+    cache_dir: str | Path | None = None
+    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]
+
+    None, and no such variable: a file in `cache_dir` (`seal.core.store`).
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleGroup:
+    """Roles and team: who is seated beside the model, and what the user knows."""
+
+    team: TeamChoice | None = None
+    """Team that plays: full, direct, single, tool_life or module:attribute.  [default: the pool's,
+    else full]"""
+    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]] = field(default_factory=dict)
+    """Model for a role, simulator or judge; --base-url and -M do not apply to it. Several judges
+    vote together.
+
+    Keys are roles, `simulator` and `judge`; the judge's value may be a tuple of models. Options go
+    with each model (`seal.Model`).
+    """
+    speaker_selection: SpeakerSelection = "team"
+    """Who chooses the next speaker after a text that names nobody: the team, or a model through
+    AutoGen (auto).
+
+    That model is the one of the role `speaker_selection`.
+    """
+    user_brief: Brief = WHOLE
+    """How much of a task's persona the simulated user is told."""
+    history: History | None = None
+    """What a later goal sees of earlier ones: what was said (own), or their gold.  [default: the
+    pool's, else own]"""
+    history_policy: HistoryPolicy = "stop"
+    """What to do if the model's context window is full: stop the goal, or drop or summarise the
+    oldest results of tools."""
+    on_policy: bool = False
+    """Play recorded dialogues with a simulated user who has a brief."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalGroup:
+    """Retrieval: who offers the chat its tools, how many and when."""
+
+    retriever_options: Mapping[str, Any] = field(default_factory=dict)
+    """Option for every retriever that has it; repeatable."""
+    retrieve: Retrieve = "once"
+    """When tools are retrieved."""
+    cutoffs: Sequence[Count] = (5, 10)
+    """Values of K for recall@K and similar metrics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentGroup:
+    """Environment: what answers calls, and where code runs."""
+
+    simulator: SimulatorChoice = "template"
+    """What answers calls of simulated tools: template, llm, recorded, stabletoolbench (what `seal
+    cache import` read) or module:attribute. Several are asked in turn: stabletoolbench+template."""
+    unrecorded: Unrecorded = "error"
+    """What answers a call that a recording (the phone's web, replay, a mobile, kept MCP answers)
+    does not hold: an error, the simulator, or an empty answer.
+
+    Benchmarks publish their own recordings with empty answers.
+    """
+    environment: str | None = None
+    """Where all tasks are played: mcp (live servers), the name of another world, or simulator.
+    [default: as each task says]
+
+    In `simulator` no task is played in a world.
+    """
+    world_options: Mapping[str, Any] = field(default_factory=dict)
+    """Option of the tasks' world, or of the team (tool_life: tasks, decisions, apps, roles);
+    repeatable."""
+    mobile_tools: Tools = "recorded"
+    """What answers calls in a virtual mobile: the recorded corpus, or functions that a model wrote.
+
+    That model is the one of the role `creator`.
+    """
+    sandbox: str = "monty"
+    """Where functions that a model wrote run: monty, monty-only, bubblewrap."""
+    force_simulator: bool = False
+    """Simulate gold calls even if their results were recorded."""
+    gold_results: bool = False
+    """Run every call of a gold tool with the gold arguments."""
+    feedback: Feedback = "auto"
+    """How an invalid call is answered: with all its faults (on), by running it as it is (off), or
+    as the simulator or world does by itself (auto)."""
+    allow_code: Sequence[str] = ()
+    """Module whose code a pool, run or scenario may name; repeatable.
+
+    They name worlds and a team by a dotted path: `my_lab.lamps`.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgingGroup:
+    """Judging: who says what is solved, by which metrics, beside which baselines."""
+
+    judge: str = "auto"
+    """Who decides what is solved: rule, llm, auto (llm if a judge's model is named, else rule), or
+    published judges, by commas: pass_paper, tooleval, sopr, fac. A world's milestones go before
+    pass_paper."""
+    votes: Count | None = None
+    """Number of votes of each judge's model on a goal.  [default: as published]"""
+    metrics: Sequence[MetricChoice] = ()
+    """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
+    repeatable."""
+    baselines: bool = True
+    """Play the floor and the ceiling too; with several pools or K only if you ask for them."""
+    baselines_alike: bool = False
+    """Judge and simulate floor and ceiling like the run, not by rule and template."""
+    without_spoilt: bool = False
+    """Leave out of the scores every chat whose simulated user made an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitGroup:
+    """Limits and budgets: which tasks are played, how often, how far and at what cost."""
+
+    limit: Count | None = None
+    """Play N tasks whose tags represent all tasks; a larger N contains a smaller one."""
+    first: Count | None = None
+    """Play the first N tasks of the file."""
+    select: Mapping[str, str] = field(default_factory=dict)
+    """Take only tasks with this tag, or with id=ID; * matches any text. Repeatable."""
+    trials: Count = 1
+    """Number of times that each task is played."""
+    workers: Count = 4
+    """Number of chats that are played at once."""
+    processes: Count = 1
+    """Number of processes, each with its own workers."""
+    on: Literal["ray"] | None = None
+    """Run on the nodes of a Ray cluster: that of this machine, or of RAY_ADDRESS.
+
+    There are as many processes as it has CPUs where `processes` is 1 (`seal.runs.cluster`).
+    """
+    max_turns: Count | None = None
+    """Most turns of the model for a goal.  [default: 10, or what the task needs]"""
+    max_calls: Count = 50
+    """Most calls for a goal.
+
+    Where nobody sets it, at least as many as gold has.
+    """
+    max_messages: Count | None = None
+    """Most messages to or from the user or the executor for a goal.
+
+    None: as the task says.
+    """
+    max_tokens: Count | None = None
+    """Most tokens of a chat."""
+    max_seconds: _Positive | None = None
+    """Most seconds of a chat."""
+    max_total_tokens: Count | None = None
+    """Most tokens of the whole run, with judges and simulators. The run then stops with exit code
+    3, and can be resumed.
+
+    Tokens of baselines count too. Kept answers cost none.
+    """
+    max_total_seconds: _Positive | None = None
+    """Most seconds of the whole run, which then stops likewise; a chat that is cut off stays
+    unfinished.
+
+    A resumed run counts them from its own start.
+    """
+    max_dollars: _Positive | None = None
+    """Most US dollars of the whole run, which then stops likewise; every model needs a price."""
+    prices: str | Path | None = None
+    """JSON file of prices for a million tokens; they come before those that ship."""
+    seed: int = 0
+    """Seed of everything that is drawn at random."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(
+    LimitGroup, JudgingGroup, EnvironmentGroup, RetrievalGroup, RoleGroup, ModelGroup
+):
     """What `seal run` plays. Every part may be an object, a name or a dotted path."""
 
     pool: str | Path | Benchmark = "sample"
-    """A benchmark, the name of one that ships or is installed, or a folder that `seal import`
-    wrote."""
-    model: ModelChoice = "lexical"
-    """Model of every role that `role_models` does not name; options of its own go before those
-    below."""
-    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]] = field(default_factory=dict)
-    """Role, `simulator` or `judge` to its own model, with its own options (`seal.Model`); `judge`
-    also to a tuple of several."""
-    model_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-M key=value`, of `model` and so of the roles that follow it."""
-    base_url: str | None = None
-    """Address of an OpenAI-compatible server, of `model` likewise, and of an embedder of the
-    retriever; None: the provider's own."""
+    """Name of a shipped benchmark, folder of an imported one, or your own as module:name."""
     roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
-    """Role (planner, verifier, checker, user_simulator...) to the agent that plays it instead of
-    the team's; None: nobody does."""
-    user_brief: Brief = WHOLE
-    """Parts of a task's persona that the user is told."""
-    team: TeamChoice | None = None
-    """None, as of `history` and `format`: what the pool says, else what `Play` does."""
-    history: History | None = None
-    history_policy: HistoryPolicy = "stop"
-    """What a prompt leaves out where the model's window is too small (`seal.models.shortened`)."""
+    """Agent for a role of the team, as a name or module:attribute; none leaves the role empty.
+
+    Roles are planner, verifier, checker, user_simulator and others.
+    """
     retriever: RetrieverChoice | None = None
-    """None: `given` where the task offers tools, else `seal.retrievers.DEFAULT`."""
-    retriever_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-R key=value`."""
+    """Retriever, as a name or module:attribute.  [default: the tools that a task gives, else
+    hybrid]"""
     top_k: Count = 10
-    retrieve: Retrieve = "once"
-    simulator: SimulatorChoice = "template"
-    unrecorded: Unrecorded = "error"
-    """What answers a question that a recording does not hold: an error, the simulator, or nothing
-    (`empty`), which is the published rule."""
-    environment: str | None = None
-    """World in which all tasks are played, such as `mcp`; `simulator`: in none; None: as each task
-    says."""
+    """Number of tools that a chat is offered."""
     servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
     """MCP servers that may be called: a file such as mcp.json, or names to commands and addresses
     (`seal.environments.mcp_servers.read_servers`)."""
-    world_options: Mapping[str, Any] = field(default_factory=dict)
-    """`-T key=value`, of the worlds that tasks are played in, and of the team."""
-    mobile_tools: Tools = "recorded"
-    """What answers in a virtual mobile: the calls of the corpus, or functions that the model of the
-    role `creator` writes."""
-    sandbox: str = "monty"
-    """Where code that a model wrote runs (`seal.sandbox.NAMES`)."""
-    on_policy: bool = False
-    """Play recorded dialogues as conversations with a user who speaks from a brief."""
-    feedback: Feedback = "auto"
-    """What an invalid call brings (`seal.runs.feedback`)."""
-    force_simulator: bool = False
-    """Whether the simulator also answers gold calls whose results were recorded."""
-    gold_results: bool = False
-    """Let calls of gold tools bring what the gold calls bring (`seal.runs.environment_stack`)."""
-    format: Format | None = None
-    """How models call tools: by the server's tool calling, or in their text."""
-    tool_messages: ToolMessages = "auto"
-    """How results reach models."""
-    speaker_selection: SpeakerSelection = "team"
-    """Who says who speaks after a text that names nobody: the team, or AutoGen by a model (of the
-    role `speaker_selection`)."""
-    style: Style = "plain"
-    """`react`: the execution manager may think before it acts."""
-    one_shot: bool = False
-    """Show the execution manager how another task of the same environment was carried out."""
-    cache: CacheMode = "record"
-    cache_dir: str | Path | None = None
-    """None: SEAL_CACHE_DIR, else the user's cache folder."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database of the answers (`seal.core.store`); None: SEAL_CACHE_URL, else a file in
-    `cache_dir`."""
-    judge: str = "auto"
-    """`rule`, `llm`, or `auto`: llm where a judge's model is named, else rule; and published judges
-    (`seal.evaluation.judges.PUBLISHED`), by commas."""
-    votes: Count | None = None
-    """Of each judge's model on each goal; None: as each published judge does."""
-    limit: Count | None = None
-    """Tasks that stand for all, by their tags; a larger limit holds a smaller."""
-    first: Count | None = None
-    """Tasks from the head of the file."""
-    select: Mapping[str, str] = field(default_factory=dict)
-    """Tag to the value that a task must have."""
     shard: str | None = None
-    """`I/N`: every N-th of these tasks from the I-th; `merge` puts the N runs together."""
-    trials: Count = 1
-    workers: Count = 4
-    """Chats at once, in threads."""
-    processes: Count = 1
-    """Processes, each with `workers` threads."""
-    on: Literal["ray"] | None = None
-    """Where they are: on the nodes of a Ray cluster (`seal.runs.cluster`), as many as it has CPUs
-    where `processes` is 1; None: here."""
-    max_turns: Count | None = None
-    """Model turns of the execution manager for each goal; None: 10, or as many more as the task
-    says (`seal.runs.goals.turns_of`)."""
-    max_calls: Count = 50
-    """Calls for each goal; where nobody says otherwise, at least as many as gold has."""
-    max_messages: Count | None = None
-    """Messages to or from the user or the executor for each goal; None: as the task says."""
-    max_tokens: Count | None = None
-    """Tokens in and out for each chat."""
-    max_seconds: _Positive | None = None
-    """Wall-clock seconds for each chat."""
-    max_total_tokens: Count | None = None
-    """Tokens that models may be asked in the whole run, judges, simulators and baselines with them;
-    kept answers cost none. What is unfinished then can be resumed."""
-    max_total_seconds: _Positive | None = None
-    """Wall-clock seconds from now on, also where a run is resumed; chats that it cuts off are
-    unfinished."""
-    max_dollars: _Positive | None = None
-    """Likewise in US dollars, at the prices below."""
-    prices: str | Path | None = None
-    """File of prices that go before the shipped ones (`seal.runs.spending.budget`)."""
-    temperature: Annotated[float, Within(least=0)] = 0.0
-    seed: int = 0
-    cutoffs: Sequence[Count] = (5, 10)
-    """K of recall@K and its like."""
-    metrics: Sequence[MetricChoice] = ()
-    """Further metrics: names, dotted paths, classes or objects."""
-    without_spoilt: bool = False
-    """Leave chats out of the scores whose user made an error (`seal.evaluation.user_audit`)."""
-    baselines: bool = True
-    """Play the floor and the ceiling beside the model."""
-    baselines_alike: bool = False
-    """Judge and simulate them as the run is; False: by rule and by template, which cost nothing."""
-    allow_code: Sequence[str] = ()
-    """Modules that the pool may name worlds and a team of by a dotted path: `my_lab.lamps`."""
+    """Play part I of N; `seal merge` puts the parts together.
+
+    Part `I/N` is every N-th task from the I-th.
+    """
     hooks: Sequence[HooksChoice] = ()
-    """Who is told when the run and its parts begin and end (`seal.runs.hooks`); not of floor and
-    ceiling. They leave no trace in the run's folder."""
+    """Tracker or tracer that is told of the run, its chats, requests, calls and scores:
+    opentelemetry, or your own as module:name; repeatable.
+
+    Hooks are not told of floor and ceiling. They leave no trace in the run's folder.
+    """
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """Setting to who gave its value; one that is not here has its default."""
 

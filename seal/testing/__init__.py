@@ -35,8 +35,9 @@ from seal.pools.lookup import Bench, bench_of
 from seal.pools.reading.records import json_file
 from seal.pools.writing import write_pool
 from seal.runs.cast import with_roles
-from seal.runs.rescore import ScoreSettings, rescore
+from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
+from seal.runs.score_settings import ScoreSettings
 from seal.testing.altered import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
 from seal.testing.gate import assert_passes as assert_passes
 

@@ -87,9 +87,9 @@ def test_tables_lists_and_words_fill_repeated_flags() -> None:
     )
     found = config.defaults(get_command(load("run")))
     assert found == {
-        "role_model": ["planner=lexical", "judge=oracle"],
+        "role_models": ["planner=lexical", "judge=oracle"],
         "select": ["group=G1"],
-        "model_option": ["a=1", "b=2"],
+        "model_options": ["a=1", "b=2"],
     }
 
 
@@ -129,10 +129,7 @@ def test_a_nested_key_on_the_command_line_is_refused_by_its_flag(seal) -> None:
 
 def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     parameters = {p.name: p for p in get_command(load("run")).params}
-    named_otherwise = {"role_models": "role_model", "model_options": "model_option"}
-    named_otherwise |= {"retriever_options": "retriever_option", "roles": "planner"}
-    named_otherwise |= {"metrics": "metric", "world_options": "world_option"}
-    named_otherwise |= {"mobile_tools": "tools", "servers": "config"}
+    named_otherwise = {"roles": "planner", "servers": "config"}
     for setting in fields(RunSettings):
         if setting.name == "origins":  # says which flag was given, and is none
             continue
@@ -140,8 +137,6 @@ def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
         default = getattr(RunSettings(), setting.name)
         if setting.name in ("cutoffs", "top_k"):
             default = str(default) if isinstance(default, int) else ",".join(map(str, default))
-        if setting.name == "model":
-            default = None  # else an agent's own could not go before it
         assert (parameter.default or None) == (default or None), setting.name
 
 

@@ -1,14 +1,17 @@
 """Options stand in groups: dataclasses in the code, titled sections in the help."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
-from seal.cli import argument, load, main, new_app, option, repeated, verb
+from seal.cli import argument, load, main, new_app, option, repeated, setting, verb
 from seal.cli.verbs import ablate, compare, generate, retrieve, run, score, train_retriever, verbs
+from seal.runs import RunSettings
+from seal.sandbox import NAMES
 
 GROUPS = [
     "Model",
@@ -128,6 +131,50 @@ def test_help_is_no_setting(seal, tmp_path) -> None:
     assert "SEAL_HELP_ALL is ignored" in told
     (tmp_path / "seal.toml").write_text("help-all = true\n")
     assert "no flag --help-all" in seal("run").stderr
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Walk: how far one goes."""
+
+    steps: int = 3
+    """Number of steps.  [default: 3, or what is left]
+
+    A step has 70 cm.
+    """
+    cutoffs: Sequence[int] = (1, 5)
+    """Stations to stop at."""
+    with_dog: bool = False
+    """Take the dog along."""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    """Option of the shoes."""
+    hooks: Sequence[str] = ()
+    """Who is told."""
+
+
+def test_a_setting_is_an_option_by_its_type_default_and_docstring() -> None:
+    steps = setting(Settings, "steps")
+    assert (steps.default, steps.help) == (3, "Number of steps.  [default: 3, or what is left]")
+    app, handed = new_app(), []
+
+    @verb(app)
+    def command(*, walk: Settings) -> int:
+        handed.append(walk)
+        return 0
+
+    words = ["--cutoffs", "5,2", "--with-dog", "-M", "size=7", "--hooks", "a", "--hooks", "b"]
+    for each in ([], words):
+        with get_command(app).make_context("x", each) as context:
+            context.command.invoke(context)
+    assert handed[0] == Settings()
+    assert handed[1] == Settings(
+        cutoffs=(2, 5), with_dog=True, model_options={"size": 7}, hooks=("a", "b")
+    )
+
+
+def test_the_help_names_every_sandbox() -> None:
+    told = setting(RunSettings, "sandbox").help
+    assert told.endswith(f": {', '.join(NAMES)}.")
 
 
 @pytest.mark.parametrize("verb", sorted(verbs()))

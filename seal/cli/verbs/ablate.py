@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.groups import argument, like, option, repeated, verb
+from seal.cli.groups import argument, like, option, repeated, setting, verb
 from seal.cli.interruption import resumable
 from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
-from seal.cli.run_options import DEFAULT, PLAYED, Judging, Play, Roles, RunOutput
+from seal.cli.run_options import PLAYED, Play, Roles, RunOutput
 from seal.core import UsageError
-from seal.runs.settings import RunSettings
+from seal.runs.settings import JudgingGroup, RunSettings
 
 app = new_app()
 
@@ -36,7 +36,7 @@ class Retrievers:
         "there.  [default there: hybrid, tfidf, bm25, oracle]",
         metavar="NAME[,KEY=VALUE...]",
     )
-    top_k: int = option(DEFAULT.top_k, "Number of tools that a chat is offered.")
+    top_k: int = setting(RunSettings, "top_k")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class AblatedRoles(Roles):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblatedJudging(Judging):
+class AblatedJudging(JudgingGroup):
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
     baselines: bool = option(False, "Play the floor and the ceiling of each run too.")

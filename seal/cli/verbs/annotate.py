@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app, new_file
+from seal.cli.options import JSON, new_app
 from seal.cli.output import output
+from seal.cli.words import new_file
 
 if TYPE_CHECKING:
     from seal.experiments.annotation import Imported

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
 from seal.cli.output import Output, output
+from seal.cli.words import new_file, pairs
 
 if TYPE_CHECKING:
     from seal.core.store import Store
@@ -42,7 +43,7 @@ class Simulated(Kept):
     role_model: dict[str, str] = repeated(
         "Model of the simulator; for `fidelity` also of the judge.",
         metavar="ROLE=MODEL",
-        read=shared.pairs,
+        read=pairs,
         setting="role_models",
     )
     model_option: dict[str, Any] = shared.MODEL_OPTIONS
@@ -115,7 +116,7 @@ def fidelity(
 @verb(app, name="export")
 def export_(
     *,
-    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=shared.new_file),
+    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
     answers: Kept,
 ) -> int:
     """Write all simulated answers as JSON Lines, sorted by key."""

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from seal.cli import options as shared
 from seal.cli.failure import tell
-from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
+from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
 from seal.cli.output import output
+from seal.cli.words import judges
+from seal.runs.settings import RunSettings
 
 app = shared.new_app()
 
@@ -49,9 +51,9 @@ class Preferred:
     judge_model: tuple[str, ...] | None = repeated(
         "With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together.",
         metavar="MODEL",
-        read=shared.judges,
+        read=judges,
     )
-    votes: int | None = shared.VOTES
+    votes: int | None = setting(RunSettings, "votes")
     preferences: Path | None = option(
         None,
         "Recorded preferences, which replace the judge: preference_results as JSON or CSV, "

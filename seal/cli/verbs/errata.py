@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, flag, option, verb
-from seal.cli.options import JSON, POOL, new_app, new_file
+from seal.cli.options import JSON, POOL, new_app
 from seal.cli.output import output
+from seal.cli.words import new_file
 
 app = new_app("Correct a pool's gold in a pool beside it, and draft corrections.")
 

@@ -12,6 +12,8 @@ from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, repeated, settings_of, verb
 from seal.cli.output import Output, field_lines, output
+from seal.cli.words import new_file, pairs, typed_pairs
+from seal.core import CacheMode
 
 app = shared.new_app("Write tools, missions and harder queries, and draft milestones.")
 
@@ -62,14 +64,14 @@ class Speakers:
     role_model: dict[str, str] = repeated(
         "Model for user_simulator, planner, agent or simulator.",
         metavar="ROLE=MODEL",
-        read=shared.pairs,
+        read=pairs,
         setting="role_models",
     )
     model_option: dict[str, Any] = shared.MODEL_OPTIONS
     base_url: str | None = shared.BASE_URL
     simulator: str = shared.SIMULATOR
     workers: int = option(1, "Number of dialogues that are made at once.")
-    cache: shared.CacheMode = option(
+    cache: CacheMode = option(
         "record",
         "Cached answers of models and simulators: keep and reuse them (record), only reuse "
         "them (replay), or neither (off).",
@@ -263,14 +265,14 @@ def milestones(
         None,
         "New file for drafts.  [default: print them]",
         metavar="FILE",
-        read=shared.new_file,
+        read=new_file,
     ),
     world_option: dict[str, Any] = repeated(
         "Option of the tasks' world; repeatable.",
         "--world-option",
         "-T",
         metavar="KEY=VALUE",
-        read=shared.typed_pairs,
+        read=typed_pairs,
     ),
     seed: int = option(0, "Seed of the world in which references are played again."),
     allow_code: tuple[str, ...] = shared.ALLOW_CODE,

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app, typed_pairs
+from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app
 from seal.cli.output import field_lines, output
+from seal.cli.words import typed_pairs
 from seal.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:

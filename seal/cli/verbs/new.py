@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import JSON, new_app, pairs
+from seal.cli.options import JSON, new_app
 from seal.cli.output import Output, output
+from seal.cli.words import pairs
 from seal.core import UsageError
 
 if TYPE_CHECKING:

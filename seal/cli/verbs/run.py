@@ -10,10 +10,11 @@ import typer
 from seal.cli.failure import tell
 from seal.cli.groups import settings_of, verb
 from seal.cli.interruption import resumable, resuming
-from seal.cli.options import Drawing, new_app
+from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
 from seal.core import InfrastructureError, MissingExtraError, UsageError
+from seal.experiments.pool_draws import DrawnGroup
 from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
 
 def _refuse_alone(context: typer.Context) -> None:
     """Raise UsageError where the command line says how to draw pools, but not which."""
-    for option in fields(Drawing):
+    for option in fields(DrawnGroup):
         if _source(context, option.name) == "COMMANDLINE":
             flag = option.name.replace("_", "-")
             raise UsageError(f"--{flag} needs pools to draw: give --pool-sizes, such as 10,50,all")

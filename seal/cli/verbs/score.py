@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli import options as shared
-from seal.cli.groups import argument, option, repeated, settings_of, verb
+from seal.cli.groups import argument, option, settings_of, verb
 from seal.cli.output import output, progress
 from seal.core import UsageError
+from seal.runs.score_settings import JudgeGroup, ScoreGroup, ScoreSettings
 
 if TYPE_CHECKING:
     from seal.runs.run_folder import RunFolder
@@ -16,22 +17,9 @@ app = shared.new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging:
+class Judging(ScoreGroup):
     """Judging: who says what is solved, and by which rules and metrics."""
 
-    judge: str = shared.JUDGE
-    judge_model: tuple[str, ...] | None = repeated(
-        "Model of the judge, as PROVIDER/MODEL; several vote together.",
-        metavar="MODEL",
-        read=shared.judges,
-    )
-    votes: int | None = shared.VOTES
-    verdicts: Path | None = option(
-        None,
-        "Recorded verdicts on this run, as the benchmark's authors published them: a file, "
-        "or a folder with a file for each judge.",
-        metavar="PATH",
-    )
     audit: str | None = option(
         None,
         "Compare the judge with rules, and with people's labels: the CSV file of `seal "
@@ -39,31 +27,6 @@ class Judging:
         "benchmark's authors recorded. planted: test the judge of roles with planted replies.",
         metavar="rules|planted|FILE",
     )
-    match: str | None = option(
-        None,
-        "Rules of scoring: clean, toolsandbox, mmtb, lenient, exact, or those of the run's "
-        "benchmark, such as bfcl.  [default: each task's own]",
-    )
-    errata: str | None = option(
-        None,
-        "Score by corrected gold too: a file of `seal errata`, or the name of a benchmark "
-        "that ships one.",
-        metavar="FILE|NAME",
-    )
-    metric: tuple[str, ...] = shared.METRICS
-    without_spoilt: bool = shared.WITHOUT_SPOILT
-    allow_code: tuple[str, ...] = shared.ALLOW_CODE
-
-
-@dataclass(frozen=True, kw_only=True)
-class Model:
-    """Model: how judges are asked."""
-
-    model_option: dict[str, Any] = shared.MODEL_OPTIONS
-    base_url: str | None = shared.BASE_URL
-    workers: int = option(4, "Number of answers that are judged at once.")
-    cache_dir: Path | None = shared.CACHE_DIR
-    cache_url: str | None = shared.CACHE_URL
 
 
 @verb(app)
@@ -71,14 +34,14 @@ def command(
     *,
     run: Path = argument("Run folder.", metavar="RUN"),
     judging: Judging,
-    model: Model,
+    model: JudgeGroup,
     json: bool = shared.JSON,
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judge_audit import audit_run
     from seal.report.errata import errata_grid
     from seal.report.run_results import result_tables
-    from seal.runs.rescore import ScoreSettings, rescore
+    from seal.runs.rescore import rescore
     from seal.runs.run_folder import RunFolder, exit_code_of
 
     told = settings_of(judging, model)

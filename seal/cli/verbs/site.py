@@ -14,7 +14,7 @@ def command(
     folders: list[Path] = argument(
         "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
     ),
-    out: Path = option("site", "Folder to write.", words=Path),
+    out: Path = option("site", "Folder to write."),
     title: str = option("Leaderboard", "Title of the first page."),
     json: bool = JSON,
 ) -> int:

@@ -20,39 +20,66 @@ Perturbation: TypeAlias = Literal[
 """A rule of `seal.experiments.retrieval.robustness`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalSettings(Drawing):
+@dataclass(frozen=True, kw_only=True)
+class RetrieverGroup:
+    """Retrieval: which retrievers rank, and to which ranks they are measured."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Option for every retriever that has it; repeatable."""
+    k: tuple[Count, ...] = (1, 5, 10)
+    """Values of K for recall@K and similar metrics.
+
+    The largest is the length of a ranking.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskGroup:
+    """Tasks: which are asked."""
+
+    seed: int = 0
+    """Seed of everything that is drawn at random.
+
+    Pools, queries, random retrieval and intervals depend on it.
+    """
+    select: Mapping[str, str] = field(default_factory=dict)
+    """Take only tasks with this tag, or with id=ID; * matches any text. Repeatable."""
+    limit: Count | None = None
+    """Take N tasks of each pool whose tags represent all of its tasks.
+
+    A larger limit includes a smaller one.
+    """
+    first: Count | None = None
+    """Take the first N tasks of each pool."""
+    held_out: str | Path | None = None
+    """Folder of a trained model: of its training pool, ask only what was held out."""
+    perturb: tuple[Perturbation, ...] = ()
+    """Measure each pool with changed words too: typos, paraphrase, german, spanish, renamed,
+    undescribed; repeatable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptGroup:
+    """Output: what is written and kept, and what is printed."""
+
+    cache: CacheMode = "record"
+    """Cached embeddings: keep and reuse them (record), only reuse them (replay), or neither
+    (off)."""
+    cache_dir: str | Path | None = None
+    """Folder for cached embeddings and indexes."""
+    cache_url: str | None = field(default=None, repr=False)
+    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
+    prices: str | Path | None = None
+    """JSON file of prices for a million tokens; they come before those that ship."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
     """What `seal retrieve` measures over its pools and retrievers.
 
     A pool skips sizes that are larger than itself. The whole pool is measured once with all its
     queries; if queries are drawn, it is measured in every sample.
     """
-
-    k: tuple[Count, ...] = (1, 5, 10)
-    """Cut-offs; the largest is the length of a ranking."""
-    seed: int = 0
-    """Seed of everything drawn: pools, queries, random retrieval, intervals."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of the retrievers; each takes those that it knows."""
-    select: Mapping[str, str] = field(default_factory=dict)
-    """Tag to the value that a task must have."""
-    limit: Count | None = None
-    """Most tasks of each pool, a representative sample. A larger limit includes a smaller one."""
-    first: Count | None = None
-    """Most tasks of each pool, from the head of its file."""
-    held_out: str | Path | None = None
-    """Folder of a trained model. From the pool that it was trained on, every retriever is asked
-    only the tasks held out of the training. None: all tasks."""
-    perturb: tuple[Perturbation, ...] = ()
-    """Rules that change the wording of each pool; the changed pool is measured beside it."""
-    cache: CacheMode = "record"
-    """How kept embeddings are used."""
-    cache_dir: str | Path | None = None
-    """Folder of indexes and answers; None: SEAL_CACHE_DIR, else the user's cache folder."""
-    prices: str | Path | None = None
-    """File of prices that replace the shipped ones (`seal.runs.spending.prices`)."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database of the answers, instead of a file there; None: SEAL_CACHE_URL."""
 
     def __post_init__(self) -> None:
         """Sort the numbers, each once, and reject values that no experiment can have.
@@ -61,7 +88,7 @@ class RetrievalSettings(Drawing):
             UsageError: The text names the flag, what it got and what it takes. Or an option holds a
                 key of a service, which would be written to results.json.
         """
-        Drawing.__post_init__(self)  # slots leave no super()
+        super().__post_init__()
         refuse_secret("", self.options, "options")
         check_seed(self.seed)
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))

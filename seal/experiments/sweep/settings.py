@@ -16,7 +16,7 @@ RECALL_AT = 10
 """K of the recall that every sweep measures, as in the paper's Table 3."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SweepSettings(Drawing):
     """What a sweep varies; everything else is `RunSettings`.
 
@@ -26,7 +26,7 @@ class SweepSettings(Drawing):
     """
 
     samples: Count = 3
-    """How many pools of each size are drawn."""
+    """Number of pools to draw of each size."""
     top_k: tuple[Count, ...] = (RunSettings().top_k,)
     """How many tools a chat is offered; every pool is played with each K."""
 
@@ -36,7 +36,7 @@ class SweepSettings(Drawing):
         Raises:
             UsageError: Names the flag, what it got and what it takes.
         """
-        Drawing.__post_init__(self)  # slots leave no super()
+        super().__post_init__()
         object.__setattr__(self, "top_k", tuple(sorted(set(self.top_k))))
 
     @property

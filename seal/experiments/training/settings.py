@@ -23,64 +23,103 @@ _RATES = {"encoder": 5e-5, "map": 1e-4}
 _OF_ENCODERS = ("max_length", "checkpoint_every", "device")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainSettings:
-    """What `seal train-retriever` trains, on what, and what it is measured by."""
+@dataclass(frozen=True, kw_only=True)
+class TrainingGroup:
+    """Training: what is trained, how long and where."""
 
     base: str = "all-MiniLM-L6-v2"
-    """The sentence-transformers model to begin with, by name or folder; for a map, any embedder."""
+    """Model to train: a sentence-transformers model, as a name or folder; a map takes any
+    embedder."""
     trains: Trains = "encoder"
-    """The whole model, or a linear map of the vectors that it gives: two matrices, trained in
-    seconds without torch."""
+    """What to train: the whole model, or a linear map of its vectors (seconds, without torch)."""
     template: str = DEFAULT
-    """Of a tool's document."""
-    split: SplitKind = "query"
-    """What is held out of each pool for testing. `query`: tasks. `tool`: tools, with every task
-    that needs one of them. `given`: all tasks that the benchmark does not call `train`.
-    `benchmark`: nothing; the foreign pools test."""
-    held_out: Annotated[float, Within(above=0, below=1)] = 0.2
-    """Share of the tasks or tools that is held out; `given` and `benchmark` ignore it."""
-    drop_near_duplicates: bool = False
-    """Leave out training queries that are nearly the same as a test query."""
-    threshold: Annotated[float, Within(above=0, most=100)] = 90.0
-    """Least likeness of near-duplicate queries, in (0, 100]."""
-    negatives: Annotated[int, Within(least=0)] = 0
-    """Hard negatives of a pair, beside the documents of its batch."""
-    negatives_by: str = "tfidf"
-    """The retriever that finds them, with its options."""
+    """Template of a tool's document."""
     steps: Count | None = None
-    """Number of batches; None: as many as `epochs` need."""
+    """Number of batches.  [default: as many as the epochs need]"""
     epochs: Annotated[float, Within(above=0)] | None = None
-    """How often each pair is trained on; None: as `steps` says, else 1 for an encoder and 10 for a
-    map."""
+    """Number of times that each pair is used.  [default: 1; map: 10]"""
     batch_size: Annotated[int, Within(least=2)] = 64
-    """Pairs; each document is a negative for the queries that do not need it."""
+    """Number of pairs in a batch.
+
+    Each document is a negative for the queries that do not need it.
+    """
     learning_rate: Annotated[float, Within(above=0)] | None = None
-    """Highest learning rate: it rises for a tenth of the steps, then falls to 0. None: 5e-5 for an
-    encoder, 1e-4 for a map. A map trained with 5e-4 finds more of the tools of its training, and
-    fewer other tools (`results/training.md`)."""
+    """Highest learning rate.  [default: 5e-5; map: 1e-4]
+
+    It rises for a tenth of the steps, then falls to 0. A map trained with 5e-4 finds more of the
+    tools of its training, and fewer other tools (`results/training.md`).
+    """
+    negatives: Annotated[int, Within(least=0)] = 0
+    """Number of hard negatives for each pair, besides its batch."""
+    negatives_by: str = "tfidf"
+    """Retriever that finds hard negatives."""
     max_length: Count | None = None
-    """Tokens of a text in training; None: what the model reads."""
+    """Most tokens of a text in training.  [default: the model's]"""
     checkpoint_every: Count | None = None
-    """Steps; None: a tenth of all."""
+    """Number of steps between checkpoints.  [default: a tenth of all]"""
     device: Device | None = None
-    """None: a GPU where there is one."""
+    """Where to train.  [default: a GPU if there is one]"""
     seed: int = 0
-    """Seed of split, batches, dropout, drawn test queries and intervals."""
-    k: Sequence[Count] = (1, 5, 10)
-    """Cut-offs of recall@K and its like."""
-    test_queries: Count | None = None
-    """How many tasks are drawn from each foreign pool; None: all."""
+    """Seed of everything that is drawn at random.
+
+    Split, batches, dropout, drawn test queries and intervals depend on it.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitGroup:
+    """Split: which tasks are trained on, and which are held out."""
+
+    split: SplitKind = "query"
+    """What to hold out: tasks, tools with all tasks that need them, what the benchmark says
+    (given), or nothing but the pools of --test-on (benchmark).
+
+    `given` holds out all tasks that the benchmark does not call `train`.
+    """
+    held_out: Annotated[float, Within(above=0, below=1)] = 0.2
+    """Share that is held out.
+
+    Of tasks or tools; `given` and `benchmark` ignore it.
+    """
+    drop_near_duplicates: bool = False
+    """Do not train on queries that are similar to a test query."""
+    threshold: Annotated[float, Within(above=0, most=100)] = 90.0
+    """Least similarity of near-duplicate queries, at most 100."""
     select: Mapping[str, str] = field(default_factory=dict)
-    """Tag to the value that a task of a training pool must have."""
+    """Take only tasks with this tag, or with id=ID; * matches any text. Repeatable.
+
+    The pools of training are meant.
+    """
     limit: Count | None = None
-    """Most tasks of each training pool, a representative sample."""
+    """Take N tasks of each pool whose tags represent all of its tasks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureGroup:
+    """Tests: what the model is measured on."""
+
+    test_queries: Count | None = None
+    """Number of tasks to draw from each other pool."""
+    k: Sequence[Count] = (1, 5, 10)
+    """Values of K for recall@K and similar metrics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptGroup:
+    """Output: where the model and embeddings are kept, and what is printed."""
+
     cache: CacheMode = "record"
-    """How kept embeddings of the base model are used."""
+    """Cached embeddings of the base model: keep and reuse them (record), only reuse them (replay),
+    or neither (off)."""
     cache_dir: str | Path | None = None
-    """Folder of kept embeddings; None: SEAL_CACHE_DIR, else the user's cache folder."""
+    """Folder for cached embeddings."""
     cache_url: str | None = field(default=None, repr=False)
-    """Database of the embeddings, instead of a file there; None: SEAL_CACHE_URL."""
+    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings(KeptGroup, MeasureGroup, SplitGroup, TrainingGroup):
+    """What `seal train-retriever` trains, on what, and what it is measured by."""
 
     def __post_init__(self) -> None:
         """Reject values that no training can have.

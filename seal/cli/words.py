@@ -1,0 +1,173 @@
+"""How settings are typed: words of the command line to values, and the names of flags."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from seal.core import UsageError
+from seal.core.registry import check_modules
+from seal.core.secrets import refuse_secret
+
+
+def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
+    """Return the KEY=VALUE words of a repeated flag as a mapping.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is a service's key; or a key has two values.
+    """
+    found: dict[str, str] = {}
+    for word in words or ():
+        key, equals, value = word.partition("=")
+        if not equals or not key.strip():
+            of_task = f", such as id={word}" if flag == "--select" else ""
+            raise UsageError(f"{flag} {word!r}: expected KEY=VALUE{of_task}")
+        refuse_secret(key.strip(), value, flag)
+        if found.setdefault(key.strip(), value) != value:
+            raise UsageError(f"{flag} {key.strip()} is given twice, with two values; keep one")
+    return found
+
+
+def role_models(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return the models of roles; a judge that is named again sits beside the first.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is a service's key.
+    """
+    named = [(word, pairs(flag, [word])) for word in words or ()]
+    judges = tuple(model["judge"] for _, model in named if "judge" in model)
+    found: dict[str, Any] = dict(pairs(flag, [w for w, model in named if "judge" not in model]))
+    return found | ({"judge": judges if len(judges) > 1 else judges[0]} if judges else {})
+
+
+def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text.
+
+    Raises:
+        UsageError: A word has no `=` or no key, or is or holds a service's key.
+    """
+    found = {key: _value(text) for key, text in pairs(flag, words).items()}
+    refuse_secret("", found, flag)
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def several(flag: str, words: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the words of a repeated flag."""
+    return tuple(words or ())
+
+
+def judges(flag: str, words: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the judges of a repeated flag; None where nobody is named."""
+    return tuple(words or ()) or None
+
+
+def numbers(flag: str, text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a comma-separated list, ascending, each once.
+
+    Raises:
+        UsageError: An item is no whole number above 0.
+    """
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if not items or not all(item.isdecimal() and int(item) > 0 for item in items):
+        raise UsageError(f"{flag} {text!r}: expected whole numbers above 0, such as 1,5,10")
+    return tuple(sorted({int(item) for item in items}))
+
+
+def sizes(flag: str, text: str | None) -> tuple[int | Literal["all"], ...] | None:
+    """Return the sizes of a comma-separated list, ascending, each once; `all` stands last.
+
+    None, where no list is given, stays None.
+
+    Raises:
+        UsageError: An item is neither `all` nor a whole number above 0.
+    """
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    counts = ",".join(word for word in words if word != "all")
+    found = numbers(flag, counts) if counts or not words else ()
+    return (*found, "all") if "all" in words else found
+
+
+def new_file(flag: str, path: Path | None) -> Path | None:
+    """Return the path of a file that is about to be written; None stays None.
+
+    Raises:
+        UsageError: A file or folder is there already.
+    """
+    if path is not None and (path.is_file() or path.is_dir()):
+        raise UsageError(f"{path} is there already, and is not replaced; give {flag} a new file")
+    return path
+
+
+def _underscored(flag: str, name: str) -> str:
+    return name.replace("-", "_")
+
+
+def modules(name: str, words: list[str] | None) -> tuple[str, ...]:
+    """Return modules that can be found.
+
+    Raises:
+        OptionError: There is no such module.
+    """
+    check_modules(words or ())
+    return tuple(words or ())
+
+
+def whole(text: str) -> tuple[int, ...]:
+    """Return the whole numbers of a comma-separated list, in its order.
+
+    Raises:
+        BadParameter: An item is none.
+    """
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r}: expected a whole number, or several such as 1,5,10"
+        ) from error
+
+
+FORMS: Mapping[str, Mapping[str, Any]] = {
+    "allow_code": {"metavar": "MODULE", "read": modules},
+    "cutoffs": {"read": numbers},
+    "distractors": {"words": Literal["uniform", "same-tool", "nearest"], "read": _underscored},
+    "environment": {"metavar": "NAME"},
+    "errata": {"metavar": "FILE|NAME", "words": str | None},
+    "hooks": {"metavar": "NAME"},
+    "judge_model": {"metavar": "MODEL", "read": judges},
+    "k": {"names": ("--cutoffs", "-k"), "read": numbers},
+    "metrics": {"names": ("--metric",), "metavar": "NAME"},
+    "mobile_tools": {"names": ("--tools",)},
+    "model": {"metavar": "MODEL[,KEY=VALUE...]"},
+    "model_options": {"names": ("--model-option", "-M"), "metavar": "KEY=VALUE"},
+    "negatives_by": {"metavar": "NAME[,KEY=VALUE...]"},
+    "one_shot": {"names": ("--one-shot/--zero-shot",)},
+    "options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
+    "perturb": {"metavar": "RULE"},
+    "pool": {"metavar": "[NAME|DIR]"},
+    "pool_sizes": {"read": sizes},
+    "prices": {"metavar": "FILE"},
+    "retriever_options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
+    "role_models": {
+        "names": ("--role-model",),
+        "metavar": "ROLE=MODEL[,KEY=VALUE...]",
+        "read": role_models,
+    },
+    "select": {"metavar": "TAG=VALUE"},
+    "shard": {"metavar": "I/N"},
+    "verdicts": {"metavar": "PATH"},
+    "world_options": {"names": ("--world-option", "-T"), "metavar": "KEY=VALUE"},
+}
+"""Setting to how it is typed, where that does not follow from its name and type."""
