@@ -39,6 +39,7 @@ from typing import Literal, get_args
 from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, Trajectory
 from seal.core.canonical import canonical_json
 from seal.core.conditions import Argument, Called
+from seal.core.plain import json_bytes
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
 from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
@@ -150,6 +151,8 @@ class _Pass:
     results: dict[str, Step] = field(init=False)
     cut: set[str] = field(init=False)
     made: dict[tuple[int, bytes], _Made] = field(default_factory=dict)
+    faults: dict[tuple[object, ...], tuple[CallError, ...]] = field(default_factory=dict)
+    """By goal and all that a call says: calls that say the same, letter by letter, share them."""
     version: int = 0
     """Of the world: how often it has changed."""
     versions: dict[str, int] = field(default_factory=dict)
@@ -180,7 +183,10 @@ class _Pass:
         answer = self.results.get(call.id)
         result = None if answer is None else answer.result
         key = (step.goal, _identity(call))
-        faults = self._faults(step.goal, call)
+        said = *key, call.tool, call.name, json_bytes(call.arguments, default=repr)
+        faults = self.faults.get(said)
+        if faults is None:
+            faults = self.faults[said] = self._faults(step.goal, call)
         service = service_failure(result)
         if faults and service == "broken":  # the program that calls the API refused the arguments
             service = None
