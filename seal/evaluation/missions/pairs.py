@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from seal.core.canonical import equal
+from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import Argument
 from seal.evaluation.missions.arguments import ArgumentMatch, Scorer, fit, parse_arguments
 from seal.evaluation.missions.graph import Call, Graph, Turn, bits
@@ -71,7 +72,8 @@ class Pairing:
         """Return the gold calls of its name with exactly its arguments, or that accept them."""
         if call not in self._meant:
             given, mine = self._given(call), self.named(call)
-            self._meant[call] = [node for node in mine if self._is_meant(given, node)]
+            said = _text(given)
+            self._meant[call] = [node for node in mine if self._is_meant(given, said, node)]
         return self._meant[call]
 
     def match(self, call: Call, node: int) -> ArgumentMatch:
@@ -113,11 +115,17 @@ class Pairing:
             return _ACCEPTED + _SCORE if node in meant else 0
         return self.worth(call, node)
 
-    def _is_meant(self, arguments: dict[str, Any] | None, node: int) -> bool:
+    def _is_meant(self, arguments: dict[str, Any] | None, said: bytes | None, node: int) -> bool:
         called = self._gold[node]
         if called is not None:
             return called.accepts(arguments)
+        if said is not None:
+            return said == self._texts[node]
         return equal(arguments, dict(self._graph.arguments[node]))
+
+    @cached_property
+    def _texts(self) -> list[bytes | None]:
+        return [_text(dict(arguments)) for arguments in self._graph.arguments]
 
     def _schema(self, name: str) -> Mapping[str, Any]:
         if name not in self._schemas:
@@ -135,6 +143,14 @@ def _nearest(gold: Mapping[str, Argument], arguments: Mapping[str, Any]) -> dict
         for name, argument in gold.items()
         if name in arguments or not argument.optional
     }
+
+
+def _text(arguments: dict[str, Any] | None) -> bytes | None:
+    """Return the text that equal arguments share; None: JSON has no text of them."""
+    try:
+        return canonical_json(arguments)
+    except (TypeError, ValueError):
+        return None
 
 
 def best_pairs(
