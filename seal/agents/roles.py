@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
+from functools import partial
 
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
 from seal.core import Chat, Message, Reply, Step, ToolCall
 from seal.core.canonical import digest
 from seal.core.plain import one_line
+from seal.core.shipped import shipped_prompt, shipped_texts
 from seal.core.text import plan_steps
 
-
-@cache
-def prompt(name: str) -> str:
-    """Return the text of `prompts/NAME.txt`."""
-    return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
+prompt = partial(shipped_prompt, __package__)
+"""(name) to the text of `prompts/NAME.txt`."""
 
 
 def prompts_digest() -> str:
     """Return one digest of all prompts of the roles: part of what a run's system is."""
-    folder = files(__package__) / "prompts"
-    texts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir()}
-    return digest(texts)
+    return digest(shipped_texts(__package__, "prompts"))
 
 
 def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> list[Message]:

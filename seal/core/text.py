@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import lru_cache
+
+from seal.core.shipped import shipped_words
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Kana and Chinese characters, which are written without blanks, as part of a regex class."""
@@ -44,13 +46,9 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(split_identifiers(text))]
 
 
-@cache
 def word_list(name: str) -> frozenset[str]:
     """Return the words of `words/NAME.txt`, which blanks and line breaks part."""
-    from importlib.resources import files
-
-    text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
+    return shipped_words(__package__, f"words/{name}.txt")
 
 
 def sentences(text: str) -> list[str]:

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 import orjson
@@ -22,6 +21,7 @@ import orjson
 from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.canonical import digest
 from seal.core.formats.forms import objects_in
+from seal.core.shipped import shipped_prompt
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.judges import PASS_PAPER
 from seal.evaluation.judges.panel import LABELS, Solvability
@@ -43,10 +43,8 @@ TRIES = 3
 _COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
 
 
-@cache
-def prompt(name: str) -> str:
-    """Return the text of `prompts/NAME.txt`."""
-    return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
+prompt = partial(shipped_prompt, __package__)
+"""(name) to the text of `prompts/NAME.txt`."""
 
 
 def prompts_digest(names: Sequence[str] = tuple(STAGES.values())) -> str:

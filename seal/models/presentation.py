@@ -8,13 +8,13 @@ its answers, so that a key holds the very prompt that the model was sent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 from seal.core import JSON, ChatModel, ToolCall
 from seal.core.canonical import digest
 from seal.core.formats import Format, ToolMessages, check_presentation, form_of
+from seal.core.shipped import shipped_prompt
 from seal.models.build import is_offline, split_name
 
 MANAGER = "execution_manager"
@@ -96,10 +96,8 @@ def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
     return model if form is None else RehearsedModel(model, form, name in _TYPED)
 
 
-@cache
-def form_prompt(name: str) -> str:
-    """Return the prompt of a form, or of an example."""
-    return (files(__package__) / "prompts" / f"{name}.txt").read_text(encoding="utf-8").strip()
+form_prompt = partial(shipped_prompt, __package__)
+"""(name) to the prompt of a form, or of an example."""
 
 
 def presentation_identity(how: Presentation, one_shot: bool) -> dict[str, JSON]:

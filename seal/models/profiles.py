@@ -14,13 +14,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.folders import cache_folder
 from seal.core.function_calls import wire_name
+from seal.core.shipped import shipped_text
 
 PLAIN = "plain"
 """Name of the profile of a model that takes everything."""
@@ -146,7 +146,7 @@ def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
 @cache
 def shipped() -> Mapping[str, tuple[tuple[str, ...], Profile]]:
     """Return name to patterns and profile of each family, in the order in which they are tried."""
-    table = tomllib.loads(files("seal.models").joinpath("profiles.toml").read_text("utf-8"))
+    table = tomllib.loads(shipped_text("seal.models", "profiles.toml"))
     return {
         name: (tuple(given.pop("models")), of_fields(given, "profiles.toml", name))
         for name, given in table.items()

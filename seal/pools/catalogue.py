@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import orjson
-
 from seal.core import UnknownNameError
+from seal.core.shipped import shipped_json
 
 STAGES = ("retrieval", "calls", "arguments", "state", "conversation", "final answer")
 """What can be scored, in the order of a chat."""
@@ -96,7 +94,7 @@ class Entry:
 @cache
 def catalogue() -> dict[str, Entry]:
     """Return every benchmark by name, in the order of the catalogue."""
-    records = orjson.loads((files("seal.pools") / "catalogue.json").read_bytes())
+    records = shipped_json("seal.pools", "catalogue.json")
     return {record["name"]: _entry(record) for record in records}
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any, Literal
 
-import orjson
-
 from seal.core import JSON, DataError, first_fault
+from seal.core.shipped import shipped_json
 
 Source = Literal["run", "pool", "sweep", "retrieval"]
 """What figures are made from: a scored run, the tools and tasks of a pool or run, or the results of
@@ -18,9 +16,8 @@ Source = Literal["run", "pool", "sweep", "retrieval"]
 
 def shipped_rows(package: str) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
     """Return the figures in a pack's `published.json`: name of a table to its `rows`."""
-    tables: Mapping[str, Mapping[str, Mapping[str, float]]] = orjson.loads(
-        files(package).joinpath("published.json").read_bytes()
-    )
+    tables: Mapping[str, Mapping[str, Mapping[str, float]]]
+    tables = shipped_json(package, "published.json")
     return tables
 
 

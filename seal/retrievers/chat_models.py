@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import cache
-from importlib.resources import files
 from typing import TypeVar
 
 from seal.core import ChatModel, Message, OptionError, Pool, Request, shortened
+from seal.core.shipped import shipped_prompt
 
 _AT_ONCE = 8
 """Requests that wait for a server at the same time."""
@@ -40,7 +39,10 @@ class Asked:
         Raises:
             ModelError: The model failed.
         """
-        messages = (Message("system", _prompt(self._name)), Message("user", text))
+        messages = (
+            Message("system", shipped_prompt(__package__, self._name)),
+            Message("user", text),
+        )
         return self._model.complete(Request(messages, role="retriever")).content
 
 
@@ -76,9 +78,3 @@ def at_once(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Seq
         except BaseException:
             threads.shutdown(cancel_futures=True)
             raise
-
-
-@cache
-def _prompt(name: str) -> str:
-    path = files(__package__) / "prompts" / f"{name}.txt"
-    return path.read_text(encoding="utf-8").strip()

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache, reduce
-from importlib.resources import files
+from functools import reduce
 from itertools import pairwise
 from typing import ClassVar, Self
 
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.core import Pool, Query
+from seal.core.shipped import shipped_words
 from seal.core.text import CJK, split_identifiers
 from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name
@@ -111,14 +111,12 @@ Analyser = Callable[[str], list[str]]
 _BLANKS = re.compile(r"\s\s+")
 
 
-@cache
 def english_stop_words() -> frozenset[str]:
     """Return words that say nothing of what an English text is about.
 
     Source: the list of the Glasgow Information Retrieval Group, as scikit-learn has it.
     """
-    text = (files("seal.retrievers") / "english_stop_words.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
+    return shipped_words("seal.retrievers", "english_stop_words.txt")
 
 
 def words(pattern: str) -> Analyser:

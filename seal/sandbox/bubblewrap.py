@@ -22,11 +22,11 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from seal.core import JSON, InfrastructureError, UsageError
 from seal.core.line_process import LineProcess
+from seal.core.shipped import shipped_text
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
 from seal.sandbox.outcomes import (
     MOST_OUTPUT,
@@ -222,7 +222,7 @@ class _Module(Module):
             InfrastructureError: The machine has no file, memory or process left for a child.
         """
         bwrap = self._found.bwrap
-        text = files("seal.sandbox").joinpath("child.py").read_text("utf-8")
+        text = shipped_text("seal.sandbox", "child.py")
         try:
             with _command(bwrap, self._found.interpreter, text) as (command, passed):
                 self._process = LineProcess(command, {}, _LONGEST, passed)

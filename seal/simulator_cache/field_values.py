@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any, Protocol
 
+from seal.core.shipped import shipped_json
 from seal.core.text import words
 
 
@@ -19,11 +17,9 @@ class Draw(Protocol):
         ...
 
 
-@cache
 def vocabulary() -> dict[str, Any]:
     """Return words, usual values and ranges."""
-    text = files("seal.simulator_cache").joinpath("words.json").read_bytes()
-    found: dict[str, Any] = json.loads(text)
+    found: dict[str, Any] = shipped_json("seal.simulator_cache", "words.json")
     return found
 
 

@@ -7,7 +7,6 @@ examples come from recordings, not from the cache: an answer never depends on ot
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from seal.core import JSON, ChatModel, Message, Request, Response, Tool
 from seal.core.canonical import derive_seed, digest
 from seal.core.plain import json_text
+from seal.core.shipped import shipped_text
 from seal.simulator_cache.answer_cache import OfTool
 from seal.simulator_cache.recordings import RecordedAnswers, observed
 from seal.simulator_cache.shapes import response_schema
@@ -50,7 +50,7 @@ class LLM:
         self._model = model
         self._recorded = recorded
         self._seed = seed
-        self._prompt = files("seal.simulator_cache").joinpath("simulator_prompt.txt").read_text()
+        self._prompt = shipped_text("seal.simulator_cache", "simulator_prompt.txt")
         self._version = OfTool(lambda t: digest([self.prompt_digest, self._examples(t)])[:16])
         limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS, MOST_ITEMS]
         self.prompt_digest = digest([self._prompt, limits])[:16]

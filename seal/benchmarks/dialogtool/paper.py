@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
-
-import orjson
 
 from seal.benchmarks.dialogtool.dialogues import Reading
 from seal.benchmarks.dialogtool.schemas import domain_of
 from seal.core import JSON, Tool
+from seal.core.shipped import shipped_json
 
 FILES = {"train": 127, "dev": 20, "test": 34}
 """Dialogue files of each split, numbered from 1."""
@@ -52,21 +50,14 @@ def beside_paper(report: Mapping[str, Any]) -> list[Comparison]:
         here[split] = {**here.get(split, {}), **counts, **written}
     missing = {split: len(files) for split, files in report.get("missing_files", {}).items()}
     found = []
-    for table, figure, paper, place, reason in _paper():
+    # Of each: table, figure, value there, where ours stands, and why they differ.
+    for table, figure, paper, place, reason in shipped_json(__package__, "paper.json"):
         split, _, name = place.partition(".")
         value = here.get(split, {}).get(name)
         if value is not None and name in _OF_DIALOGUES and missing.get(split):
             reason += f"; {missing[split]} of {FILES[split]} files are missing here"
         found.append(Comparison(table, figure, paper, value, reason))
     return found
-
-
-def _paper() -> list[tuple[str, str, float, str, str]]:
-    """Return table, figure, value there, where ours stands, and why they differ, of each."""
-    figures: list[tuple[str, str, float, str, str]] = orjson.loads(
-        (files(__package__) / "paper.json").read_bytes()
-    )
-    return figures
 
 
 def schema_counts(tools: Iterable[Tool]) -> dict[str, JSON]:

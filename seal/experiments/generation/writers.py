@@ -1,14 +1,10 @@
-"""Who writes what is generated: a language model that is asked, and texts that ship with code."""
+"""Who writes what is generated: a language model that is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
-
-import orjson
 
 from seal.core import JSON, ChatModel, Completion, Message, Request, UsageError
 from seal.models import ModelSettings, build_model, is_offline, model_identity
@@ -66,21 +62,3 @@ def writing_model(
         raise UsageError(f"the model {spec!r} plays tasks and cannot be asked to write {writes}")
     identity = model_identity(spec, settings, model)
     return WritingModel(model, {name: v for name, v in identity.items() if name != "base_url"})
-
-
-@cache
-def shipped_text(package: str, name: str) -> str:
-    """Return a text that lies in a package, such as a prompt; `name` may lead into a folder."""
-    return files(package).joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def shipped_json(package: str, name: str) -> Any:
-    """Return the JSON that lies in a package; it must not be changed."""
-    return orjson.loads(shipped_text(package, name))
-
-
-def shipped_texts(package: str, folder: str = "", ending: str = "") -> dict[str, str]:
-    """Return the texts in a package, or in a folder of it, by name, whose names end so."""
-    found = files(package).joinpath(folder).iterdir()
-    return {item.name: item.read_text("utf-8") for item in found if item.name.endswith(ending)}

@@ -26,8 +26,8 @@ from typing import Any
 
 from seal.core import Task, Tool
 from seal.core.canonical import derive_seed, digest
+from seal.core.shipped import shipped_json
 from seal.core.text import sentences
-from seal.experiments.generation.writers import shipped_json
 from seal.experiments.retrieval.draws import Source
 from seal.experiments.retrieval.settings import Perturbation
 from seal.pools.renaming import renamed

@@ -15,13 +15,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from seal.core import DataError, UsageError, shortened
+from seal.core.shipped import shipped_json
 from seal.models import bare_name, is_free
 from seal.runs.spending.ledger import Ledger
 
@@ -80,9 +80,8 @@ class Prices:
         Raises:
             DataError: The file holds no prices.
         """
-        shipped = files(__package__) / "prices.json"
         own = [] if file is None else [_read(file)]
-        ours = _table(orjson.loads(shipped.read_bytes()), "the shipped prices")
+        ours = _table(shipped_json(__package__, "prices.json"), "the shipped prices")
         return cls((*own, replace(ours, elsewhere=False)))
 
     def of(self, model: str) -> Price | None:

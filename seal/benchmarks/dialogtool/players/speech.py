@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -17,12 +16,11 @@ from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, UNKNOWN, Lesson, rea
 from seal.core import JSON, Completion, Message, Request
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
+from seal.core.shipped import shipped_json
 from seal.core.text import words
 from seal.models.scene import without_author
 
-_WORDS: Mapping[str, Mapping[str, str]] = orjson.loads(
-    (files(__package__) / "contractions.json").read_bytes()
-)
+_WORDS: Mapping[str, Mapping[str, str]] = shipped_json(__package__, "contractions.json")
 _SHORT = _WORDS["both ways"]
 _LONG = {short.lower(): long for words in _WORDS.values() for long, short in words.items()}
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")

@@ -33,17 +33,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 from random import Random
 from typing import Any, get_args
-
-import orjson
 
 from seal.agents.teams import EXECUTOR, USER, Team
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.core import JSON, DataError, Goal, OptionError, Task, shortened
 from seal.core.canonical import derive_seed, digest
+from seal.core.shipped import shipped_json
 from seal.pools.reading.records import expect, json_file
 from seal.sandbox.functions import example_of
 
@@ -195,9 +193,7 @@ _MBTI = re.compile(r"[EI][NS][FT][JP]")
 @cache
 def shipped_roles() -> tuple[Role, ...]:
     """Return the roles that ship."""
-    return checked_roles(
-        orjson.loads((files(__package__) / "roles.json").read_bytes()), "roles.json"
-    )
+    return checked_roles(shipped_json(__package__, "roles.json"), "roles.json")
 
 
 def read_roles(path: Path) -> tuple[Role, ...]:

@@ -29,10 +29,10 @@ from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Sc
 from seal.core import JSON, Goal, Task, Tool
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
+from seal.core.shipped import shipped_words
 from seal.core.spoken import MONTHS, WEEKDAYS
 from seal.core.stated import Sense, states
 from seal.experiments.generation.sources import Heard, Leaf, leaves
-from seal.experiments.generation.writers import shipped_text
 
 _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours, not evidence."""
@@ -235,7 +235,7 @@ def _names(reply: str) -> Iterator[str]:
 
 def _words(reply: str) -> Iterator[str]:
     """Yield what of a reply is no coincidence, in lower case: its rarer words."""
-    common = frozenset(shipped_text(__package__, "common_words.txt").split())
+    common = shipped_words(__package__, "common_words.txt")
     for found in _WORD.findall(reply.casefold()):
         if len(found) > 3 and found not in common:
             yield found

@@ -6,16 +6,16 @@ The name is that of ToolSandbox's module, by which its tools are ranked and scra
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from importlib.resources import files
 from typing import Any
 
 from seal.benchmarks.toolsandbox.phone.answers import Question
 from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_given
 from seal.core import JSON
+from seal.core.shipped import shipped_words
 from seal.environments.functions import effects
 from seal.environments.tables import Row
 
-CURRENCIES = frozenset(files(__package__).joinpath("currencies.txt").read_text("utf-8").split())
+CURRENCIES = shipped_words(__package__, "currencies.txt")
 """Codes of ISO 4217 of money that is paid with: no metals, funds or test codes."""
 _PRIVATE = ("business_id", "place_id", "place_link", "verified", "photos")
 """Fields of a place that say nothing to a model."""

@@ -16,9 +16,9 @@ from typing import Any
 
 from seal.core import JSON, Tool
 from seal.core.plain import json_text
+from seal.core.shipped import shipped_words
 from seal.core.spoken import DAY
 from seal.core.text import words
-from seal.experiments.generation.writers import shipped_text
 
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")
 
@@ -169,4 +169,4 @@ def _texts(schema: Any) -> Iterable[str]:
 
 @cache
 def _common() -> frozenset[str]:
-    return frozenset(map(stem, shipped_text(__package__, "common_words.txt").split()))
+    return frozenset(map(stem, shipped_words(__package__, "common_words.txt")))

@@ -25,12 +25,8 @@ from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, Message, RequestError, Tool
 from seal.core.canonical import derive_seed, digest
 from seal.core.plain import nested_deeper
-from seal.experiments.generation.writers import (
-    MAX_TOKENS,
-    WritingModel,
-    shipped_text,
-    shipped_texts,
-)
+from seal.core.shipped import shipped_text, shipped_texts
+from seal.experiments.generation.writers import MAX_TOKENS, WritingModel
 
 TRIES = 2
 """Requests for a seed and kind: the second where the first brought no candidate."""

@@ -26,9 +26,9 @@ from seal.core import JSON, Tool, ToolCall, shortened
 from seal.core.canonical import digest, equal
 from seal.core.plain import nested_deeper
 from seal.core.schemas import schema_validator
+from seal.core.shipped import shipped_words
 from seal.core.text import words
 from seal.core.validation import CallValidator
-from seal.experiments.generation.writers import shipped_text
 from seal.pools.lint.tools import PLACEHOLDERS, description_fault
 
 DEEPEST = 5
@@ -56,7 +56,7 @@ _BOUNDS = {
 _KEYWORDS = {**_BOUNDS, "number": _BOUNDS["integer"]}
 """Type to the keywords that mean something for it."""
 _ENDS = (("minimum", "maximum"), ("minLength", "maxLength"), ("minItems", "maxItems"))
-_COMMON = frozenset(shipped_text(__package__, "common_words.txt").split())
+_COMMON = shipped_words(__package__, "common_words.txt")
 """Words that do not tell one tool from another."""
 
 _SINGLE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)

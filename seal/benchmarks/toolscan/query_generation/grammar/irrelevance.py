@@ -15,8 +15,8 @@ from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.benchmarks.toolscan.query_generation.texts import Vocabulary, content_words
 from seal.core import JSON, Tool
 from seal.core.canonical import derive_seed
+from seal.core.shipped import shipped_json
 from seal.core.text import words
-from seal.experiments.generation.writers import shipped_json
 
 _TEXTS = shipped_json(__package__, "irrelevance.json")
 _TRIES = 4

@@ -13,9 +13,9 @@ from seal.benchmarks.toolscan.query_generation.candidates import Candidate
 from seal.benchmarks.toolscan.query_generation.grammar.requests import IMPERATIVES, Worded, framed
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core.canonical import derive_seed
+from seal.core.shipped import shipped_json
 from seal.core.spoken import DAY, MONTHS, day_of
 from seal.core.text import sentences, words
-from seal.experiments.generation.writers import shipped_json
 
 _TEXTS = shipped_json(__package__, "paraphrases.json")
 

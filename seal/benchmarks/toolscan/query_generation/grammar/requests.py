@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from seal.benchmarks.toolscan.query_generation.texts import told
 from seal.core import JSON, Tool
+from seal.core.shipped import shipped_json
 from seal.core.spoken import MONTHS
 from seal.core.stated import Sense, states
 from seal.core.text import sentences, split_identifiers, words
-from seal.experiments.generation.writers import shipped_json
 
 TEXTS = shipped_json(__package__, "constraints.json")
 IMPERATIVES = frozenset(TEXTS["verbs"].split())

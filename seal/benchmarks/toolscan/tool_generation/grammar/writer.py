@@ -30,8 +30,8 @@ from seal.benchmarks.toolscan.tool_generation.writers import Rejected
 from seal.core import JSON
 from seal.core.canonical import derive_seed
 from seal.core.plain import json_text
+from seal.core.shipped import shipped_json
 from seal.core.text import words
-from seal.experiments.generation.writers import shipped_json
 
 _BOUNDS = {
     "array": (("least", "minItems"), ("most", "maxItems")),
