@@ -221,6 +221,10 @@ class Plan:
         """Return the gold calls in the order of the milestones."""
         return [m.condition for m in self.milestones if isinstance(m.condition, Called)]
 
+    def tools(self) -> tuple[str, ...]:
+        """Return the ids of the tools that it calls, each once, in the order of its calls."""
+        return tuple(dict.fromkeys(call.tool for call in self.calls()))
+
 
 @dataclass(frozen=True)
 class Step(_Sparse):

@@ -27,7 +27,7 @@ from seal.core import (
     ToolCall,
 )
 from seal.core.canonical import equal
-from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.core.conditions import Asked, Called, Replied
 from seal.core.order import levels
 from seal.core.text import clauses, words
 from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names
@@ -171,8 +171,7 @@ def _reference_moves(reference: Sequence[Step]) -> list[Move]:
     turn = None
     for step in reference:
         if step.call is not None:
-            given = {name: Argument((v,)) for name, v in (step.call.arguments or {}).items()}
-            gold = Called(step.call.tool or step.call.name, given)
+            gold = Called.exact(step.call.tool or step.call.name, step.call.arguments or {})
             if turn == step.turn and found and found[-1].calls:
                 found[-1] = Move((*found[-1].calls, gold))
             else:

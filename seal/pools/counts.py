@@ -303,7 +303,7 @@ def _environment(
 def _first_tools(goal: Goal) -> set[str]:
     """Return the tools of one way to meet a goal."""
     if goal.plans:
-        return {call.tool for call in goal.plans[0].calls()}
+        return set(goal.plans[0].tools())
     return set(goal.relevant[:1] if goal.any_relevant else goal.relevant)
 
 

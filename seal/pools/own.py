@@ -345,7 +345,7 @@ def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
         Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields)))
         for plan in goal.plans
     )
-    called_tools = tuple(dict.fromkeys(call.tool for call in plans[0].calls())) if plans else ()
+    called_tools = plans[0].tools() if plans else ()
     everything = tuple(dict.fromkeys(tools.values()))
     offered = None if goal.offered is None else tuple(map(known, goal.offered))
     if offered is None and len(everything) <= FEW_TOOLS:

@@ -82,7 +82,7 @@ class Oracle(_OfGoals):
 def needed(goal: Goal) -> set[str]:
     """Return the tools that a goal needs: the relevant, else the called, else the offered ones."""
     plans = goal.plans or ()
-    called = {call.tool for plan in plans for call in plan.calls()}
+    called = {tool for plan in plans for tool in plan.tools()}
     asked = (milestone.condition for plan in plans for milestone in plan.milestones)
     of_world = not all(isinstance(condition, (Called, Asked, Replied)) for condition in asked)
     return set(goal.relevant) or called or set(goal.offered or () if of_world else ())

@@ -141,7 +141,7 @@ def _with_last_values(gold: Called) -> Called:
         name: [other for other in listed[name].listed if type(other) is type(value)][-1]
         for name, value in usual.items()
     }
-    return Called(gold.tool, {name: Argument((value,)) for name, value in last.items()})
+    return Called.exact(gold.tool, last)
 
 
 def _flat(goal: Goal, usual: list[Move]) -> list[Called]:

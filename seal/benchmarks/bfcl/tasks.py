@@ -189,7 +189,7 @@ def python_call(text: Any, offered: Mapping[str, Tool]) -> Called:
     call = parsed_call(text)
     tool = _offered(ast.unparse(call.func), offered)
     given = given_arguments(call, list(tool.parameters["properties"]))
-    return Called(tool.id, {name: Argument((value,)) for name, value in given.items()})
+    return Called.exact(tool.id, given)
 
 
 def positional_arguments(text: str) -> int:
@@ -430,7 +430,7 @@ def _late(missed: Any) -> dict[str, int]:
 
 
 def _goal(text: str, plans: tuple[Plan, ...] | None, offered: Mapping[str, Tool]) -> Goal:
-    called = (call.tool for plan in plans or () for call in plan.calls())
+    called = (tool for plan in plans or () for tool in plan.tools())
     return Goal(text, plans, offered=_ids(offered), relevant=tuple(dict.fromkeys(called)))
 
 

@@ -107,12 +107,11 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
     before += [[_USER if said.by_user else _CALLER, said.text] for said in mission.before]
     if before:
         labels["before"] = before
-    called = [m.condition.tool for m in milestones if isinstance(m.condition, Called)]
     return Goal(
         mission.text,
         (plan,),
         offered=tuple(dict.fromkeys(tool.id for tool in tools.values())),
-        relevant=tuple(dict.fromkeys(called)),
+        relevant=plan.tools(),
         reference=tuple(_reference(mission, tools)),
         labels=labels,
     )

@@ -220,8 +220,7 @@ class _Import:
             return
         entry = self._entry_of_run(run, place.group, place.query_id, _Origin(file))
         gold = self._gold(run, run.query, self._tools.by_rule_name(entry.offered))
-        called = () if isinstance(gold, str) else (call.tool for call in gold.plan.calls())
-        relevant = tuple(dict.fromkeys(called)) or None
+        relevant = None if isinstance(gold, str) else gold.plan.tools() or None
         task = make_task(
             entry.id, run.query, place.group, entry.offered, relevant, gold, split_of(file)
         )

@@ -19,7 +19,7 @@ from seal.benchmarks.toolbench.files import SourceFile
 from seal.benchmarks.toolbench.runs import replies_of
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.canonical import digest
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Called
 from seal.core.order import levels
 from seal.core.plain import leaves
 from seal.core.text import normalised
@@ -203,10 +203,7 @@ def _milestones(
         result = results.get(step.call.id)
         milestones.append(
             Milestone(
-                Called(
-                    step.call.tool,
-                    {name: Argument((value,)) for name, value in step.call.arguments.items()},
-                ),
+                Called.exact(step.call.tool, step.call.arguments),
                 tuple(after),
                 None if result is None else result.value,
             )

@@ -148,7 +148,7 @@ class Queries:
         offer = self._offer(record, info)
         plans = self._plans(record.get("ground_truth"), offer)
         # Plans that each need but one tool are alternatives where these tools differ.
-        needed = [sorted({call.tool for call in plan.calls()}) for plan in plans or ()]
+        needed = [sorted(plan.tools()) for plan in plans or ()]
         alternatives = tuple(dict.fromkeys(tool for own in needed for tool in own))
         either = len(alternatives) > 1 and all(len(own) == 1 for own in needed)
         goal = Goal(
@@ -156,7 +156,7 @@ class Queries:
             plans,
             tuple(dict.fromkeys(filter(None, leaves(info.get("answer"))))),
             tuple(tool.id for tool in offer.tools.values()),
-            alternatives if either else _called(plans),
+            alternatives if either else plans[0].tools() if plans else (),
             either,
             _reference(info.get("reply")),
             _labels(plans, info),
@@ -272,11 +272,6 @@ def _offer(environment: str, toolset: str, tools: Sequence[Tool]) -> Offer:
     return Offer(environment, toolset, {str(tool.source["api"]): tool for tool in tools})
 
 
-def _called(plans: Sequence[Plan] | None) -> tuple[str, ...]:
-    """Return the tools of the first plan."""
-    return tuple(dict.fromkeys(call.tool for call in plans[0].calls())) if plans else ()
-
-
 def _reference(reply: Any) -> tuple[Step, ...]:
     if reply is None:
         return ()
@@ -311,7 +306,7 @@ def _tags(offer: Offer, plans: Sequence[Plan] | None, info: Mapping[str, Any]) -
         **tags,
         "irrelevance": "none" if calls else _irrelevance(info) or "unsaid",
         "alternative_plans": len(plans) > 1,
-        "multi_tool": len(_called(plans)) > 1,
+        "multi_tool": len(plans[0].tools()) > 1,
         "multi_step": len(calls) > 1,
     }
 

@@ -93,6 +93,11 @@ class Called(OfTheStepAlone):
     """None: any arguments."""
     kind: str = field(default="called", init=False)
 
+    @classmethod
+    def exact(cls, tool: str, arguments: Mapping[str, Any]) -> Called:
+        """Return a call of a tool by its id, with these values alone as its arguments."""
+        return cls(tool, {name: Argument((value,)) for name, value in arguments.items()})
+
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return 1 for a call of the tool with exactly accepted arguments, else 0."""
         call = step.call

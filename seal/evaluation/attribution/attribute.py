@@ -124,7 +124,7 @@ def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
     goal = evidence.goal
     plans = goal.plans or ()
     if any(plan.calls() for plan in plans):
-        called = [tuple(dict.fromkeys(c.tool for c in plan.calls())) for plan in plans]
+        called = [plan.tools() for plan in plans]
         return called if all(called) else []
     if goal.any_relevant:
         return [(tool,) for tool in goal.relevant]

@@ -38,7 +38,7 @@ from typing import Literal, get_args
 
 from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, Trajectory
 from seal.core.canonical import canonical_json
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
@@ -247,8 +247,7 @@ class _Pass:
 
 
 def _as_gold(call: ToolCall) -> Called:
-    given = (call.arguments or {}).items()
-    return Called(call.tool or call.name, {name: Argument((value,)) for name, value in given})
+    return Called.exact(call.tool or call.name, call.arguments or {})
 
 
 def _kind(call: ToolCall, faults: Sequence[CallError], cut: bool, repeated: bool) -> Kind:

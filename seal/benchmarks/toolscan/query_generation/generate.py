@@ -32,7 +32,7 @@ from seal.benchmarks.toolscan.query_generation.review import check_review, read_
 from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
 from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain
 from seal.experiments.generation.journal import check_folder, open_journal
@@ -205,22 +205,19 @@ def _task(query: Query, benchmark: str) -> Task:
 def _constraint(query: Query) -> tuple[Goal, dict[str, JSON]]:
     calls = query.candidate.calls
     milestones = tuple(
-        Milestone(
-            Called(call.tool, {name: Argument((v,)) for name, v in call.arguments.items()}),
-            result=result,
-        )
+        Milestone(Called.exact(*call), result=result)
         for call, result in zip(calls, query.results, strict=True)
     )
-    called = tuple(dict.fromkeys(call.tool for call in calls))
+    plan = Plan(milestones)
     goal = Goal(
         query.text,
-        (Plan(milestones),),
+        (plan,),
         answers(query.results[-1], query.candidate.ask),
         query.seed.goal.offered,
-        called,
+        plan.tools(),
         labels={"action": "call"},
     )
-    return goal, _shape("none", len(called) > 1, len(calls) > 1)
+    return goal, _shape("none", len(plan.tools()) > 1, len(calls) > 1)
 
 
 def _irrelevant(query: Query) -> tuple[Goal, dict[str, JSON]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from seal.benchmarks.toolscan.query_generation.grammar.requests import request
 from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Called
 from seal.core.schemas import schema_validator
 from seal.pools.gold_calls import GoldCheck, admits
 from seal.pools.importer import TASKS
@@ -141,7 +141,7 @@ def _offered(
     goal = task.goals[0]
     if goal.offered is not None:
         return goal.offered
-    gold = list(dict.fromkeys(call.tool for plan in goal.plans or () for call in plan.calls()))
+    gold = list(dict.fromkeys(tool for plan in goal.plans or () for tool in plan.tools()))
     beside = [other for tool in gold for other in categories[tools[tool].category]]
     return tuple(dict.fromkeys([*gold, *beside]))[: max(MOST_OFFERED, len(gold))]
 
@@ -151,9 +151,8 @@ def _made(tool: Tool, pool: str, seed: int, check: GoldCheck) -> Task | None:
     arguments = _arguments(tool, derive_seed(seed, "call", tool.id))
     if not arguments or check.fault(tool.id, arguments):
         return None
-    called = Called(tool.id, {key: Argument((value,)) for key, value in arguments.items()})
     text = request(tool, arguments, random.Random(derive_seed(seed, "text", tool.id))).text
-    goal = Goal(text, (Plan((Milestone(called),)),), relevant=(tool.id,))
+    goal = Goal(text, (Plan((Milestone(Called.exact(tool.id, arguments)),)),), relevant=(tool.id,))
     return Task(f"made/{tool.id}", pool, (goal,))
 
 

@@ -43,7 +43,7 @@ from seal.core import (
     check_name,
 )
 from seal.core.canonical import digest
-from seal.core.conditions import Argument, Called
+from seal.core.conditions import Called
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.text import split_identifiers
@@ -257,10 +257,9 @@ def _values(properties: Mapping[str, Any], depth: int) -> Iterator[tuple[Mapping
 def _task(tool: Tool, arguments: dict[str, JSON]) -> Task:
     """Return the task that asks for one call; the arguments are such as its schema accepts."""
     said = "; ".join(f"{_spoken(name)} {_told(value)}" for name, value in arguments.items())
-    wanted = {name: Argument((value,)) for name, value in arguments.items()}
     goal = Goal(
         f"{tool.description.rstrip('.')}: {said}.",
-        (Plan((Milestone(Called(tool.id, wanted)),)),),
+        (Plan((Milestone(Called.exact(tool.id, arguments)),)),),
         relevant=(tool.id,),
     )
     tags: dict[str, JSON] = {"multi_tool": False, "multi_step": False, "category": tool.category}
