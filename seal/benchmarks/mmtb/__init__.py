@@ -12,6 +12,6 @@ MMTB = Benchmark(
     "mmtb",
     published=_PAPER,
     importer="seal.benchmarks.mmtb.importer:import_mmtb",
-    generators={"missions": "seal.benchmarks.mmtb.generator:generate_missions"},
+    generators={"missions": "seal.benchmarks.mmtb.generation.generate:generate_missions"},
 )
 SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample", published=_PAPER)

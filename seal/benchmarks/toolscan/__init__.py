@@ -16,8 +16,8 @@ TOOLSCAN = Benchmark(
     published=_PAPER,
     importer=f"{_HERE}.importer:import_toolscan",
     generators={
-        "queries": f"{_HERE}.generators:generate_queries",
-        "tools": f"{_HERE}.generators:generate_tools",
+        "queries": f"{_HERE}.query_generation.generate:generate_queries",
+        "tools": f"{_HERE}.tool_generation.generate:generate_tools",
     },
 )
 SAMPLE = Benchmark(

@@ -26,22 +26,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.generation.crew import Crew
 from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
-from seal.benchmarks.mmtb.generation.settings import MissionSettings, assignments
+from seal.benchmarks.mmtb.generation.settings import MissionOptions, MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
 from seal.core import JSON, DataError, InfrastructureError, Task, located, shortened
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile
-from seal.core.store import Store
+from seal.core.signatures import checked
+from seal.core.store import open_store
 from seal.experiments.generation.journal import Journal, check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
 from seal.pools.imports import ImportReport
-from seal.pools.pool import StoredPool
+from seal.pools.lookup import Bench, open_pool
 from seal.pools.reading.records import expect, json_file
 from seal.pools.reading.records import field as read_field
 
@@ -62,45 +63,52 @@ class Generated:
         return {**self.report.to_json(), "errors": list(self.errors)}
 
 
+@checked
 def generate_missions(
-    pool: StoredPool,
-    out: Path,
-    settings: MissionSettings,
-    store: Store,
+    bench: Bench,
+    out: str | Path,
     *,
-    review: Path | None = None,
-    progress: Progress = unheard,
+    review: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    cache_url: str | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[MissionOptions],
 ) -> Generated:
-    """Make dialogues of missions, and of them a pool.
+    """Make dialogues of related missions over a pool's tools, and of them a pool to run.
 
     Args:
-        pool: Whose tools are called.
-        out: Folder of the new pool; one begun under the same settings is gone on with.
-        settings: What is made, and by whom.
-        store: Where answers of models and simulators are kept.
-        review: File whose choices are taken where it exists, and that gets all candidates.
-        progress: Told how far it is.
+        bench: A benchmark, the name of one, or a pool folder, whose tools are called.
+        out: Folder to make. A folder that was begun under the same settings is continued.
+        review: File that gets the candidates of every mission; its edited choices are taken.
+        cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
+        cache_url: Database of these answers; None: as `seal.run` has it.
+        progress: Called with how many dialogues are done, and how many there are.
+        **options: Fields of `MissionSettings`. The model may also be an object of `Speakers`
+            (`seal.benchmarks.mmtb.generation.scenes`).
 
     Raises:
-        UsageError: `out` holds something else, or dialogues of other settings.
+        UsageError: A setting cannot be, or `out` holds something else.
         DataError: Not one dialogue could be made, or a file is malformed.
-        InfrastructureError: Not one could be made yet: a model's server or a store failed.
+        InfrastructureError: A model's server or a store failed; what is done is kept.
     """
-    check_folder(out)
-    settings = replace(settings, name=settings.name or out.resolve().name)
-    tools = {tool.id: tool for tool in pool.tools()}
-    wanted = {missions[0].dialogue: missions for missions in assignments(settings)}
-    choices = Review.read(review)
-    choices.check(wanted.values())
-    crew = Crew(settings, tools, store)
-    shape = {"pool": pool.digest, **settings.shape(), **crew.identity()}
-    with open_journal(out, shape, DIALOGUES, Made, SCHEMA) as journal:
-        run = _Run(crew, wanted, choices, shape, journal)
-        errors = run.play(progress)
-        journal.put_in_order(list(wanted))
-        if review is not None:
-            write_review(review, ((made, wanted[made.id]) for made in run.made()))
-        return Generated(run.write(out, errors), tuple(errors))
+    with open_store(cache_dir, cache_url) as store:
+        pool, out, settings = open_pool(bench), Path(out), MissionSettings(**options)
+        check_folder(out)
+        settings = replace(settings, name=settings.name or out.resolve().name)
+        tools = {tool.id: tool for tool in pool.tools()}
+        wanted = {missions[0].dialogue: missions for missions in assignments(settings)}
+        table = None if review is None else Path(review)
+        choices = Review.read(table)
+        choices.check(wanted.values())
+        crew = Crew(settings, tools, store)
+        shape = {"pool": pool.digest, **settings.shape(), **crew.identity()}
+        with open_journal(out, shape, DIALOGUES, Made, SCHEMA) as journal:
+            run = _Run(crew, wanted, choices, shape, journal)
+            errors = run.play(progress or unheard)
+            journal.put_in_order(list(wanted))
+            if table is not None:
+                write_review(table, ((made, wanted[made.id]) for made in run.made()))
+            return Generated(run.write(out, errors), tuple(errors))
 
 
 @dataclass(frozen=True, slots=True)

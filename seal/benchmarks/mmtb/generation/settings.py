@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import product
-from typing import Any, get_args
+from typing import Any, TypedDict, get_args
 
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
-from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation
+from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation, Speakers
 from seal.core import JSON, CacheMode, Tool, UsageError, check_name
 from seal.core.typed_values import Count, check_fields
+from seal.runs.settings import ModelChoice, SimulatorChoice
 
 GRAMMAR = "grammar"
 """Name that stands for speakers by rule instead of a model."""
@@ -110,6 +111,26 @@ class MissionSettings:
             "language": self.language,
             "seed": self.seed,
         }
+
+
+class MissionOptions(TypedDict, total=False):
+    """Fields of `MissionSettings`."""
+
+    missions: int
+    types: Sequence[MissionType]
+    relations: Sequence[Relation]
+    cover: int
+    model: ModelChoice | Speakers
+    role_models: Mapping[str, ModelChoice]
+    model_options: Mapping[str, Any]
+    base_url: str | None
+    simulator: SimulatorChoice
+    cache: CacheMode
+    language: str
+    limit: int | None
+    workers: int
+    seed: int
+    name: str
 
 
 def assignments(settings: MissionSettings) -> list[list[Assignment]]:

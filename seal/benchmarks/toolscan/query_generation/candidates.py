@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple, Protocol, get_args
+from typing import Annotated, Literal, NamedTuple, Protocol, TypedDict, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, UsageError
@@ -47,6 +47,17 @@ class QuerySettings:
     def shape(self) -> dict[str, JSON]:
         """Return the settings that shape the queries."""
         return {"kinds": list(self.kinds), "per_seed": self.per_seed, "seed": self.seed}
+
+
+class QueryOptions(TypedDict, total=False):
+    """Fields of `QuerySettings`."""
+
+    kinds: Sequence[Kind]
+    per_seed: int
+    limit: int | None
+    seed: int
+    name: str
+    allow_code: Sequence[str]
 
 
 class GoldCall(NamedTuple):

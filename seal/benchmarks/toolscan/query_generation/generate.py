@@ -23,24 +23,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, Unpack
 
-from seal.benchmarks.toolscan.query_generation.calls import Bench, answers, world_of
-from seal.benchmarks.toolscan.query_generation.candidates import Draft, Kind, QuerySettings, Writer
+from seal.benchmarks.toolscan.query_generation.calls import Bench as Played
+from seal.benchmarks.toolscan.query_generation.calls import answers, world_of
+from seal.benchmarks.toolscan.query_generation.candidates import (
+    Draft,
+    Kind,
+    QueryOptions,
+    QuerySettings,
+    Writer,
+)
 from seal.benchmarks.toolscan.query_generation.filters import Filters, Query, Selection, counted
 from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import reply
 from seal.benchmarks.toolscan.query_generation.review import check_review, read_review, write_review
 from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
-from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter
+from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter, ModelWriter
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task
 from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain
+from seal.core.signatures import checked
 from seal.experiments.generation.journal import check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.imports import ImportReport
+from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool
+from seal.runs.settings import ModelChoice
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
@@ -65,39 +77,48 @@ class GeneratedQueries:
         return self.report.to_json()
 
 
+@checked
 def generate_queries(
-    pool: StoredPool,
-    out: Path,
-    settings: QuerySettings,
-    writer: Writer | None = None,
+    bench: Bench,
+    out: str | Path,
     *,
-    review: Path | None = None,
-    progress: Progress = unheard,
+    model: ModelChoice | None = None,
+    base_url: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    review: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Unpack[QueryOptions],
 ) -> GeneratedQueries:
-    """Make queries of a pool's tasks, and of them a pool.
+    """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
 
     Args:
-        pool: Its tasks with gold calls are the seeds, else its tools are.
-        out: Folder of the new pool; one begun under the same settings is gone on with.
-        settings: What is made.
-        writer: Proposes the queries; None: the grammar.
-        review: Table whose words are taken where it exists, and that gets all queries that pass.
-        progress: Told how far it is.
+        bench: A benchmark, the name of one, or a pool folder, whose tasks are the seeds.
+        out: Folder to make. A folder that was begun under the same settings is continued.
+        model: Who writes; None: a grammar does.
+        base_url: Address of the model's server; None: the provider's own.
+        model_options: Of the model.
+        review: CSV table that gets the queries; its edited words are taken.
+        progress: Called with how many seeds and kinds are done, and how many there are.
+        **options: Fields of `QuerySettings`.
 
     Raises:
-        UsageError: `out` holds something else, or queries of other settings, or the pool has no
-            seed.
+        UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
         DataError: No query was kept, or a file is malformed.
         ModelError: The model's server failed; what is done is kept.
     """
+    settings, out = QuerySettings(**options), Path(out)
+    by = writing_model(model, base_url, model_options, "queries")
+    pool, table = open_pool(bench), None if review is None else Path(review)
     check_folder(out)
-    said = read_review(review)
+    said = read_review(table)
     tools = {tool.id: tool for tool in pool.tools()}
     every = read_seeds(pool, tools, settings.seed)
     seeds = replace(every, seeds=every.seeds[: settings.limit])
     # What is proposed for a seed must not depend on how many are asked for, which may grow.
-    bench = Bench(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
-    writer = writer or GrammarWriter(every.seeds, tools, bench, settings.seed)
+    played = Played(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
+    writer: Writer = GrammarWriter(every.seeds, tools, played, settings.seed)
+    if by is not None:
+        writer = ModelWriter(by, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
 
     def drafted(own: str, kind: Kind, seed: Seed) -> Draft:
@@ -108,16 +129,16 @@ def generate_queries(
     }
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:
         wanted = {own: partial(drafted, own, *of) for own, of in of_draft.items()}
-        drafts = filled(journal, wanted, progress)
+        drafts = filled(journal, wanted, progress or unheard)
         journal.put_in_order(list(wanted))
-        selection = Selection(Filters(tools, bench), seeds.seeds, settings.per_seed)
+        selection = Selection(Filters(tools, played), seeds.seeds, settings.per_seed)
         for draft in drafts:
             selection.take(draft, of_draft[draft.id][1])
         passed = selection.kept
         check_review(said, [query.id for query in passed])
         selection.review(said)
-        if review is not None and passed:
-            write_review(review, passed, said)
+        if table is not None and passed:
+            write_review(table, passed, said)
         statistics = shape | _statistics(seeds, settings.kinds, selection)
         return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
 

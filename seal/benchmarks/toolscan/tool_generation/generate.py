@@ -28,8 +28,9 @@ from typing import Any, Literal, get_args
 import orjson
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
+from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
 from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults, read_draft
-from seal.benchmarks.toolscan.tool_generation.writers import CutError, Rejected, Writer
+from seal.benchmarks.toolscan.tool_generation.writers import CutError, ModelWriter, Rejected, Writer
 from seal.core import (
     JSON,
     DataError,
@@ -46,11 +47,14 @@ from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
+from seal.core.signatures import checked
 from seal.core.text import split_identifiers
 from seal.experiments.generation.journal import WORK, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.reading.records import tool_id
+from seal.runs.settings import ModelChoice
 
 Form = Literal["seal", "mmtb"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -108,38 +112,47 @@ class Made:
         return replace(draft.tool(tool_id(BENCHMARK, name, name), self.category), source=source)
 
 
+@checked
 def generate_tools(
-    descriptions: Path,
-    out: Path,
-    writer: Writer,
+    descriptions: str | Path,
+    out: str | Path,
     *,
+    model: ModelChoice | None = None,
+    base_url: str | None = None,
+    model_options: Mapping[str, Any] | None = None,
     form: str = "seal",
     seed: int = 0,
-    progress: Progress = unheard,
-) -> dict[str, JSON]:
-    """Write a tool for each description, and make a folder of them.
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write a tool for each one-sentence description, checked by rule.
 
     Args:
-        descriptions: The file (`read_descriptions`).
-        out: Folder to make; one that the same command began is gone on with.
-        writer: Writes the drafts.
-        form: seal: a pool; mmtb: a file of tool lists.
-        seed: The writer's, for the record.
-        progress: Told how many are done, and how many there are.
+        descriptions: File of them (`seal.benchmarks.toolscan.tool_generation.descriptions`).
+        out: Folder to make. A folder that was begun under the same settings is continued.
+        model: Who writes; None: a grammar does.
+        base_url: Address of the model's server; None: the provider's own.
+        model_options: Of the model.
+        form: seal for a pool, or mmtb for tool lists that `seal.import_benchmark("mmtb", ...)`
+            reads.
+        seed: Another seed gives other tools.
+        progress: Called with how many tools are done, and how many there are.
 
     Returns:
         The content of generation.json.
 
     Raises:
         UnknownNameError: No such form.
-        UsageError: `out` holds something else, or another process is at work there.
-        DataError: The descriptions are malformed, or none became a tool.
+        UsageError: A setting cannot be, or `out` holds something else.
+        DataError: The descriptions are malformed, or none of them became a tool.
         ModelError: The model's server failed; what is done is kept.
     """
+    by = writing_model(model, base_url, model_options, "tools")
+    writer: Writer = GrammarWriter(seed) if by is None else ModelWriter(by, seed)
+    file, out = Path(descriptions), Path(out)
     check_name("form", form, FORMS)
-    asked = read_descriptions(descriptions)
-    if descriptions.resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"{descriptions} lies inside {out}: choose another output folder")
+    asked = read_descriptions(file)
+    if file.resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{file} lies inside {out}: choose another output folder")
     settings: dict[str, JSON] = {"by": writer.identity, "seed": seed, "form": form}
     with open_journal(out, settings, DRAFTS, Made, SCHEMA) as journal:
 
@@ -151,7 +164,7 @@ def generate_tools(
 
         of_id = {digest([one.text, one.name, one.category])[:16]: one for one in asked}
         wanted = {own: partial(drafted, own, one) for own, one in of_id.items()}
-        return _write(out, filled(journal, wanted, progress), settings)
+        return _write(out, filled(journal, wanted, progress or unheard), settings)
 
 
 def _made(own: str, asked: Description, writer: Writer, names: set[str]) -> Made:
