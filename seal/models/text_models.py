@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from seal.core import ChatModel, Completion, Message, Request, Tool, ToolCall
+from seal.core import ChatModel, Completion, Message, Request, Tool
 from seal.core.formats import form_of
-from seal.core.formats.forms import TextForm
+from seal.core.formats.forms import CallText, TextForm
 from seal.core.plain import json_text
 from seal.models.presentation import MANAGER, Example, Presentation, form_prompt
 
@@ -89,9 +89,14 @@ class _NativeForm(TextForm):
 
     name = "native"
 
-    def write(self, call: ToolCall) -> str:
-        given = call.raw if call.arguments is None else json_text(call.arguments)
-        return f"{call.name}({given})"
+    def is_own(self, raw: str) -> bool:
+        return False
+
+    def put(self, name: str, given: str) -> str:
+        return f"{name}({given})"
+
+    def calls_in(self, text: str, cut: bool) -> tuple[list[CallText], str]:
+        return [], text
 
 
 _NATIVE = _NativeForm()

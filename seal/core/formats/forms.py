@@ -10,6 +10,7 @@ import ast
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ class Reading:
     """`raw` holds the call as it was written, where it could not be read or had to be repaired."""
 
 
-class TextForm:
+class TextForm(ABC):
     """A text protocol for models without tool calling.
 
     Names, results and answers stand as they are, unless a protocol has forms of its own for them.
@@ -100,10 +101,11 @@ class TextForm:
             return call.raw if self.is_own(call.raw) else self.put(call.name, call.raw)
         return self.put(call.name, self.given(call.arguments))
 
+    @abstractmethod
     def is_own(self, raw: str) -> bool:
         """Tell whether a text begins like a call of this protocol."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put(self, name: str, given: str) -> str:
         """Return the text of a call.
 
@@ -111,7 +113,6 @@ class TextForm:
             name: Of the tool, as the model sees it.
             given: The arguments as text.
         """
-        raise NotImplementedError
 
     def given(self, arguments: dict[str, JSON]) -> str:
         """Return the text of arguments."""
@@ -141,6 +142,7 @@ class TextForm:
         found, words = self.calls_in(well_formed(text), cut)
         return settled(words, [one.call() for one in found], offered)
 
+    @abstractmethod
     def calls_in(self, text: str, cut: bool) -> tuple[list[CallText], str]:
         """Return the calls of a text, and the words beside them or the answer.
 
@@ -148,7 +150,6 @@ class TextForm:
             text: Well-formed.
             cut: As of `read`.
         """
-        raise NotImplementedError
 
     def repairs_in(self, raw: str) -> tuple[Repair, ...]:
         """Return what was forgiven in a call as it was written; empty where it is none."""

@@ -21,11 +21,12 @@ Source: DialogTool (2025), virtual mobile environment; rules of AppBench's envir
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE, asked, call_key, fold
 from seal.benchmarks.dialogtool.mobile.recordings import (
@@ -61,15 +62,21 @@ _Key = tuple[str, bytes]
 """Tool id and what equal calls have in common."""
 
 
-class Refusal(NamedTuple):
-    """Why there is no answer."""
+class RefusedError(Exception):
+    """There is no answer, and the model is told why.
 
-    kind: str
-    message: str
+    Args:
+        kind: Of the reason, in one word.
+        message: For the model.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
 
 
 @dataclass
-class Answers:
+class Answers(ABC):
     """Finds the answers of one chat.
 
     Args:
@@ -80,29 +87,36 @@ class Answers:
     recordings: Recordings
     tools: Mapping[str, Tool]
 
-    def begin(self, goal: int) -> None:
+    def begin(self, goal: int) -> None:  # noqa: B027 (most answers depend on no goal)
         """Take note that the chat about a goal begins."""
 
+    @abstractmethod
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
-    ) -> list[Row] | Refusal:
+    ) -> list[Row]:
         """Return the rows that a right call brings, best first; empty: it found or did nothing.
 
         Args:
             tool: That is called.
             arguments: Right ones.
             bookings: The table `mobile.recordings.BOOKINGS`.
-        """
-        raise NotImplementedError
 
-    def open(self, tool: Tool, arguments: Mapping[str, JSON]) -> Api | Refusal:
-        """Return what was recorded of a tool, where its app takes the login of the call."""
+        Raises:
+            RefusedError: Nothing is known of such a call, or it failed.
+        """
+
+    def open(self, tool: Tool, arguments: Mapping[str, JSON]) -> Api:
+        """Return what was recorded of a tool.
+
+        Raises:
+            RefusedError: Nothing was, or its app does not take the login of the call.
+        """
         api = self.recordings.apis.get(tool.id)
         if api is None:
-            return Refusal("not_recorded", f"No answer of {tool.name} was recorded.")
+            raise RefusedError("not_recorded", f"No answer of {tool.name} was recorded.")
         if base_required(tool) and login_of(tool, arguments) not in api.logins:
-            names = ", ".join(base_required(tool))
-            return Refusal("unauthorised", f"{tool.name}: there is no account with this {names}.")
+            told = f"there is no account with this {', '.join(base_required(tool))}."
+            raise RefusedError("unauthorised", f"{tool.name}: {told}")
         return api
 
     def shown(self, tool: Tool, bookings: Sequence[Row]) -> Iterator[Row]:
@@ -162,7 +176,7 @@ class Exact(Answers):
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
-    ) -> list[Row] | Refusal:
+    ) -> list[Row]:
         """Return the recorded rows."""
         key = tool.id, call_key(tool, arguments)
         calls = self._own.get(key)
@@ -175,10 +189,10 @@ class Exact(Answers):
         seen = list(self.shown(tool, bookings))
         api = self.recordings.apis.get(tool.id)
         places = None if api is None else api.calls.get(key[1])
-        if api is None or places is None:
-            refusal = Refusal("not_recorded", f"No answer of {tool.name} to this was recorded.")
-            return _joined((), seen, arguments) if seen else refusal
-        return _joined((dict(api.table[place]) for place in places), seen, arguments)
+        if (api is None or places is None) and not seen:
+            raise RefusedError("not_recorded", f"No answer of {tool.name} to this was recorded.")
+        rows = [] if api is None else [dict(api.table[place]) for place in places or ()]
+        return _joined(rows, seen, arguments)
 
 
 class Filtered(Answers):
@@ -192,11 +206,9 @@ class Filtered(Answers):
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
-    ) -> list[Row] | Refusal:
+    ) -> list[Row]:
         """Return at most `MOST` rows in the order of the table."""
         api = self.open(tool, arguments)
-        if isinstance(api, Refusal):
-            return api
         own = {name: v for name, v in arguments.items() if name not in base_required(tool)}
         found = _joined(_fitting(api, own), self.shown(tool, bookings), own)
         if not found and is_transactional(tool):
@@ -235,14 +247,12 @@ class Created(Answers):
 
     def answer(
         self, tool: Tool, arguments: Mapping[str, JSON], bookings: Sequence[Row]
-    ) -> list[Row] | Refusal:
+    ) -> list[Row]:
         """Return the function's rows; where it fails, how."""
         api = self.open(tool, arguments)
-        if isinstance(api, Refusal):
-            return api
         found = self.created.call(tool, arguments, [*api.table, *self.shown(tool, bookings)])
         if isinstance(found, Fault):
-            return Refusal(f"{CREATED}{found.status}", f"{tool.name} failed: {found.message}")
+            raise RefusedError(f"{CREATED}{found.status}", f"{tool.name} failed: {found.message}")
         return found
 
 
@@ -274,7 +284,6 @@ def _joined(rows: Iterable[Row], seen: Iterable[Row], arguments: Mapping[str, JS
 
 
 Way = Literal["exact", "filter"]
-_ODD = Refusal("unparsable_arguments", "The call cannot be read.")
 _TODAY = date.fromisoformat(TODAY)
 
 
@@ -383,16 +392,25 @@ class Mobile:
 
     def _result(self, call: ToolCall) -> ToolResult:
         tool = self._run.validator.tools.get(call.tool or "")
-        if tool is None or call.arguments is None:
+        given = dict(call.arguments or {})
+        try:
+            if tool is not None and call.arguments is not None:
+                _check_known(tool, call, given)
             wrong = self._run.validator.check(call, self._offered)
-            return error_result(call, wrong) if wrong else _refused(call, _ODD)
-        given = dict(call.arguments)
-        refusal = self._refusal(tool, call, given)
-        if refusal is not None:
-            return refusal
-        rows = self._answers.answer(tool, given, self._bookings)
-        if isinstance(rows, Refusal):
-            return _refused(call, rows)
+            if wrong is not None:
+                return error_result(call, wrong)
+            if tool is None or call.arguments is None:
+                raise RefusedError("unparsable_arguments", "The call cannot be read.")
+            if self._run.confirm and is_transactional(tool) and not self._confirmed(tool, given):
+                raise RefusedError(
+                    "not_confirmed",
+                    f"{call.name} was not run: the user has not confirmed these arguments. Tell "
+                    "the user all of them, and ask whether they are right.",
+                )
+            rows = self._answers.answer(tool, given, self._bookings)
+        except RefusedError as why:
+            content = json_text({"error": str(why), "response": []})
+            return ToolResult(call.id, content, {"kind": why.kind, "message": str(why)})
         if rows and is_transactional(tool):
             booking: Row = {
                 "tool": tool.id,
@@ -403,26 +421,6 @@ class Mobile:
             self._bookings = [*self._bookings, booking]
         return ToolResult(call.id, json_text(rows), value=rows, executed=Execution(tool.id, given))
 
-    def _refusal(self, tool: Tool, call: ToolCall, given: dict[str, JSON]) -> ToolResult | None:
-        """Return why a call is not run; None where it may be."""
-        required = tool.parameters.get("required", ())
-        unknown = {name for name, value in given.items() if value == UNKNOWN}
-        missing = [name for name in required if name not in given or name in unknown]
-        missing += sorted(unknown - {*missing})
-        if missing:
-            message = f"{call.name} was not run: it needs {', '.join(missing)}. Ask the user."
-            return _refused(call, Refusal("missing_argument", message))
-        wrong = self._run.validator.check(call, self._offered)
-        if wrong is not None:
-            return error_result(call, wrong)
-        if self._run.confirm and is_transactional(tool) and not self._confirmed(tool, given):
-            message = (
-                f"{call.name} was not run: the user has not confirmed these arguments. Tell the "
-                "user all of them, and ask whether they are right."
-            )
-            return _refused(call, Refusal("not_confirmed", message))
-        return None
-
     def _confirmed(self, tool: Tool, arguments: Mapping[str, JSON]) -> bool:
         label = self._task.goals[self._goal].labels.get("confirmed")
         if isinstance(label, dict) and call_key(tool, label) == call_key(tool, arguments):
@@ -431,6 +429,16 @@ class Mobile:
         return confirmation(said, arguments, {}, today=_TODAY) is not None
 
 
-def _refused(call: ToolCall, why: Refusal) -> ToolResult:
-    content = json_text({"error": why.message, "response": []})
-    return ToolResult(call.id, content, {"kind": why.kind, "message": why.message})
+def _check_known(tool: Tool, call: ToolCall, given: Mapping[str, JSON]) -> None:
+    """Make sure that a call has each value that it needs.
+
+    Raises:
+        RefusedError: One is missing or unknown.
+    """
+    required = tool.parameters.get("required", ())
+    unknown = {name for name, value in given.items() if value == UNKNOWN}
+    missing = [name for name in required if name not in given or name in unknown]
+    missing += sorted(unknown - {*missing})
+    if missing:
+        message = f"{call.name} was not run: it needs {', '.join(missing)}. Ask the user."
+        raise RefusedError("missing_argument", message)
