@@ -3,7 +3,7 @@
     python perf/compare.py [--short]
 
 Two runs of 2,000 tasks x 3 trials with every metric of a run: the chats of the sample, scored, and
-written out again under other ids until there are enough, with some values drawn anew so that the
+written out again under other ids until there are enough. Some values are drawn anew, so that the
 runs differ. The whole process is measured, its start included; the reference is `orjson.loads` of
 every line of the two scores.jsonl, in this process. Budget: 3 s and 300 MB. `--short` has 200
 tasks.

@@ -4,9 +4,8 @@
     python perf/retrieval.py --indexes results/indexes.md
 
 Where real benchmark files are (SEAL_DATA, by default ../shared/data), it also measures recall@10
-and mrr@10 of `tfidf` on StableToolBench, every query against the tools of all.
-`--indexes` measures the kinds of vector index on 1,000 to 100,000 synthetic tools, and writes a
-table.
+and mrr@10 of `tfidf` on StableToolBench. Every query is asked against the tools of all. `--indexes`
+measures the kinds of vector index on 1,000 to 100,000 synthetic tools, and writes a table.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Async functions share one event loop, in a thread of its own, so that clients which they hold serve
 every chat of every run. A function with a time limit gets a thread, which is given up when time is
-over. What a function prints is kept apart from all others by its context, which tasks and
-`asyncio.to_thread` take along and threads that it starts itself do not.
+over. What a function prints is kept apart from all others by its context. Tasks and
+`asyncio.to_thread` take the context along; threads that it starts itself do not.
 """
 
 from __future__ import annotations

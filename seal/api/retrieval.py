@@ -157,8 +157,8 @@ def train_retriever(
     """Train a sentence-transformers model to retrieve tools, and measure what it gained.
 
     The model learns that a query lies nearer to the documents of its tools than to the other
-    documents of its batch, hard negatives among them. `seal.retrieve(pool, "dense,model=OUT")` uses
-    it.
+    documents of its batch. Hard negatives are among these. `seal.retrieve(pool, "dense,model=OUT")`
+    uses it.
 
     Args:
         pools: Benchmarks, names or pool folders; a single one may stand alone. A list of tasks does

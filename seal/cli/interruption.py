@@ -23,8 +23,9 @@ _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 class Ended(KeyboardInterrupt):
     """A signal came.
 
-    It is no KeyboardInterrupt itself. Once one has left a text that was executed, as while a
-    dataclass is made, Python ends by SIGINT and not with its exit code, though all was caught.
+    It is no KeyboardInterrupt itself. If one leaves a text that was executed, as while a dataclass
+    is made, Python later ends by SIGINT. It does so instead of its exit code, though all was
+    caught.
     """
 
 

@@ -32,8 +32,8 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         path: Need not be there.
 
     Raises:
-        UsageError: It is empty, begins with `~`, has characters or a length that no file system
-            takes, lies in what is no folder, or is a link to nothing.
+        UsageError: It is empty, begins with `~`, or has characters or a length that no file system
+            takes. Or it lies in what is no folder, or is a link to nothing.
     """
     text = os.fspath(path)
     try:

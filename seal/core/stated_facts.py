@@ -1,9 +1,9 @@
 """Facts that a text states, and whether a body of texts knows them: found by rule, without a model.
 
-A fact is a thing that cannot be made up innocently. It is an address of the web or of mail, a code
-such as "X1234567", a number, a name, a day or month, a quotation, or a short answer to a question.
-Facts in plain lower-case prose ("the one in paris") are missed, unless they are a
-whole short answer.
+A fact is a thing that cannot be made up innocently: an address of the web or of mail, a code such
+as "X1234567", a number, a name. Days, months, quotations and short answers to a question are facts
+too. Facts in plain lower-case prose ("the one in paris") are missed, unless they are a whole short
+answer.
 
 - A number is known where its digits stand in a known number, or each group of its digits is one:
   "3/22" of "3/22/2024", "5 PM" of "17:00", "two" of "2". So is a phone number that was told without

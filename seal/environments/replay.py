@@ -1,10 +1,10 @@
 """The world `replay`: what the gold calls of a goal once brought comes back.
 
-A call is matched to one of the goal's gold calls (`Called` milestones of its first plan) of the
-same tool, each of which is used once. Calls go to the free gold calls of their tool that agree
-best. Whole argument maps count first, then single values, then gold calls whose turn it is, then
-names, then the order of the gold. All calls of a reply are matched together, and each result has
-its call's id. So results of calls made at once are never exchanged.
+A call is matched to one of the goal's gold calls of the same tool (`Called` milestones of its first
+plan). Each gold call is used once. Calls go to the free gold calls of their tool that agree best.
+Whole argument maps count first, then single values, then gold calls whose turn it is, then names,
+then the order of the gold. All calls of a reply are matched together, and each result has its
+call's id. So results of calls made at once are never exchanged.
 
 A call with wrong arguments is matched too and gets the gold observation. Multi-Mission Tool Bench
 plays it so, for its chats only end if names are wrong. With `-T strict=true` it gets an error of

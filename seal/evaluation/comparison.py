@@ -80,9 +80,9 @@ def paired_differences(
     of the paired differences); Smucker, Allan and Carterette, A Comparison of Statistical
     Significance Tests for Information Retrieval Evaluation, CIKM 2007 (randomisation test). Were
     the systems alike, each difference could as well have the other sign: p is the share of signs
-    whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has so
-    few possible sums that counting these whole rejects 2.2 % of the true null hypotheses of 20
-    tasks instead of 5 %, half 4.1 % (perf/interval_coverage.py). All signs are tried of at most
+    whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has few
+    possible sums. Of 20 tasks, counting these whole rejects 2.2 % of the true null hypotheses
+    instead of 5 %, counting half 4.1 % (perf/interval_coverage.py). All signs are tried of at most
     `EXACT` clusters that differ; of more they are drawn, and p = (1 + hits) / (1 + resamples), so
     that p is never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of
     the American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,

@@ -1,9 +1,9 @@
 """A judge that asks a model, in two stages; and what else a model may be asked of an answer.
 
 Source: the SEAL paper, "Pass rate": first request and final answer; only where that leaves it
-unsure, the whole trajectory. The tools that were available are never shown, but to the question
-whether a task can be solved at all (ToolEval), which is about nothing else. Completeness is the
-FAC of StableToolBench and MirrorAPI. All prompts are our own.
+unsure, the whole trajectory. The tools that were available are shown only to the question whether a
+task can be solved at all (ToolEval), which is about nothing else. Completeness is the FAC of
+StableToolBench and MirrorAPI. All prompts are our own.
 
 Answers are read strictly. If an answer is off the scale, in prose or empty, the model is asked
 again. After the last try there is no verdict (`NoVerdictError`).

@@ -110,7 +110,7 @@ def noise_of_means(
     """Return for each column what trials add to the error of a mean of differences of means.
 
     Of a mean over K trials that vary by V it is V / K. A task with one trial counts as varying like
-    the others of its run, and a run with one trial of each task like the other run.
+    the others of its run. A run with one trial of each task counts as varying like the other run.
 
     Args:
         varied: (2, tasks, columns): of either run, the variance of what one trial sums up to over

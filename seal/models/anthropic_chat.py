@@ -1,7 +1,7 @@
 """`anthropic/NAME`: Anthropic's models, by their SDK, which this module alone imports.
 
-It comes with the extra `anthropic`. Requests and answers are converted from and to the form of chat
-completions by functions on plain JSON, so profiles, outcomes and the reading of calls are shared.
+It comes with the extra `anthropic`. Functions on plain JSON convert requests and answers from and
+to the form of chat completions. So profiles, outcomes and the reading of calls are shared.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def build(name: str, settings: ModelSettings) -> AnthropicModel:
 def as_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request of a chat completion as one of a message.
 
-    Where a call of the turn in progress lacks the thinking before it, as in a chat that another
-    model began, this request is sent without thinking.
+    A call of the turn in progress may lack the thinking before it, as in a chat that another model
+    began. Then this request is sent without thinking.
     """
     sent = {name: value for name, value in body.items() if name not in _NEITHER_WAY}
     given: Sequence[Mapping[str, Any]] = sent.pop("messages")

@@ -6,8 +6,8 @@
     profile = "mistral"
     options = {max_tokens = 1024}
 
-A model's text says what its endpoint says from when it is made, so that a run can be resumed, and
-its record be read, where there is no such file.
+When a model is made, its text takes in what its endpoint says. So a run can be resumed, and its
+record read, without that file.
 """
 
 from __future__ import annotations

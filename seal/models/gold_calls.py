@@ -2,8 +2,8 @@
 
 It is for benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool).
 The choice of tools is gold then. The arguments are filled from the words of the request, as
-`lexical` fills them, and made up by the schema where the words do not say them. All other calls,
-and what other roles say, are the oracle's. The execution manager reports what its calls brought;
+`lexical` fills them. What the words do not say is made up by the schema. All other calls, and what
+other roles say, are the oracle's. The execution manager reports what its calls brought;
 `gold_calls:answer` gives the reference reply, as the oracle does.
 """
 

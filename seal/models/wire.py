@@ -1,6 +1,6 @@
 """Requests and answers as OpenAI's chat completions have them: pure functions on plain JSON.
 
-Servers take function names of `[A-Za-z0-9_-]{1,64}` only, so every tool gets a wire name that is
+Servers take function names of `[A-Za-z0-9_-]{1,64}` only. So every tool gets a wire name that is
 unique within its request, and the answer's names are mapped back.
 """
 

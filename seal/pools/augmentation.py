@@ -162,7 +162,7 @@ def augment_pool(
     Distraction: each goal is offered its own tools and those most like them (`Distractors`), in
     the order of the pool, less what the task denies. Scrambling: offered, relevant and gold tools
     are the scrambled ones (`Scrambler`), so that all metrics hold as before. Tasks that are
-    augmented already are left out and counted, as are, with a number of distraction tools, those
+    augmented already are left out and counted. With a number of distraction tools, so are those
     with a goal that has no tool of its own.
 
     Args:

@@ -21,9 +21,9 @@ _KEPT = 8_000_000
 class Distractors:
     """Ranks a pool's tools by how easily they are taken for given ones.
 
-    First the tools of the same categories, then the others; in each block by the greatest
-    likeness of names, rapidfuzz's WRatio after its default processing, and where that is equal in
-    the order of the pool. In a pool without categories the names alone decide.
+    First the tools of the same categories, then the others; in each block by the greatest likeness
+    of names (rapidfuzz's WRatio after its default processing). Equal ones keep the order of the
+    pool. In a pool without categories the names alone decide.
 
     Source: ToolSandbox, section 3.3, and the ranking that its code gives, whose categories are its
     modules.

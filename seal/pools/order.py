@@ -3,8 +3,8 @@
 Tasks are sorted by their tags, those with few values first, and by chance among equal tags. They
 are then taken from that row in the order of a binary van der Corput sequence: each next task halves
 a widest gap between those before it. So every prefix has each tag about as often as the whole, and
-a longer prefix holds a shorter one (systematic sampling of a sorted list, made nested). No seed of
-a run changes the order, so that runs of several seeds play the same tasks.
+a longer prefix holds a shorter one. It is systematic sampling of a sorted list, made nested. No
+seed of a run changes the order, so that runs of several seeds play the same tasks.
 """
 
 from __future__ import annotations

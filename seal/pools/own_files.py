@@ -1,8 +1,9 @@
 """A benchmark of files as people have them: tools of one, tasks of another.
 
-Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing, an
-OpenAPI document, or a CSV table with the columns name, description and parameters. Tasks are the
-rows of a table (`seal.pools.reading.rows`), of a data frame, or of a data set of Hugging Face.
+Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing or
+an OpenAPI document. A CSV table with the columns name, description and parameters holds tools too.
+Tasks are the rows of a table (`seal.pools.reading.rows`), of a data frame, or of a data set of
+Hugging Face.
 """
 
 from __future__ import annotations

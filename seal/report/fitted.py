@@ -18,8 +18,9 @@ _WORDS = re.compile(r"\[[^]\n]*\]|\S+")
 class Fitted(Table):
     """A table whose columns are as wide as their longest word, and share what room is left.
 
-    Where its words do not fit side by side, the table has less space between them, else it stands
-    in parts that repeat the first column. Where two columns do not fit either, rich decides.
+    Where its words do not fit side by side, the table has less space between them. If that is not
+    enough, it stands in parts that repeat the first column. Where two columns do not fit either,
+    rich decides.
 
     Args:
         grid: What it will hold.

@@ -64,7 +64,7 @@ class SentenceWise(Around):
 
     Sentences whose scores are comparable are levelled. One that is like everything ("Please help me
     with this.") scores high for many tools and would outshout one that names a tool. So each
-    ranking is lowered by a share of its own tenth-best score, and raised by the same share of the
+    ranking is lowered by a share of its own tenth-best score. It is raised by the same share of the
     whole query's, which keeps the scale. A ranking of fewer than ten has the level 0.
 
     Args:

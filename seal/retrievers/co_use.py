@@ -29,10 +29,10 @@ LEADERS = 10
 class CoUse(Around):
     """Adds to the score of each tool by those of tools that gold wants together with it.
 
-    Scores are divided by the best of their query first. Then a tool is lifted by
-    share x score(found) x P(tool | found), where `found` is the one of the first 10 tools for which
-    this is greatest. P is the number of training goals that want both, divided by n + 1, where n
-    goals want `found`.
+    Scores are divided by the best of their query first. Then a tool is lifted by share x
+    score(found) x P(tool | found). Of the first 10 tools, `found` is the one for which this is
+    greatest. P is the number of training goals that want both, divided by n + 1, where n goals want
+    `found`.
 
     Nothing is learnt of a query from itself. Tasks fall into 5 parts by the texts of their goals. A
     query is answered without the parts that have its text or that of its goal, whatever the task is

@@ -66,10 +66,10 @@ _BATCH = 256
 class JointSpace:
     """Retrieves by the weighted cosine of two spaces, out of one index.
 
-    The index holds both vectors of a tool side by side, each scaled by the root of its weight, so
-    that inner products are weighted cosines. Sparse vectors are projected, which is exact on
-    average; so more candidates are asked for than are wanted, until those outside lie four
-    standard deviations below, and their scores are computed from the vectors themselves.
+    The index holds both vectors of a tool side by side. Each is scaled by the root of its weight,
+    so inner products are weighted cosines. Sparse vectors are projected, which is exact on average;
+    so more candidates are asked for than are wanted, until those outside lie four standard
+    deviations below, and their scores are computed from the vectors themselves.
 
     Args:
         ids: n tool ids, ascending.

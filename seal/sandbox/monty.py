@@ -4,8 +4,8 @@ The interpreter, written in Rust, knows no file, no network and no process. It l
 inheritance, `del` and most of the standard library, as its documents say. It runs in a worker
 process that dies with its limits, never in the harness.
 
-The worker keeps one session for all cases of a function, so that the code's own variables last from
-case to case, as in a module. After a case that ran out of time or memory a new session begins. No
+The worker keeps one session for all cases of a function. So the code's own variables last from case
+to case, as in a module. After a case that ran out of time or memory a new session begins. No
 expected result ever enters it. Clock and randomness are fixed, sleeping takes no time.
 
 Source: pydantic-monty's `Monty`, `checkout` and `feed_run`.

@@ -5,8 +5,8 @@
     def test_my_benchmark() -> None:
         check_benchmark(my_benchmark)
 
-The gold is played (`oracle`) and scored. Then it is played again in another way that is as right,
-which may change no score, or with a fault, which must be seen by some metrics and by no others. The
+The gold is played (`oracle`) and scored. Then it is played again: in another way that is as right,
+which may change no score, and with a fault. Some metrics must see the fault, and no others may. The
 scores of an altered gold are always those against the gold of the benchmark.
 
 `assert_passes` lets a test of an agent fail where a metric of a run is below a bound.
@@ -150,8 +150,9 @@ def check_benchmark(
       in those of faults (`FAULTLESS`) it has 0.0.
     - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
       tools change no metric but those of retrieval.
-    - Calls that are made one by one or together, another order that the plan leaves open, another
-      plan and other right values change no metric but counts. Turns of a dialogue as dialogues of
+    - Calls may be made one by one or together, in another order that the plan leaves open, by
+      another plan, or with other right values. Only counts change by that. Turns of a dialogue as
+      dialogues of
       their own, and two tasks as the turns of one, change no metric of goals.
     - A planted fault lowers the metrics that see it, and no others. Faults are: a call left out,
       made twice, or made with a wrong argument; a call that changes the world, left out or made

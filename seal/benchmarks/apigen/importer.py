@@ -5,8 +5,8 @@ hubs serve it; a record that stands in two files counts once. Parquet files besi
 over where pyarrow is not installed, and named. `tools` and `answers` are JSON texts within the
 record. The tools of the record are what the chat offers. Upstream gives the calls no
 order, so they are milestones without predecessors; the call of a milestone has exactly upstream's
-arguments. An argument that may be left out and has a default means the same written out with its
-default and left out, so that both are right, whichever of them upstream has.
+arguments. An argument with a default may be left out or written out with that default. Both mean
+the same, so both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
 content (`seal.pools.reading.tables.ToolTable`). How types become a schema, and which arguments are

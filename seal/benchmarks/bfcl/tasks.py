@@ -30,8 +30,8 @@ Gold, by category:
   none in its files. Upstream compares states and results of its own implementation of the
   functions, which is no data; here calls are compared, and by `leaderboard` states and results.
 - memory, web_search: values that the answer states, any of them. Nothing is kept between chats
-  here, so what upstream's user says in sessions before a memory question stands in the task's
-  history, each message answered by `NOTED`.
+  here. So the task's history holds what upstream's user says in sessions before a memory question;
+  each message is answered by `NOTED`.
 
 Words of a system prompt and earlier messages of a conversation stand in the history, addressed to
 the role that makes the calls.

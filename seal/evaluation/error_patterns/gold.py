@@ -14,8 +14,8 @@ Of several plans ToolScan's paper takes the least IAC and the least IAV, each fo
 and we take one plan, with the least (IAC, IAV), so that there is one explanation (`choose`). Of
 equal ones the first counts.
 
-Source: Kokane et al., ToolScan (2024), section on error patterns, and evaluation code, which has no
-one-to-one matching and counts calls that use an optional argument as wrong.
+Source: Kokane et al., ToolScan (2024), section on error patterns, and its evaluation code. That
+code has no one-to-one matching, and counts calls that use an optional argument as wrong.
 """
 
 from __future__ import annotations

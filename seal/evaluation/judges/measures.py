@@ -78,8 +78,8 @@ class PassRate(GoalMetric):
     have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
 
     A goal without a final answer is unsolved, unless it is measured by milestones or calls alone.
-    The value is None, with the reason, if milestones cannot be measured, or if the judge itself
-    fails (server, cache under replay) or says nothing usable.
+    The value is None, with the reason, if milestones cannot be measured. It is None too if the
+    judge fails (server, cache under replay) or says nothing usable.
 
     Args:
         judge: Asked where milestones do not say.

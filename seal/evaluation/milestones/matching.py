@@ -30,9 +30,9 @@ def best_match(after: Sequence[Collection[int]], similarities: Similarities) -> 
     matches have the largest sum, the first assignment decides: the larger similarity, then the
     lower node, then the earlier place. Then the second assignment decides, and so on.
 
-    That is what ToolSandbox's depth-first search finds. It tries, in each call, all next
-    assignments in the order (larger similarity, lower node, earlier place), searches what remains
-    under each, and keeps the first one with the largest sum. Here it is the same search, exact, but
+    That is what ToolSandbox's depth-first search finds. Each call tries all next assignments in the
+    order (larger similarity, lower node, earlier place). It searches what remains under each, and
+    keeps the first one with the largest sum. Here it is the same search, exact, but
     without its repetitions:
 
     - Parts. Nodes that neither precede nor refer to each other, directly or through other remaining
@@ -42,8 +42,8 @@ def best_match(after: Sequence[Collection[int]], similarities: Similarities) -> 
       places of those assigned nodes that one of them refers to. It is searched once for each. Where
       the nodes are a chain and each refers to the one before, there are nodes x places such states;
       the original visits every sequence of places, which are exponentially many.
-    - Bound. A next assignment of similarity s cannot give more than s and, for every node that
-      still remains, the largest similarity that it can have from there on whatever it refers to.
+    - Bound. A next assignment of similarity s can give at most s, plus for each remaining node the
+      largest similarity that it can still have, whatever it refers to.
       Those with the largest bound are searched first; none that cannot give more than the best sum
       so far is searched.
 

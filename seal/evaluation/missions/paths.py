@@ -32,10 +32,10 @@ class PathCounts:
 def count_paths(graph: Graph, most_sets: int = MOST_SETS) -> PathCounts:
     """Return the numbers of paths, exact.
 
-    The nodes of a step are taken one after the other, from the last to the first of an order in
-    which every node follows those it depends on. So none of them can depend on one taken in the
-    same step, and every path is met once. A set of m nodes then has at most m ways to be entered,
-    where whole steps would enter it in 2 ** m ways.
+    The nodes of a step are taken one after the other. They go from the last to the first of an
+    order in which every node follows those it depends on. So none of them can depend on one taken
+    in the same step, and every path is met once. A set of m nodes then has at most m ways to be
+    entered, where whole steps would enter it in 2 ** m ways.
 
     Args:
         graph: The partial order.

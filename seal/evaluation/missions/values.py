@@ -1,8 +1,8 @@
 """One value beside the gold one, and arguments of them, by the scorers `mmtb` and `strict`.
 
-What each asks says `arguments`. Where the original of `mmtb` raises, for a schema that is none or a
-value of another kind than the schema says, `Incomparable` is raised, and the call is not accepted.
-Words are those that jieba cuts, in any language.
+What each asks says `arguments`. The original of `mmtb` raises for a schema that is none, and for a
+value of another kind than the schema says. `Incomparable` is raised there, and the call is not
+accepted. Words are those that jieba cuts, in any language.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
 """

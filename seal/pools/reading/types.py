@@ -7,9 +7,9 @@ at its end where the argument may be left out. There is no `required` list, so a
     required = neither ", optional" nor Optional[...], and no default; "" and null are no default
 
 Upstream writes "" where the API names no default: so it stands at nearly all optional parameters,
-and at others whose every gold call gives a value. A default upstream states is what its functions
-use when the argument is left out, so such an argument is never required, even where the default
-does not fit the type: then the default is left out of the schema and counted.
+and at others whose every gold call gives a value. A default that upstream states is what its
+functions use when the argument is left out. So such an argument is never required. A default that
+does not fit the type is left out of the schema and counted.
 """
 
 from __future__ import annotations

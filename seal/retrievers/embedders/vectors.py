@@ -191,9 +191,8 @@ class CachedEmbedder:
 
     The key is the SHA-256 of the canonical JSON of the embedder's identity, what the text is for
     (document or query) and the text. Vectors are kept batch by batch, as float32 as they came; of
-    two writers the first wins, and both use its vector, so that the last digits, which may depend
-    on the rest of a batch, are the same in every run. Rows that are not as they must be are never
-    kept.
+    two writers the first wins, and both use its vector. The last digits may depend on the rest of a
+    batch; so they are the same in every run. Rows that are not as they must be are never kept.
 
     Args:
         inner: The embedder; it has an `identity`. Nothing is asked of it for texts that are kept.

@@ -13,7 +13,8 @@ dates and times in whatever form, 2019-03-08 as "March 8th", 17:30 as "5:30 pm".
 The answer to a call is the recorded one, or rows of the app's table, or what a function brings that
 a model wrote (`--tools created`). Such functions run in a sandbox. Bookings stand in the table
 `bookings` and change later answers. A look-up of the same app shows a booking, such as a new alarm
-among the alarms, if the booking brought all that the look-up brings (its result slots). `new_`
+among the alarms. The booking must have brought all that the look-up brings (its result slots).
+`new_`
 before a name does not count: by it SGD tells what is to be from what is.
 
 Source: DialogTool (2025), virtual mobile environment; rules of AppBench's environment.

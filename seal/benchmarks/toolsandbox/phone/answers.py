@@ -137,8 +137,8 @@ _EXPECTED = 'expected a JSON list of {"endpoint": text, "params": object, "respo
 class SimulatedWeb:
     """Answers of a simulator, which is shown the tool and its arguments, not the endpoint.
 
-    It keeps what it was told, so that a question that is asked again, as in another order of the
-    same calls, gets the same answer.
+    It keeps what it was told. So a question that is asked again, as in another order of the same
+    calls, gets the same answer.
     """
 
     simulator: Simulator

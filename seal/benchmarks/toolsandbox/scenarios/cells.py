@@ -251,7 +251,7 @@ def tables_of(
 
     Raises:
         DataError: A change names a table that the base world has not, or a row that cannot be
-            changed, or gives a cell a value that it cannot have. The text names the place.
+            changed. Or it gives a cell a value that it cannot have. The text names the place.
     """
     world = f"world {scenario.world!r} ({base.place}): tables"
     tables: Tables = timed(base.tables, zone, world)
