@@ -21,9 +21,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, NoReturn
 
 from seal.core import MissingExtraError, OverdueError, UsageError
 from seal.core.canonical import digest
@@ -31,8 +32,10 @@ from seal.core.deadlines import seconds_left
 
 _LOOK_S = 0.05
 """Seconds between two looks at a server that starts."""
-_LONGEST_END_S = 2.0
-"""Seconds in which a server may end by itself."""
+_WATCH_S = 1.0
+"""Seconds after which the watcher of a server that is gone ends too."""
+_over = threading.Event()
+"""Set when this program ends: its threads, which go on for a moment, start no server any more."""
 
 
 class Address(NamedTuple):
@@ -53,14 +56,15 @@ def address_of(weights: Path, options: Mapping[str, int]) -> Address:
     Raises:
         MissingExtraError: xllamacpp is not installed.
         UsageError: llama.cpp cannot load the file.
-        OverdueError: It is still loading the file when the time of who asks is up; it goes on.
+        OverdueError: It is still loading the file when the time of who asks is up; it goes on. Or
+            this program is ending.
     """
     if find_spec("xllamacpp") is None:
         raise MissingExtraError("xllamacpp", "local")
     parent = multiprocessing.parent_process()
     program = os.getpid() if parent is None or parent.pid is None else parent.pid
     place = _folder() / f"{program}-{digest([str(weights), dict(options)])[:16]}"
-    while True:
+    while not _over.is_set():
         with place.open("a+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,6 +76,7 @@ def address_of(weights: Path, options: Mapping[str, int]) -> Address:
                 file.truncate(0)
                 return _started(file, place, weights, options, program)
         _wait(weights)
+    raise OverdueError("the program is ending, so no llama.cpp is started")
 
 
 def _folder() -> Path:
@@ -115,6 +120,7 @@ def _started(
             start_new_session=True,  # Ctrl-C is for the program, which ends it
         )
     atexit.register(_end, process, place)
+    atexit.register(_over.set)  # which comes first
     while process.poll() is None:
         if found := _read(place):
             return found
@@ -128,20 +134,17 @@ def _started(
 
 
 def _end(process: subprocess.Popen[bytes], place: Path) -> None:
-    """End a server. One that loads its file hears nothing until it has."""
-    process.terminate()
-    try:
-        process.wait(_LONGEST_END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-        _remove(place)
+    """End a server, which keeps nothing, at once: one that loads its file hears no other signal."""
+    process.kill()
+    process.wait()
+    _remove(place)
 
 
 def _serve(weights: str, options: Mapping[str, int], file: int, place: str, program: int) -> None:
     """Serve until the program is gone; runs in the server's process."""
-    signal.signal(signal.SIGTERM, lambda *_: _leave(Path(place)))
-    threading.Thread(target=_end_with, args=(program, Path(place)), daemon=True).start()
+    if not os.fork():
+        os.close(file)  # else the lock would outlive the server
+        _end_with(program, Path(place))
     import xllamacpp
 
     parameters: Any = xllamacpp.CommonParams()
@@ -156,22 +159,20 @@ def _serve(weights: str, options: Mapping[str, int], file: int, place: str, prog
     threading.Event().wait()
 
 
-def _end_with(program: int, place: Path) -> None:
-    """Wait for the end of the program, whoever started this process, and end it."""
-    try:
-        if hasattr(os, "pidfd_open"):
-            select.select([os.pidfd_open(program)], [], [])
-        else:
-            while True:
-                os.kill(program, 0)
-                time.sleep(1)
-    except ProcessLookupError:
-        pass
-    _leave(place)
+def _end_with(program: int, place: Path) -> NoReturn:
+    """Wait for the end of the program, whoever started the server, and end the server.
 
-
-def _leave(place: Path) -> None:
-    _remove(place)
+    Runs in a child of the server: no thread of the server's runs while llama.cpp loads a file.
+    """
+    server, ends = os.getppid(), []
+    with suppress(AttributeError, OSError):  # neither macOS nor an old kernel has it
+        ends = [os.pidfd_open(program)]
+    with suppress(ProcessLookupError):
+        while os.getppid() == server and not select.select(ends, [], [], _WATCH_S)[0]:
+            os.kill(program, 0)
+    if os.getppid() == server:
+        os.kill(server, signal.SIGKILL)
+        _remove(place)
     os._exit(0)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 
@@ -205,6 +206,45 @@ def test_who_waits_for_a_file_to_be_loaded_waits_no_longer_than_the_chat_may_las
     os.kill(started, signal.SIGKILL)
 
 
+LOADING = """
+import sys, threading
+from pathlib import Path
+from seal.models.llama_server import address_of
+threading.Thread(target=address_of, args=(Path(sys.argv[1]), {}), daemon=True).start()
+sys.stdin.read()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["SIGTERM", "SIGINT", "SIGKILL", "its last line"])
+def test_a_server_that_loads_a_file_ends_with_its_program_at_once(slow_llama, end):
+    stub = slow_llama.parent / "xllamacpp.py"
+    # PyDLL keeps Python's lock, as llama.cpp does while it loads a file.
+    held = 'print("loading", flush=True); import ctypes; ctypes.PyDLL(None).sleep(60)'
+    stub.write_text(stub.read_text().replace("time.sleep(60)", held))
+    environment = {**os.environ, "TMPDIR": str(slow_llama.parent)}
+    words = [sys.executable, "-c", LOADING, str(slow_llama / "x.gguf")]
+    with subprocess.Popen(words, stdin=-1, stderr=subprocess.DEVNULL, env=environment) as program:
+        wait_for(lambda: any("loading" in log.read_text() for log in slow_llama.glob("*.log")), 60)
+        assert len(servers(str(slow_llama))) == 1
+        if end.startswith("SIG"):
+            program.send_signal(signal.Signals[end])
+        else:
+            program.stdin.close()
+        program.wait()
+        wait_for(lambda: not servers(str(slow_llama)), 5)
+    assert list(slow_llama.iterdir()) == []
+
+
+def test_no_server_is_started_while_the_program_ends(slow_llama, monkeypatch):
+    over = threading.Event()
+    over.set()
+    monkeypatch.setattr(llama_server, "_over", over)
+    with pytest.raises(OverdueError, match="the program is ending"):
+        llama_server.address_of(slow_llama / "x.gguf", {})
+    assert servers(str(slow_llama)) == set()
+
+
 def test_the_folder_of_addresses_is_this_users_alone(slow_llama, tmp_path):
     slow_llama.mkdir(mode=0o777)
     slow_llama.chmod(0o777)
@@ -349,9 +389,17 @@ def smollm2(fetched, own_cache, monkeypatch):
     return "local/smollm2"
 
 
+def wait_for(happens, seconds):
+    """Return once something is so; fail where it is not so in time."""
+    end = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def servers(of=""):
-    """Return the process ids of the servers that run."""
-    listed = subprocess.run(["ps", "-ewwo", "pid,args"], capture_output=True, text=True).stdout
+    """Return the process ids of the servers that run, each with its watcher in its session."""
+    listed = subprocess.run(["ps", "-ewwo", "sid,args"], capture_output=True, text=True).stdout
     lines = [line.split(None, 1) for line in listed.splitlines()]
     return {
         int(pid) for pid, words in lines if "-m seal.models.llama_server" in words and of in words
