@@ -322,6 +322,14 @@ def test_trust_tells_what_a_pool_asks_for_and_imports_nothing(seal, ran, tmp_pat
     assert not ran.exists()
 
 
+def test_trust_refuses_to_import_a_benchmark(seal, ran) -> None:
+    done = seal("trust", "evil_lab:bench")
+
+    assert done.returncode == 2
+    assert "evil_lab:bench names code, which would be imported; name the folder" in done.stderr
+    assert not ran.exists()
+
+
 def test_trust_tells_of_the_metrics_of_a_run(seal, played, ran) -> None:
     done = seal("trust", played)
 

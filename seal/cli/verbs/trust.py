@@ -1,10 +1,12 @@
 """Tell which code, servers and files a pool or run from elsewhere asks for."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 from seal.cli.groups import verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
 from seal.cli.output import output
+from seal.core import UsageError
 
 app = new_app()
 
@@ -19,6 +21,10 @@ def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bo
     from seal.pools.trust import asked_by
     from seal.report.grids import Grid
 
+    if ":" in pool and not Path(pool).is_dir():
+        raise UsageError(
+            f"{pool} names code, which would be imported; name the folder of a pool or run"
+        )
     with output(json) as result:
         asked = asked_by(open_pool(pool).folder, allow_code)
         result.result({"pool": pool, "asked": list(map(asdict, asked))})
