@@ -31,7 +31,7 @@ from seal.core.conditions import Called
 from seal.core.plain import exact_json, parse_module
 from seal.core.registry import is_module, load_dotted
 from seal.pools.benchmark import Benchmark
-from seal.pools.importer import Notes
+from seal.pools.importer import TASKS, TOOLS, Notes
 from seal.pools.openapi import openapi_tools
 from seal.pools.own import ask, called, check_gold, own_tasks
 from seal.pools.own_parts import OwnTool, OwnTools
@@ -243,6 +243,7 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
     if isinstance(tasks, str | Path):
         if not Path(tasks).exists():
             raise UsageError(f"{tasks}: no such file or folder; of a hub write {HUB}NAME[:SPLIT]")
+        _refuse_written(Path(tasks))
         return Path(tasks), rows
     if hasattr(tasks, "to_list"):  # a data set of Hugging Face, which has `to_dict` of columns
         tasks = tasks.to_list()
@@ -253,6 +254,17 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
             f"tasks: expected the path of a table, a data frame or rows, got {shortened(tasks)}"
         )
     return Path("tasks"), listed(tasks)
+
+
+def _refuse_written(folder: Path) -> None:
+    """Raise UsageError where what should hold questions holds a run or pool that SEAL wrote."""
+    for file in sorted(folder.rglob(TOOLS)):
+        if file.with_name(TASKS).is_file():
+            kind = "run" if file.with_name("run.json").is_file() else "pool"
+            raise UsageError(
+                f"{folder} holds no questions: {file.parent} is a {kind} that SEAL wrote; name the "
+                "file of the questions"
+            )
 
 
 def _of_hub(tasks: str) -> Iterable[Any]:

@@ -49,10 +49,10 @@ def load_pool(folder: Path) -> StoredPool:
     """
     for name in (TOOLS, TASKS):
         if not (folder / name).is_file():
-            raise DataError(
-                f"{folder} is no pool: it has no {name}; "
-                "make one with: seal import NAME SOURCE --out DIR"
-            )
+            cure = "make one with: seal import NAME SOURCE --out DIR"
+            if any(folder.glob("*/run.json")):
+                cure = "it is a folder of runs; name the benchmark or pool that they played"
+            raise DataError(f"{folder} is no pool: it has no {name}; {cure}")
     if (folder / TOOLS).stat().st_size == 0:
         raise DataError(f"{folder / TOOLS} is empty: a pool needs tools; import it again")
     return StoredPool(folder)

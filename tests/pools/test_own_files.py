@@ -330,6 +330,17 @@ def test_what_cannot_be_is_refused(
         seal.Benchmark.of("shop", tools, tasks, columns)
 
 
+def test_what_seal_wrote_is_no_folder_of_questions(tmp_path: Path) -> None:
+    tasks = [seal.ask("Where is order 7?")]
+    seal.run(tasks, tools=[GET], model="oracle", baselines=False, out=tmp_path / "runs" / "one")
+    pool = seal.Benchmark("shop", tools=[GET], tasks=tasks).save(tmp_path / "pool")
+    for folder, told in ((tmp_path / "runs", "one is a run"), (pool, "pool is a pool")):
+        with pytest.raises(UsageError, match=f"{folder} holds no questions: .*{told} that SEAL"):
+            seal.Benchmark.of("shop", [GET], folder)
+    with pytest.raises(DataError, match=r"runs is no pool: .* it is a folder of runs; name"):
+        seal.run(tmp_path / "runs")
+
+
 def test_a_data_set_of_a_hub_needs_its_library() -> None:
     if find_spec("datasets") is not None:
         pytest.skip("it is installed")
