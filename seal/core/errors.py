@@ -70,22 +70,26 @@ class UnknownNameError(UsageError):
         name: The name that was asked for.
         known: The names that exist, or those of them that come closest.
         more: How many exist besides.
+        cure: What to do where none of them is meant, as a sentence.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], more: int = 0) -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], more: int = 0, cure: str = ""
+    ) -> None:
         self.kind = kind
         self.name = name
         self.known = sorted(known)
         self.more = more
+        self.cure = cure
         closest = nearest(str(name), self.known)
         hint = f" Did you mean {closest!r}?" if closest else ""
         names = ", ".join(self.known) or "none"
         rest = f" and {more} more" if more else ""
-        super().__init__(f"no {kind} {name!r}; known: {names}{rest}.{hint}")
+        super().__init__(f"no {kind} {name!r}; known: {names}{rest}.{hint} {cure}".rstrip())
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int]]:
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int, str]]:
         """Cross to another process by the arguments, of which the text is made."""
-        return type(self), (self.kind, self.name, self.known, self.more)
+        return type(self), (self.kind, self.name, self.known, self.more, self.cure)
 
 
 def check_name(kind: str, name: str, known: Collection[str]) -> None:
@@ -253,6 +257,8 @@ def first_fault(error: ValidationError) -> str:
         return f"{place}: the field is missing"
     if first["type"] == "unexpected_keyword_argument":
         return f"{place}: there is no such field, got {shortened(first['input'])}"
+    if first["type"] == "fields":  # of a record within, whose fault says what was there
+        return f"{place}: {first['msg']}"
     kind, _, how = first["type"].partition("_")
     told = first["msg"].replace("Input should be", "expected")
     what = f"expected {_EXPECTED[kind]}" if how in _OF_TYPE and kind in _EXPECTED else told

@@ -214,7 +214,26 @@ def _score_of(name: Any, registry: Registry) -> OneScore | None:
     for told in failed:
         _LOG.warning("%s", told)
     closest = nearest(name, known)
-    raise UnknownNameError("metric", name, {*registry.names(), *filter(None, [closest])})
+    raise UnknownNameError(
+        "metric",
+        name,
+        {*registry.names(), *filter(None, [closest])},
+        cure="Name one of your own my_module:NAME, or give the function itself.",
+    )
+
+
+def names_of(metrics: Iterable[Metric]) -> tuple[set[str], bool]:
+    """Return the names that scores of metrics have, and whether these are all of them."""
+    found: set[str] = set()
+    are_all = True
+    for metric in metrics:
+        inner: Any = metric
+        while isinstance(inner, Guarded | OfRequests):
+            inner = inner.inner
+        names = [inner.name] if isinstance(inner, OneScore) else getattr(inner, "names", None)
+        are_all = are_all and bool(names)
+        found |= {*(names or [getattr(metric, "name", "")]), *getattr(inner, "main_of_some", ())}
+    return found, are_all
 
 
 def is_ours(metric: Metric) -> bool:

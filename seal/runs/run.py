@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from seal.agents.teams import MANAGER
-from seal.core import ModelError, OutageError, Trajectory, UsageError
+from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode, without_cycle_search
 from seal.core.specs import name_of
@@ -27,6 +27,7 @@ from seal.evaluation.guarded import Guarded
 from seal.evaluation.scoring import (
     build_metrics,
     is_ours,
+    names_of,
     score_trajectory,
     usual_metrics,
 )
@@ -53,6 +54,8 @@ _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
 _SILENCE = 60.0
 """Seconds without the end of a chat after which a user is told which chats go on."""
+_SLIP = 80.0
+"""Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
 _MISSES = 3
 """Batches in a row for which the retriever's server fails before it counts as down."""
 
@@ -157,6 +160,7 @@ def _run(
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
+    _check_declared(pool.benchmark, (*usual_metrics(settings.cutoffs), *metrics))
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with (
         without_cycle_search() as prepared,
@@ -223,6 +227,31 @@ def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -
     what = f"unfinished chats: {unfinished}" if unfinished else "its judging or baselines are left"
     more = "" if limit == "max_total_seconds" else f" and a larger {flag}"
     return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
+
+
+def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> None:
+    """Refuse a headline or success of a benchmark of the user's own that nobody will measure.
+
+    A function may name what it measures as it goes. Beside one, a name that is likely a slip is
+    told; `_warn_of_missing` tells the others.
+
+    Raises:
+        UsageError: No metric has the name; names the closest.
+    """
+    if bench is None or bench.name in BENCHMARKS:
+        return
+    known, are_all = names_of(metrics)
+    are_all = are_all and bench.measures is None
+    missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
+    closest = [nearest(name, known, 60 if are_all else _SLIP) for name in missing]
+    meant = ", ".join(dict.fromkeys(filter(None, closest)))
+    told = f"benchmark {bench.name!r}: no metric is named {', '.join(dict.fromkeys(missing))}, "
+    told += "which its headline or success names"
+    told += f"; did you mean {meant}?" if meant else "; name one that a run has, or add the metric"
+    if missing and are_all:
+        raise UsageError(told)
+    if meant:
+        _LOG.warning("%s", told)
 
 
 def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:

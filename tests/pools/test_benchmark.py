@@ -13,7 +13,7 @@ from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
 from seal.api import count
-from seal.core import Goal, Task, Tool, UsageError, write_records
+from seal.core import Goal, Task, Tool, UnknownNameError, UsageError, write_records
 from seal.environments import Worlds, toolbox
 
 
@@ -342,8 +342,30 @@ def test_numbers_of_other_libraries_are_numbers(tmp_path):
 
 
 def test_what_is_declared_and_not_measured_is_told(tmp_path, caplog):
-    played(shop(headline=["nicety", "call_f1"], success="niceness"), tmp_path)
+    bench = shop(headline=["nicety", "call_f1"], success="niceness", metrics=[polite])
+    played(bench, tmp_path)  # a function might have named them
     assert "no metric is named nicety, niceness" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [{"headline": ["call_f1", "pas_rate"]}, {"success": "pas_rate"}])
+def test_what_nobody_will_measure_is_refused_before_the_first_chat(tmp_path, wrong):
+    with pytest.raises(UsageError, match=r"no metric is named pas_rate, .*mean pass_rate\?"):
+        played(shop(**wrong), tmp_path)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_likely_slip_beside_a_function_is_told_before_the_first_chat(tmp_path, caplog):
+    told = []
+    bench = shop(metrics=[polite], success="polit")
+    played(bench, tmp_path, progress=lambda state: told.append(caplog.text))
+    assert "no metric is named polit, which its headline or success names; did" in told[0]
+    assert "did you mean polite?" in told[0]
+
+
+def test_every_usual_metric_may_be_declared(tmp_path):
+    run = played(shop(), tmp_path / "first")
+    names = [*run.summary["metrics"]]
+    assert played(shop(headline=names, success=names[0]), tmp_path).exit_code == 0
 
 
 def test_what_is_no_section_is_told_with_what_one_is(tmp_path):
@@ -364,6 +386,11 @@ def test_a_tool_that_ends_the_program_has_failed(tmp_path):
     bench = seal.Benchmark("b", tools=[leave], tasks=[seal.ask("Go", seal.called("leave", code=1))])
     run = played(bench, tmp_path)
     assert list(run.calls["message"]) == ["SystemExit: 1"]
+
+
+def test_a_metric_of_no_name_is_told_to_be_given(tmp_path):
+    with pytest.raises(UnknownNameError, match=r"'nicely'.*my_module:NAME, or give the function"):
+        played(shop(), tmp_path, metrics=["nicely"])
 
 
 def untyped(order_id):
