@@ -12,7 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, get_type_hints
 
-from seal.core import Task, Tool, UsageError, shortened
+from seal.core import DataError, Task, Tool, UsageError, shortened
+from seal.core.conditions import Called
+from seal.core.records import decode, encode
 from seal.core.registry import load_dotted
 from seal.core.signatures import checked, checked_names
 from seal.core.specs import name_of
@@ -357,9 +359,13 @@ class Benchmark(_Parts):
         return {part: what for part, what in self.play.items() if isinstance(what, str)}
 
     def _check(self) -> None:
+        from seal.environments.world import Worlds
         from seal.pools.own import check_gold
 
         check_gold(self._tasks, self._own.by_id)
+        # What is no `Worlds`, such as a function, would have to be called to tell its tables.
+        known = self.worlds() if isinstance(self.environment, Worlds) else {}
+        _check_conditions(self._tasks, known)
 
 
 def part_of(benchmark: Benchmark | None, part: str) -> Any:
@@ -373,6 +379,32 @@ def part_of(benchmark: Benchmark | None, part: str) -> Any:
 def loaded(code: Code) -> Any:
     """Return code that a benchmark declares; what a text names is imported."""
     return load_dotted(code) if isinstance(code, str) else code
+
+
+def _check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
+    """Make sure that gold other than calls can be measured.
+
+    Args:
+        tasks: With gold of any kind.
+        worlds: That tasks may name, besides those that are installed.
+
+    Raises:
+        UsageError: A condition has a field that cannot be, or names a table or column that the
+            world of its task does not have; names the task and the condition.
+    """
+    for task in tasks:
+        plans = (plan for goal in task.goals for plan in goal.plans or ())
+        nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
+        if all(isinstance(node.condition, Called) for node in nodes):
+            continue
+        from seal.pools.lint.tasks import PlanCheck  # most benchmarks need none of it
+
+        try:
+            read = decode(encode(task), Task)
+        except DataError as error:
+            raise UsageError(f"task {task.id!r}: {error}") from error
+        for finding in PlanCheck((), worlds).findings(read):
+            raise UsageError(finding.message)
 
 
 def _is_name(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from seal.agents.teams import team_options
-from seal.core import Message, Task, Tool
+from seal.core import Message, Task, Tool, UnknownNameError
 from seal.core.environment import EnvironmentFactory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.benchmark import part_of
@@ -40,9 +40,14 @@ def opened_worlds(
         cache=settings.cache,
     )
     first = {world: task for task, world in reversed(world_of.items())}
-    worlds = {
-        world: build_worlds(world, setup, f"task {task!r}") for world, task in sorted(first.items())
-    }
+    try:
+        worlds = {
+            world: build_worlds(world, setup, f"task {task!r}")
+            for world, task in sorted(first.items())
+        }
+    except UnknownNameError as error:
+        cure = "A pool folder holds no code: run the benchmark, such as: seal run my_module:bench"
+        raise UnknownNameError(error.kind, error.name, error.known, cure=cure) from error
     for task in pool.tasks():
         world = worlds.get(world_of.get(task.id, ""))
         if isinstance(world, Worlds):

@@ -14,6 +14,7 @@ from shops import CANCEL, ORDERS, count_orders, get_order, shop
 import seal
 from seal.api import count
 from seal.core import Goal, Task, Tool, UnknownNameError, UsageError, write_records
+from seal.core.conditions import AllOf, StateHas, StateUnchanged
 from seal.environments import Worlds, toolbox
 
 
@@ -386,6 +387,55 @@ def test_a_tool_that_ends_the_program_has_failed(tmp_path):
     bench = seal.Benchmark("b", tools=[leave], tasks=[seal.ask("Go", seal.called("leave", code=1))])
     run = played(bench, tmp_path)
     assert list(run.calls["message"]) == ["SystemExit: 1"]
+
+
+def borrow(library, title: str) -> None:
+    """Borrow a book."""
+
+
+LIBRARY = Worlds(
+    name="library",
+    tools=toolbox("library", [borrow]),
+    tables={"books": [{"title": "Emma", "out": False}], "members": []},
+)
+
+
+def library(*gold, **parts):
+    tasks = [seal.ask("Lend me Emma", *gold)]
+    return seal.Benchmark("library", **{"environment": LIBRARY, "tasks": tasks, **parts})
+
+
+@pytest.mark.parametrize(
+    ("gold", "told"),
+    [
+        (StateHas("boks", ({"out": True},)), r"no table 'boks'; known: books, .*mean 'books'"),
+        (StateHas("books", ({"uot": True},)), r"rows\.0: no column 'uot'; known: out, title"),
+        (StateUnchanged("boks"), "no table 'boks'"),
+        (AllOf((StateUnchanged("books"), StateUnchanged("x"))), "no table 'x'"),
+        (StateHas("books", ({"out": True},), "update"), "since: update needs the milestone"),
+        (StateHas("books", ({"out": True},), "addtion"), "'update', got 'addtion'$"),
+        (StateHas("books", {"out": True}), "rows: expected a list, got {'out': True}$"),
+        (StateHas("books", ({"out": {1}},)), "not JSON serializable: set"),
+    ],
+)
+def test_gold_that_no_world_can_meet_is_refused_with_its_task_and_place(gold, told):
+    at = "" if "JSON" in told else r"milestones\.1(\.condition)?: "
+    with pytest.raises(UsageError, match=f"^task 'library-001'.*{at}.*{told}") as refused:
+        library(seal.called("borrow"), gold)
+    assert "\n" not in str(refused.value)
+
+
+def test_gold_is_left_alone_where_nothing_tells_how_its_world_begins():
+    anything = StateHas("nothing", ({"known": True},))
+    library(StateHas("members", ({"name": "Ann"},)))  # an empty table may have any column
+    library(anything, environment=lambda setup: 1 / 0, tools=[get_order])
+    library(anything, environment="a_world_of_yours", tools=[get_order])
+
+
+def test_a_saved_world_says_how_it_is_run(tmp_path):
+    folder = library(StateHas("books", ({"out": True},))).save(tmp_path / "saved")
+    with pytest.raises(UnknownNameError, match=r"'library'.*holds no code: .*seal run my_module:b"):
+        played(folder, tmp_path)
 
 
 def test_a_metric_of_no_name_is_told_to_be_given(tmp_path):
