@@ -8,9 +8,11 @@ one.
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -21,6 +23,9 @@ from seal.core.specs import name_of
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tokens = Iterable[Hashable] | Callable[[Mapping[str, JSON]], Iterable[Hashable]]
 """Tokens, or how they follow from the arguments of a call, defaults filled in."""
+
+
+_log = logging.getLogger(__name__)
 
 
 class NotGiven:
@@ -185,7 +190,15 @@ def _document(
     required = [name for name in types if name not in defaults]
     schema = {"type": "object", "properties": properties, "required": required}
     text, returns = described.get("", ""), described.get("Returns")
+    if not text:
+        _warn_undescribed(name_of(function))
     return Tool(tool_id, function.__name__, text, schema, category, returns)
+
+
+@cache
+def _warn_undescribed(name: str) -> None:
+    """Tell once of a function that no docstring describes: a benchmark may be made many times."""
+    _log.warning("%s has no docstring: models read its name alone; say there what it does", name)
 
 
 def _default(function: Callable[..., Any], name: str, value: Any) -> JSON:

@@ -389,6 +389,15 @@ def test_a_tool_that_ends_the_program_has_failed(tmp_path):
     assert list(run.calls["message"]) == ["SystemExit: 1"]
 
 
+def test_a_function_without_a_docstring_is_told_once(caplog):
+    def nameless_errand(code: int) -> None: ...
+
+    for _ in range(2):
+        seal.Benchmark("b", tools=[nameless_errand, get_order])
+    assert caplog.text.count("nameless_errand has no docstring: models read its name alone") == 1
+    assert "get_order" not in caplog.text
+
+
 def borrow(library, title: str) -> None:
     """Borrow a book."""
 
