@@ -48,7 +48,7 @@ class Output:
         """Print texts and tables for a person; with `--json` nothing."""
         if not self.json:
             console = new_console()
-            for renderable in told(renderables, padding=(0, 1)):
+            for renderable in told(renderables):
                 console.print(renderable, soft_wrap=isinstance(renderable, str))
 
     def fields(self, report: Mapping[str, Any], *further: str, **unshown: Any) -> None:

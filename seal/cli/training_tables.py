@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seal.report.grids import COMPACT, Grid, told
+from seal.report.grids import Grid, told
 
 _OVERLAPS = {
     "queries": "queries",
@@ -24,7 +24,7 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         found: What `seal.train_retriever` returned.
     """
-    yield from told(_parts(found), **COMPACT)
+    yield from told(_parts(found))
 
 
 def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:

@@ -13,14 +13,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
-from seal.report.grids import Estimate, Grid, drawn
+from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, lanes_of, main_metrics
 from seal.report.pages import estimate_cell, lane_head, table
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.table import Table
 
     from seal.runs.run_folder import RunFolder
 
@@ -87,7 +86,7 @@ def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     yield from [name for name in _TURNS if name in names][:1]
 
 
-def breakdown_tables(run: RunFolder) -> list[Table]:
+def breakdown_tables(run: RunFolder) -> list[Grid]:
     """Return the breakdown of a run beside its baselines for the terminal; empty: there is none.
 
     Raises:
@@ -107,7 +106,7 @@ def breakdown_tables(run: RunFolder) -> list[Table]:
         for row in found.rows
     ]
     title = "by category and tool augmentation (ToolSandbox, Tables 5 and 11)"
-    return [drawn(Grid(title, ("tasks with", "n", *columns), rows), title_justify="center")]
+    return [Grid(title, ("tasks with", "n", *columns), rows)]
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:

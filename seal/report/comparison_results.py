@@ -22,7 +22,7 @@ from seal.report.columns import (
     signed,
     with_interval,
 )
-from seal.report.grids import Grid, InParts, frequent, interval, listed, number, told
+from seal.report.grids import Grid, frequent, interval, listed, number, told
 from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_markdown, latex, latex_comment, markdown, write_paragraphs
 from seal.report.printable import one_line
@@ -100,7 +100,7 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     """
     for pair in content["pairs"]:
         parts = _parts(content, pair, told_entries(content, pair))
-        yield from told(InParts(part, {}) if isinstance(part, Grid) else part for part in parts)
+        yield from told(parts)
     yield from told(notes_of(content))
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seal.core import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import Estimate, Grid, InParts, number
+from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import cell, render, table, task_link
 from seal.report.printable import printable
@@ -225,7 +225,7 @@ def _listed(counts: Counter[str], most: int | None = None) -> str:
     return ", ".join(f"{name} {count}" for name, count in ranked[:most])
 
 
-def pattern_table(run: RunFolder) -> list[InParts | str]:
+def pattern_table(run: RunFolder) -> list[Grid | str]:
     """Return ToolScan's Table 4 of a run beside its baselines for the terminal, and notes on it.
 
     Means alone; the report has their intervals. Nothing where no pattern was measured.
@@ -240,7 +240,7 @@ def pattern_table(run: RunFolder) -> list[InParts | str]:
         for lane, run in zip(lanes, found, strict=True)
         for note in (run.notes if lane.kind == "run" else ())
     ]
-    return [InParts(Grid("", ("run", *COLUMNS), rows)), *notes]
+    return [Grid("", ("run", *COLUMNS), rows), *notes]
 
 
 def _held(details: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:

@@ -1,79 +1,117 @@
-"""Tables that are drawn in a terminal without a word being broken, as far as they fit it."""
+"""Grids that are drawn in a terminal without a word being broken, as far as they fit it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
-from seal.report.grids import COMPACT, Grid, columns_of, drawn
+from seal.report.grids import Grid
+from seal.report.printable import printable
 
 _WORDS = re.compile(r"\[[^]\n]*\]|\S+")
 """Words that are not broken; an interval is one: `[0.250, 1.000]`."""
+_PROSE = 30
+"""Characters of a cell that is no figure but a text, which is read from the left."""
+_COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 
 
-class Fitted(Table):
-    """A table whose columns are as wide as their longest word, and share what room is left.
+def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
+    """Yield a grid as tables that stand below each other.
 
-    Where its words do not fit side by side, the table has less space between them. If that is not
-    enough, it stands in parts that repeat the first column. Where two columns do not fit either,
-    rich decides.
+    It is one table where its words fit side by side. Else it stands in parts, with less space
+    between their columns, and each repeats the first columns. Where not even the words of two
+    columns fit, rich decides.
 
     Args:
-        grid: What it will hold.
-        **look: Arguments of `rich.table.Table`.
+        grid: What is drawn.
+        width: Characters of a line; a word that takes more than three quarters of it may be broken.
     """
+    rows = [list(map(printable, row)) for row in grid.rows]
+    grid = Grid(printable(grid.title), list(map(printable, grid.columns)), rows, grid.names)
+    least = _least(grid, width)
+    room = width - 1 - 3 * len(least)  # a line and two spaces for each column
+    if sum(least) <= room:
+        yield _table(grid, least, room, padding=(0, 1))
+        return
+    first = _first(grid, least, width)
+    least[: len(first)] = first
+    for number, places in enumerate(_parts(least, len(first), width)):
+        title = "" if number else grid.title
+        names = sum(place < grid.names for place in places)
+        heads = [grid.columns[place] for place in places]
+        cells = [[row[place] for place in places] for row in rows]
+        needed = [least[place] for place in places]
+        yield _table(Grid(title, heads, cells, names), needed, width - 2 * len(places), **_COMPACT)
 
-    def __init__(self, grid: Grid, **look: Any) -> None:
-        super().__init__(**look)
-        self._grid = grid
-        self._look = {name: value for name, value in look.items() if name != "title"}
-        columns = [(head, *cells) for head, *cells in zip(grid.columns, *grid.rows, strict=True)]
-        self._least = [max(map(len, _WORDS.findall("\n".join(c))), default=0) for c in columns]
-        self._most = [max(map(len, "\n".join(c).splitlines()), default=0) for c in columns]
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table, its widths set where it must be narrower than it would be."""
-        spare = self.spare(options.max_width)
-        parts = list(self._parts(options.max_width)) if spare < 0 else []
-        if len(parts) > 1 or (parts and self.pad_edge):
-            for number, part in enumerate(parts):
-                title = "" if number else part.title
-                yield drawn(part._replace(title=title), **self._look | COMPACT)
-            return
-        if spare >= 0 and sum(self._most) > spare + sum(self._least):
-            for column, width in zip(self.columns, self._shared(spare), strict=True):
-                column.width = width
-        yield from super().__rich_console__(console, options)
+def _first(grid: Grid, least: Sequence[int], width: int) -> list[int]:
+    """Return the widths of the columns that each part repeats: the first, and names in half a line.
 
-    def _parts(self, width: int) -> Iterator[Grid]:
-        """Yield the columns in parts of at most so many characters, each after the first column."""
-        room = width - 2 - self._least[0]
-        shown: list[int] = []
-        for place in range(1, len(self._least)):
-            if shown and sum(self._least[each] + 2 for each in (*shown, place)) > room:
-                yield columns_of(self._grid, (0, *shown))
-                shown = []
-            shown.append(place)
-        if shown:
-            yield columns_of(self._grid, (0, *shown))
+    They are wide enough for whole names of up to a quarter of a line.
+    """
+    columns = _columns(grid)[: max(1, grid.names)]
+    wide = [
+        max(words, min(width // 4, _most(column)))
+        for words, column in zip(least, columns, strict=False)
+    ]
+    while len(wide) > 1 and sum(wide) + 2 * len(wide) > width // 2:
+        wide.pop()
+    return wide
 
-    def spare(self, width: int) -> int:
-        """Return the characters that its words leave of a line; below 0, some must be broken."""
-        _, right, _, left = self.padding
-        count = len(self._least)
-        frame = 1 + count + (count if self.pad_edge else count - 1) * (left + right)
-        return width - frame - sum(self._least)
 
-    def _shared(self, spare: int) -> list[int]:
-        """Return the widths of columns; who wants least more gets it first."""
-        widths = list(self._least)
-        wanting = sorted(range(len(widths)), key=lambda place: self._most[place] - widths[place])
-        for number, place in enumerate(wanting):
-            more = min(self._most[place] - widths[place], spare // (len(wanting) - number))
-            widths[place] += more
-            spare -= more
-        return widths
+def _parts(least: Sequence[int], repeated: int, width: int) -> Iterator[list[int]]:
+    """Yield the columns of each part: those that are repeated, and others that have room."""
+    shown = list(range(repeated))
+    for place in range(repeated, len(least)):
+        fits = sum(least[each] + 2 for each in (*shown, place)) <= width
+        if len(shown) > repeated and not fits:
+            yield shown
+            shown = list(range(repeated))
+        shown.append(place)
+    yield shown
+
+
+def _table(grid: Grid, least: Sequence[int], room: int, **look: Any) -> Table:
+    title = Text(grid.title, style="table.title") if grid.title else None
+    table = Table(title=title, title_justify="left", **look)
+    widths = _shared(least, [_most(column) for column in _columns(grid)], room)
+    for place, (head, *cells) in enumerate(_columns(grid)):
+        left = place < grid.names or any(len(cell) >= _PROSE for cell in cells)
+        justify: Any = "left" if left else "right"
+        table.add_column(Text(head), justify=justify, overflow="fold", width=widths[place])
+    for row in grid.rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _columns(grid: Grid) -> list[tuple[str, ...]]:
+    return list(zip(grid.columns, *grid.rows, strict=True))
+
+
+def _least(grid: Grid, width: int) -> list[int]:
+    """Return the widths of columns that break no word."""
+    words = [_WORDS.findall("\n".join(column)) for column in _columns(grid)]
+    return [min(3 * width // 4, max(map(cell_len, found), default=0)) for found in words]
+
+
+def _most(column: Sequence[str]) -> int:
+    return max(map(cell_len, "\n".join(column).splitlines()), default=0)
+
+
+def _shared(least: Sequence[int], most: Sequence[int], room: int) -> Sequence[int | None]:
+    """Return the widths of columns; who wants least more than its words gets it first."""
+    spare = room - sum(least)
+    if spare < 0:
+        return [None] * len(least)
+    widths = list(least)
+    wanting = sorted(range(len(least)), key=lambda place: most[place] - least[place])
+    for number, place in enumerate(wanting):
+        more = min(most[place] - least[place], spare // (len(wanting) - number))
+        widths[place] += more
+        spare -= more
+    return widths

@@ -14,20 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
-    from seal.report.fitted import Fitted
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
-"""Look of a table that is readable at 80 columns."""
-_HEAD, _CELL, _WORD = 12, 44, 60
-"""Characters of a head, of another cell, and of a word, for which a column is wide at most."""
-_FRAMED: Any = {"title_justify": "left", "padding": (0, 1)}
-
 
 class Grid(NamedTuple):
-    """A table before it is drawn."""
+    """A table of texts, which a terminal draws (`seal.report.fitted`)."""
 
     title: str
     columns: Sequence[str]
@@ -35,76 +27,11 @@ class Grid(NamedTuple):
     names: int = 1
     """Columns of names, which stand before those of figures."""
 
-
-def drawn(grid: Grid, **look: Any) -> Fitted:
-    """Return the table for a terminal.
-
-    Args:
-        grid: The table.
-        **look: Arguments of `rich.table.Table`; `COMPACT` is for tables of many columns.
-    """
-    from rich.text import Text
-
-    from seal.report.fitted import Fitted
-
-    title = Text(printable(grid.title), style="table.title") if grid.title else None
-    table = Fitted(grid, title=title, **(look or _FRAMED))
-    for place, column in enumerate(grid.columns):
-        table.add_column(
-            Text(printable(column)),
-            justify="left" if place < grid.names else "right",
-            overflow="fold",
-        )
-    for row in grid.rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
-
-
-@dataclass(frozen=True, slots=True)
-class InParts:
-    """A table for a terminal: below each other, as many parts as its width asks for.
-
-    Each part repeats the columns of names, and no word is broken that a part has room for.
-    """
-
-    grid: Grid
-    whole: Mapping[str, Any] | None = None
-    """Look of the table (`drawn`) where its words fit side by side; None: of its parts then too."""
-
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        """Yield the parts."""
-        if self.whole is not None:
-            undivided = drawn(self.grid, **self.whole)
-            if undivided.spare(options.max_width) >= 0:
-                yield undivided
-                return
-        for number, part in enumerate(parts_of(self.grid, options.max_width)):
-            title = "" if number else part.title
-            table = drawn(part._replace(title=title), title_justify="left", **COMPACT)
-            for place, (column, width) in enumerate(zip(table.columns, _widths(part), strict=True)):
-                column.width = width
-                if is_text(part, place):
-                    column.justify = "left"
-            yield table
+        """Yield the table, in parts where the terminal is narrow."""
+        from seal.report.fitted import fitted_tables
 
-
-def parts_of(grid: Grid, width: int) -> Iterator[Grid]:
-    """Yield a table in parts of which each is at most so many characters wide, where words allow.
-
-    Args:
-        grid: The table.
-        width: Characters of a line.
-    """
-    widths = [2 + width for width in _widths(grid)]  # a space and a line
-    names = list(range(grid.names))
-    room = width - 1 - sum(widths[: grid.names])
-    shown: list[int] = []
-    for place in range(grid.names, len(widths)):
-        if shown and sum(widths[each] for each in (*shown, place)) > room:
-            yield columns_of(grid, (*names, *shown))
-            shown = []
-        shown.append(place)
-    yield columns_of(grid, (*names, *shown))
+        yield from fitted_tables(self, options.max_width)
 
 
 def is_text(grid: Grid, place: int) -> bool:
@@ -112,32 +39,10 @@ def is_text(grid: Grid, place: int) -> bool:
     return any(" " in row[place] for row in grid.rows)
 
 
-def _widths(grid: Grid) -> list[int]:
-    """Return the characters of each column: of its longest word or line, within bounds."""
-    return [
-        max(
-            *(min(_WORD, len(word)) for text in (head, *cells) for word in text.split() or [""]),
-            min(_HEAD, len(head)),
-            *(min(_CELL, len(line)) for cell in cells for line in cell.splitlines()),
-        )
-        for head, *cells in zip(grid.columns, *grid.rows, strict=True)
-    ]
-
-
-def columns_of(grid: Grid, places: Sequence[int]) -> Grid:
-    """Return a table of some columns of another, in the order given."""
-    rows = [[row[place] for place in places] for row in grid.rows]
-    names = sum(place < grid.names for place in places)
-    return Grid(grid.title, [grid.columns[place] for place in places], rows, names)
-
-
-def told(parts: Iterable[Any], **look: Any) -> Iterator[Any]:
-    """Yield parts for a terminal: texts printable, grids drawn (`drawn`), others as they are."""
+def told(parts: Iterable[Any]) -> Iterator[Any]:
+    """Yield parts for a terminal: texts printable, others as they are."""
     for part in parts:
-        if isinstance(part, str):
-            yield printable(part)
-        else:
-            yield drawn(part, **look) if isinstance(part, Grid) else part
+        yield printable(part) if isinstance(part, str) else part
 
 
 def number(value: float | None) -> str:

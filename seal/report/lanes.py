@@ -11,7 +11,7 @@ from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import FAMILIES
 from seal.evaluation.statistics import UNBOUNDED
-from seal.report.grids import Estimate, Grid, drawn
+from seal.report.grids import Estimate, Grid
 from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
 
@@ -314,7 +314,7 @@ class SummaryTable:
     """Column to its title: floor, model, ceiling."""
     rows: Rows
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Grid]:
         """Yield the table."""
         whole = self._whole()
         wanted = console.measure(whole, options=options.update(max_width=_ANY_WIDTH)).maximum
@@ -332,7 +332,7 @@ class SummaryTable:
             table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))
         return table
 
-    def _lines(self) -> Table:
+    def _lines(self) -> Grid:
         columns = ["metric"]
         for column, head in self.heads.items():
             columns += [head, "95 % interval", "n"] if column == "model" else [head]
@@ -343,7 +343,7 @@ class SummaryTable:
                 own = column == "model"
                 row += [cell.value_text, *([cell.interval_text, str(cell.n)] if own else [])]
             rows.append(row)
-        return drawn(Grid("", columns, rows))
+        return Grid("", columns, rows)
 
 
 def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> SummaryTable:

@@ -21,7 +21,7 @@ from seal.evaluation.mission_labels import TYPES, is_dialogue
 from seal.evaluation.missions.judgement import ActionError
 from seal.pools.counts import MissionCounts, count_missions
 from seal.report.chat_records import scores_so_far
-from seal.report.grids import Grid, drawn
+from seal.report.grids import Grid
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import render
 from seal.report.run_tables import RunTable, Share
@@ -243,7 +243,7 @@ def mission_breakdown(run: RunFolder) -> list[RenderableType]:
         return []
     layers = {label: pyramid(missions) for label, missions in runs.items()}
     grids = (_layer_grid(layers), _switching_grid(_dialogues(run)))
-    return [*tables, *(drawn(grid, title_justify="center") for grid in grids)]
+    return [*tables, *grids]
 
 
 def _layer_grid(layers: Mapping[str, Sequence[Layer]]) -> Grid:

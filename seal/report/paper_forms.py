@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import Mark, Panel, Series, series_figure
 from seal.report.glance import terminal_text
-from seal.report.grids import InParts
 from seal.report.markup import latex, latex_comment
 from seal.report.pages import inline, render
 from seal.report.paper import PaperTable, Row
@@ -50,7 +49,7 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
     """Yield tables and lines as a terminal shows them."""
     for each in tables:
         yield printable(each.title)
-        yield InParts(each.grid()._replace(title=""))
+        yield each.grid()._replace(title="")
         yield from map(printable, each.notes)
     yield from map(printable, lines)
 

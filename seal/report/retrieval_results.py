@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from seal.report.columns import Columns, figure, grid_of, spread
 from seal.report.figure_layout import literal, styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
-from seal.report.grids import COMPACT, Grid, grouped, interval, told
+from seal.report.grids import Grid, grouped, interval, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         found: Of results.json.
     """
-    return told(retrieval_parts(found), **COMPACT)
+    return told(retrieval_parts(found))
 
 
 def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:

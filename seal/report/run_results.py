@@ -11,7 +11,7 @@ from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import counted, drawn, frequent
+from seal.report.grids import counted, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
@@ -85,7 +85,7 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Renderabl
     if summary.get("audit"):
         from seal.report.judging import judge_tables
 
-        tables += map(drawn, judge_tables(summary))
+        tables += judge_tables(summary)
     return [*tables, *(() if of_benchmark is None else of_benchmark(run))]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from seal.report.grids import Grid, InParts
+from seal.report.grids import Grid
 from seal.report.pages import cell, table
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ class RunTable(Generic[F]):
         """Return the table for a page."""
         return table(self._grid("run", page_cell), wrapping=True)
 
-    def terminal(self, below: bool = False) -> InParts:
+    def terminal(self, below: bool = False) -> Grid:
         """Return the table for the terminal; `below`: with what stands below the figures."""
 
         def shown(figure: F) -> str:
             return "\n".join(filter(None, (figure.text, figure.small if below else "")))
 
-        return InParts(self._grid("", shown), {"title_justify": "center"})
+        return self._grid("", shown)
 
     def _grid(self, head: str, shown: Callable[[F], str]) -> Grid:
         columns = next(iter(self.rows.values()), {})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core.plain import json_text
-from seal.report.grids import Grid, drawn
+from seal.report.grids import Grid
 from seal.report.printable import printable
 
 _PLACES = {
@@ -24,7 +24,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         plan: As of `seal.runs.spending.plan.plan`.
     """
-    yield drawn(plan_grid(plan))
+    yield plan_grid(plan)
     alone = plan["chats"] <= plan["tasks"] * plan["trials"]
     yield (
         f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials"

@@ -16,7 +16,7 @@ from seal.experiments.sweep.settings import RECALL_AT
 from seal.report.columns import spread
 from seal.report.figure_layout import styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure
-from seal.report.grids import COMPACT, Grid, interval, number, told
+from seal.report.grids import Grid, interval, number, told
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def sweep_tables(content: Mapping[str, Any]) -> Iterator[Any]:
     Args:
         content: Of sweep.json.
     """
-    return told(_parts(content), **COMPACT)
+    return told(_parts(content))
 
 
 def _parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.report.grids import Estimate, Grid, counted, drawn
+from seal.report.grids import Estimate, Grid, counted
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import table
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def user_notes(run: RunFolder) -> Iterator[str]:
         )
 
 
-def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
+def user_tables(runs: Sequence[RunFolder]) -> list[Grid]:
     """Return the errors of the users of runs as a table for the terminal; empty: no user spoke.
 
     Raises:
@@ -78,7 +77,7 @@ def user_tables(runs: Sequence[RunFolder]) -> list[Table]:
     """
     title = "errors of the simulated user (ToolSandbox, Tables 2 and 3)"
     grid = _grid(title, [lane for lane in lanes_of(runs) if lane.kind == "run"])
-    return [drawn(grid, title_justify="center")] if grid.rows else []
+    return [grid] if grid.rows else []
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:

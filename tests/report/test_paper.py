@@ -15,17 +15,16 @@ from seal.core import DataError, UsageError
 from seal.pools import PublishedTable
 from seal.report import (
     Grid,
-    InParts,
     Lane,
     Measured,
     PaperTable,
     document,
     figure_of,
     filled,
+    fitted_tables,
     lanes_of,
     measured_lanes,
     of_sweep,
-    parts_of,
     picture_of,
     tables_of,
 )
@@ -142,11 +141,11 @@ def test_a_text_of_several_lines_ends_neither_a_row_nor_a_comment_of_latex(
 def test_a_terminal_gets_a_wide_table_in_parts_and_no_word_is_broken() -> None:
     heads = [f"heading{n}" for n in range(9)]
     grid = Grid("", ("row", "whose", *heads), [("a long name", "published", *["1.00"] * 9)], 2)
-    found = list(parts_of(grid, 80))
+    found = list(fitted_tables(grid, 80))
     assert [len(part.columns) for part in found] == [7, 6]
-    assert [part.columns[2] for part in found] == ["heading0", "heading5"]
+    assert [str(part.columns[2].header) for part in found] == ["heading0", "heading5"]
     console = Console(width=80, file=StringIO())
-    console.print(InParts(grid))
+    console.print(grid)
     text = console.file.getvalue()
     assert all(head in text for head in heads)
     assert max(map(len, text.splitlines())) <= 80

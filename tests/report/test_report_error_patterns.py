@@ -211,7 +211,7 @@ def test_the_terminal_shows_table_4_where_environments_are_named(make_run) -> No
     named = make_run("named", [task("own/a", tags={"environment": "sky"})], [], [], metrics)
     assert environment_patterns(plain) == []
     (table,) = environment_patterns(named)
-    assert list(table.grid.columns) == ["run", *COLUMNS]
+    assert list(table.columns) == ["run", *COLUMNS]
     assert len(pattern_table(plain)) == 1
     assert pattern_table(make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})) == []
 

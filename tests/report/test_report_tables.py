@@ -8,7 +8,6 @@ from seal.report import (
     Estimate,
     Grid,
     all_metrics,
-    drawn,
     main_metrics,
     number,
     rare_metrics,
@@ -109,7 +108,7 @@ def test_a_table_breaks_no_word_and_no_interval_that_it_has_room_for(width):
     grid = Grid(
         "", ("stage", "95 % interval"), [("gold tool retrieved, not_called", "[16.7, 83.3]")]
     )
-    lines = printed(drawn(grid), width=width).splitlines()
+    lines = printed(grid, width=width).splitlines()
 
     assert max(map(len, lines)) <= width
     assert any("[16.7, 83.3]" in line for line in lines)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seal.core import DataError, UnknownKeyError, UsageError, shortened
 from seal.core.signatures import checked_names
 from seal.report.glance import Glance, glance_html, glance_text, terminal_text
-from seal.report.grids import Estimate, drawn
+from seal.report.grids import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ class Shown(ABC):
     def _tables(self) -> Iterable[Any]:
         """Return the tables and lines that the command line prints."""
         glance = self._glance()
-        return (drawn(glance.grid), *glance.foot)
+        return (glance.grid, *glance.foot)
 
     def _figures(self) -> Iterable[Figure]:
         """Return the pictures of the result, the most telling one first."""

@@ -9,7 +9,7 @@ from typing import Any
 from seal.api.objects.base import Shown
 from seal.pools.lint import KINDS, LintReport
 from seal.report.glance import Glance
-from seal.report.grids import Grid, drawn
+from seal.report.grids import Grid
 
 _COLUMNS = ("finding", "severity", "count", "what it is; examples")
 
@@ -38,7 +38,7 @@ def lint_tables(pool: str, report: LintReport, examples: int = 2) -> Iterator[An
     """
     yield _title(pool, report)
     if report.findings:
-        yield drawn(_grid(report, "", max(examples, 0)))
+        yield _grid(report, "", max(examples, 0))
 
 
 def _grid(report: LintReport, title: str, examples: int) -> Grid:
