@@ -51,6 +51,11 @@ def played(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_it_takes_at_most_120_lines() -> None:
+    (module,) = TICKETS.rglob("*.py")
+    assert len(module.read_text(encoding="utf-8").splitlines()) <= 120
+
+
 def test_its_world_is_played_and_its_tables_change(played: Path) -> None:
     lines = (played / "oracle" / "trajectories.jsonl").read_text().splitlines()
     sold = next(step for step in json.loads(lines[0])["steps"] if step["result"])
