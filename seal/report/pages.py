@@ -171,13 +171,21 @@ def macros(template: str, **known: Any) -> Any:
     return _environment().get_template(template, globals=known).module
 
 
-FILES = ("style.css", "blocks.js", "app.js")
+SCRIPT = "app.js"
+"""Name of the script of pages: all of `_PARTS`."""
+_PARTS = ("nodes", "search", "runs", "tasks", "task", "chat", "trees", "start")
+"""Files of the script in their order; they share their names, and nobody else sees these."""
+FILES = ("style.css", "blocks.js", SCRIPT)
 """What a page that is no single file needs beside it."""
 
 
 def asset(name: str) -> Markup:
-    """Return the text of a style sheet or script of `templates/`."""
-    return Markup(files("seal.report").joinpath("templates", name).read_text("utf-8"))
+    """Return the text of a style sheet or script."""
+    folder = files("seal.report").joinpath("templates")
+    if name != SCRIPT:
+        return Markup(folder.joinpath(name).read_text("utf-8"))
+    parts = (folder.joinpath(f"{part}.js").read_text("utf-8") for part in _PARTS)
+    return Markup("\n".join(['"use strict";', "(() => {", *parts, "})();", ""]))
 
 
 def inline(*, scripted: bool = True) -> dict[str, Any]:
@@ -186,7 +194,7 @@ def inline(*, scripted: bool = True) -> dict[str, Any]:
     Args:
         scripted: Whether the page has a script.
     """
-    style, script = asset("style.css"), asset("app.js") if scripted else ""
+    style, script = asset("style.css"), asset(SCRIPT) if scripted else ""
     allowed = {"style": content_hash(style)}
     allowed |= {"script": content_hash(script)} if scripted else {}
     return {"style": style, "script": script, "allowed": allowed, "assets": ""}

@@ -134,6 +134,8 @@ class RunPages:
         return stream(
             "page.html",
             title=self.title,
+            lanes=self.lanes,
+            columns=self._columns,
             facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
             early=[each for each in shown if each[1] in EARLY],
             sections=[each for each in shown if each[1] not in EARLY],

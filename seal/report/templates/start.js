@@ -1,0 +1,59 @@
+// The start: what the page has is drawn, and sections are loaded when a reader comes to them.
+
+async function taskPage(table) {
+  const start = await values(blocks.has("start/0") ? "start/0" : "index/0");
+  const tasks = taskTable(table, start);
+  const { list } = tasks;
+  const reader = taskReader(byId("reader"), tasks);
+  const number = (text) => (/^\d+$/.test(text || "") ? Number(text) : undefined);
+
+  async function followAddress() {
+    const { task, told, first } = address();
+    if (task !== null) {
+      const lane = number(told.lane) < tasks.lanes.length ? number(told.lane) : undefined;
+      if (!tasks.portions) await tasks.redraw();
+      return reader.open(task, { lane, trial: number(told.trial), step: number(told.step) });
+    }
+    if (reader.isOpen()) reader.close();
+    if (list.isTold(told)) {
+      await list.follow(told);
+      return byId("tasks").scrollIntoView();
+    }
+    return !tasks.portions || (first === "" && list.hash) ? list.follow({}) : undefined;
+  }
+
+  on(byId("filter-clear"), "click", list.clear);
+  on(byId("more"), "click", () => tasks.drawMore(200));
+  on(window, "hashchange", followAddress);
+  const step = (by) => (reader.isOpen() ? reader.step(by) : move(all("tbody .id a", table), by));
+  Object.assign(keys, {
+    j: () => step(1),
+    k: () => step(-1),
+    n: () => reader.follow("next"),
+    p: () => reader.follow("previous"),
+    Escape: () => reader.follow("back"),
+    "/": () => { reader.follow("back"); list.fields.filter.focus(); },
+  });
+  await tasks.fill();
+  await followAddress();
+}
+
+async function fillSection(section) {
+  const found = await show(section, `section/${section.dataset.section}`);
+  section.querySelector("[role=status]").remove();
+  if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
+  else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) {
+    for (const link of all(`nav a[href="#${section.id}"]`)) link.remove();
+    section.remove();
+  }
+}
+
+if (byId("task-table")) taskPage(byId("task-table"));
+if (byId("run-table")) runList(byId("run-table"));
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+    watcher.unobserve(target);
+    fillSection(target);
+  }
+});
+for (const section of all("section[data-section]")) watcher.observe(section);

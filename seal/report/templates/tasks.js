@@ -1,0 +1,141 @@
+// The table of tasks. Its rows are loaded in portions, and drawn as far as they are asked for.
+
+const OUTCOMES = ["solved", "unsolved", "undecided", "error", "unscored", "unfinished"];
+const addressOf = (row) => `#task-${encodeURIComponent(row.id).replaceAll("%2F", "/")}`;
+const swatch = (lane) => make("span", { class: `swatch ${lane.colour}` });
+const option = (value, text) => make("option", { value }, text);
+
+function tagList(row) {
+  const told = Object.entries(row.tags).filter(([, value]) => !["false", "null", ""].includes(value));
+  return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, value === "true" ? name : `${name}: ${value}`)));
+}
+
+function rowOf([id, text, tags, chats], place) {
+  const words = [id, text, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
+  return { id, text, tags, chats, words, place };
+}
+
+function taskTable(table, start) {
+  const lanes = start.lanes.map(([kind, label, colour]) => ({ kind, label, colour }));
+  const runLanes = [...lanes.keys()].filter((place) => lanes[place].kind === "run");
+  const columnsOf = (lane) => (lanes[lane].kind === "run" ? start.columns : []);
+  const list = search(table, redraw);
+  const { filter, tag, outcome, lane: ofLane } = list.fields;
+  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, fill, portions: 0 };
+  const rows = [];
+  let index = start;
+  let shown = [];
+  let drawn = 0;
+  // A server makes the index while the first rows, which the page brings, are read.
+  const ready = (async () => { if (start.rows) index = await values("index/0"); })();
+
+  // Loads one portion after the other, whoever asks meanwhile.
+  let loading = ready;
+  function load(whole) {
+    loading = loading.then(async () => {
+      while (tasks.portions < (whole ? index.portions : 1)) {
+        for (const told of await values(`rows/${tasks.portions}`)) rows.push(rowOf(told, rows.length));
+        tasks.portions += 1;
+      }
+    });
+    return loading;
+  }
+
+  async function find(id) {
+    const found = () => rows.find((row) => row.id === id);
+    if (!found()) await load(true);
+    return found();
+  }
+
+  // The row before or after another: of those that are shown, if it is among them.
+  function beside(row, by) {
+    const place = shown.indexOf(row);
+    return place < 0 ? rows[row.place + by] : shown[place + by];
+  }
+
+  const labelsOf = (row, lane) => (row.chats[lane].length ? row.chats[lane].map((chat) => chat[1]) : ["unfinished"]);
+  const summaryOf = (row, lane) => OUTCOMES.slice(1).find((label) => labelsOf(row, lane).includes(label)) || "solved";
+
+  function valueOf(row, lane, column) {
+    const found = row.chats[lane].map((chat) => chat[3][column]).filter((value) => value !== null);
+    return found.length ? found.reduce((sum, value) => sum + value, 0) / found.length : null;
+  }
+
+  function matches(row) {
+    if (!wordsOf(filter.value).every((word) => row.words.includes(word))) return false;
+    if (tag.value) {
+      const [name, value] = JSON.parse(tag.value);
+      if (row.tags[name] !== value) return false;
+    }
+    if (outcome.value === "differs") return new Set(runLanes.map((lane) => summaryOf(row, lane))).size > 1;
+    const among = ofLane.value === "" ? runLanes : [Number(ofLane.value)];
+    return !outcome.value || among.some((lane) => labelsOf(row, lane).includes(outcome.value));
+  }
+
+  function sortValue(row, name) {
+    const [what, lane, column] = name.split(".");
+    if (!lanes[lane]) return row.id;
+    return what === "score" ? valueOf(row, lane, column) : OUTCOMES.indexOf(summaryOf(row, lane));
+  }
+
+  function cells(row, lane) {
+    const chats = row.chats[lane];
+    const label = summaryOf(row, lane);
+    const solved = chats.filter((chat) => chat[1] === "solved").length;
+    const told = chats.length > 1 ? `${solved} of ${chats.length} solved` : label;
+    const shown = chats.length
+      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.at(-1)[2])]
+      : [make("span", { class: "none" }, "not played")];
+    const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
+    return [
+      make("td", { class: "outcome", "data-label": lanes[lane].label }, ...shown),
+      ...columnsOf(lane).map((name, column) => make("td", { class: "figure score", "data-label": name }, figure(valueOf(row, lane, column)))),
+    ];
+  }
+
+  function tableRow(row) {
+    return make(
+      "tr", { id: `task-${row.id}` },
+      make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, row.id)),
+      make("td", { class: "text" }, make("span", { dir: "auto" }, row.text), tagList(row)),
+      ...[...lanes.keys()].flatMap((lane) => cells(row, lane)),
+    );
+  }
+
+  async function drawMore(count) {
+    if (drawn + count > shown.length && tasks.portions < index.portions) await redraw(true);
+    table.tBodies[0].append(...shown.slice(drawn, drawn + count).map(tableRow));
+    drawn = Math.min(drawn + count, shown.length);
+    const left = (tasks.portions < index.portions ? index.count : shown.length) - drawn;
+    byId("more").hidden = left <= 0;
+    byId("more").textContent = `Show more (${left} left)`;
+  }
+
+  // Only the first rows are loaded until others are asked for.
+  async function redraw(keeps = false) {
+    const whole = keeps === true || list.sort || Object.values(list.fields).some((field) => field.value);
+    await load(whole);
+    shown = list.sorted(rows.filter(matches), sortValue);
+    byId("count").textContent = `${whole || tasks.portions >= index.portions ? shown.length : index.count} of ${index.count} tasks`;
+    if (keeps === true) return;
+    drawn = 0;
+    const focused = table.contains(document.activeElement) && document.activeElement.closest("tbody tr");
+    table.tBodies[0].replaceChildren();
+    list.mark();
+    await drawMore(Math.min(100, shown.length));
+    if (focused) byId(focused.id)?.querySelector("a").focus();
+  }
+
+  // Fills what needs the index: the fields of the search.
+  async function fill() {
+    await ready;
+    tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${count})`)));
+    outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => option(label, label)));
+    if (runLanes.length > 1) outcome.append(option("differs", "runs differ"));
+    byId("left-out").hidden = !index.left_out;
+    byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
+  }
+
+  if (start.rows) table.tBodies[0].append(...start.rows.map(rowOf).map(tableRow));
+  return tasks;
+}
