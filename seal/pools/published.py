@@ -41,7 +41,8 @@ class PublishedTable:
     """Decimals of figures; None: as many as are published under the same heading, one of
     percentages, else by size."""
     name: str = ""
-    """As `seal paper --table` takes it, such as `table-3`; empty: by its place among the tables."""
+    """As `seal paper --table` takes it, such as `table-3`; empty: by the number of table or figure
+    that `source` tells, else by its place among the tables."""
     paper: str = ""
     """Where several benchmarks stand in one paper, its name; `seal paper` takes it as well."""
     figures: Callable[..., Any] | str | None = None

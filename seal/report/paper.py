@@ -173,9 +173,15 @@ def tables_of(benchmark: Benchmark) -> list[PublishedTable]:
                 f"benchmark {benchmark.name!r}: published holds {each!r}; expected a PublishedTable"
             )
     return [
-        replace(each, name=each.name or f"table-{place}", paper=each.paper or benchmark.name)
+        replace(each, name=_name(each, place), paper=each.paper or benchmark.name)
         for place, each in enumerate(told, 1)
     ]
+
+
+def _name(table: PublishedTable, place: int) -> str:
+    """Return a table's name: its own, else by its number in the paper, else by its place."""
+    numbered = re.search(r"\b(Table|Figure) (\d+)", table.source)
+    return table.name or "-".join(numbered.groups() if numbered else ("table", str(place))).lower()
 
 
 def tables_of_run(run: RunFolder) -> list[PublishedTable]:

@@ -92,7 +92,6 @@ def sweep_table(
             "SEAL, Table 3",
             rows,
             lacks="deviations over its three runs",
-            name="table-3",
             figures=of_sweep,
             **shared,
         ),
@@ -100,7 +99,6 @@ def sweep_table(
             f"{of}, metrics over pool size",
             "SEAL, Figure 4",
             _without_queries(rows),
-            name="figure-4",
             figures=_curves,
             drawn="lines",
             **shared,
@@ -129,7 +127,6 @@ TABLES = (
             for entry in catalogue().values()
             if entry.paper_counts is not None
         },
-        name="table-1",
         paper=PAPER,
         figures=_counted,
         of="pool",
@@ -138,7 +135,6 @@ TABLES = (
     PublishedTable(
         "Tasks with gold for each stage",
         "SEAL, Table 2",
-        name="table-2",
         paper=PAPER,
         figures=_stages,
         of="pool",
@@ -146,7 +142,6 @@ TABLES = (
     PublishedTable(
         "Retrievers within and beyond their source",
         "SEAL, Figure 2",
-        name="figure-2",
         paper=PAPER,
         figures=_by_pool,
         of="retrieval",

@@ -88,7 +88,6 @@ def _milestones(number: int, by: str, counts: str) -> PublishedTable:
     return PublishedTable(
         f"Milestones by {by}; the paper counts all scenarios",
         f"ToolSandbox, Table {number}",
-        name=f"table-{number}",
         figures=_of_pool(figures),
         of="pool",
     )
@@ -100,7 +99,6 @@ TABLES = (
         "What the benchmark asks for, % of scenarios; the paper says yes or no",
         "ToolSandbox, Table 1",
         digits=1,
-        name="table-1",
         figures=_asked_for,
         of="pool",
         needs={"state dependency": "scenarios with categories: seal import toolsandbox"},
@@ -110,7 +108,6 @@ TABLES = (
         "ToolSandbox, Table 2, page 4",
         _ROWS["table-2"],
         scale=100.0,
-        name="table-2",
         figures=_users,
         needs={
             "": "a simulated user, told more and more: seal run toolsandbox --user-brief goal, "
@@ -122,7 +119,6 @@ TABLES = (
         "ToolSandbox, Table 3",
         columns={"hallucination": HALLUCINATION, "instruction following": INSTRUCTION},
         scale=100.0,
-        name="table-3",
         needs={
             "": "a simulated user: seal run toolsandbox --user-brief goal+boundary+demonstration"
         },
@@ -131,7 +127,6 @@ TABLES = (
         "Turns and calls of a conversation, scenarios and tools",
         "ToolSandbox, Table 4, page 5; turns and calls of ToolSandbox are those of GPT-4o",
         _ROWS["table-4"],
-        name="table-4",
         figures=_size,
         needs=_ASKED,
     ),
@@ -142,7 +137,6 @@ TABLES = (
         lacks="the columns of tool augmentations",
         columns={"all": "similarity", **{h: f"similarity|{g}" for h, g in _GROUPS.items()}},
         scale=100.0,
-        name="table-5",
         needs={
             **dict.fromkeys(
                 _AUGMENTED,
@@ -156,7 +150,6 @@ TABLES = (
         "Scenarios by category and tool augmentation",
         "ToolSandbox, Table 6",
         _ROWS["table-6"],
-        name="table-6",
         figures=_of_pool(_by_category),
         of="pool",
     ),
@@ -169,7 +162,6 @@ TABLES = (
         lacks="categories and augmentations, and the other models",
         digits=1,
         columns={"all": "turn_count", **{h: f"turn_count|{g}" for h, g in _GROUPS.items()}},
-        name="table-11",
         needs=_ASKED,
     ),
 )

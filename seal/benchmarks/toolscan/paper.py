@@ -156,7 +156,6 @@ TABLES = (
         "Environments: queries, mean turns (here calls of the gold) and APIs of a query",
         "ToolScan, Table 3",
         _ROWS["table-3"],
-        name="table-3",
         figures=_counted,
         of="pool",
         needs={"": "seal import toolscan FILE --out POOL, of queries; upstream released none"},

@@ -93,7 +93,6 @@ def _error_table(number: int) -> PublishedTable:
         title[0].upper() + title[1:].partition(" (Table")[0],
         f"DialogTool, Table {number}",
         scale=100.0,
-        name=f"table-{number}",
         figures=_shares(title),
     )
 
@@ -118,7 +117,6 @@ def _count_table(number: str, title: str) -> PublishedTable:
         title,
         f"DialogTool, Table {number}",
         _published(number),
-        name=f"table-{number}",
         figures=_counts(number),
         of="pool",
         needs={"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"},
@@ -144,7 +142,6 @@ TABLES = (
         },
         scale=100.0,
         lacks="models that are the best of no task",
-        name="table-3",
         figures=_life,
         needs={
             "creation": "functions to write: seal run dialogtool, without -T tasks",
@@ -157,7 +154,6 @@ TABLES = (
     PublishedTable(
         "First acts of the system's turns",
         "DialogTool, Table 7",
-        name="table-7",
         figures=_actions,
         of="pool",
         needs={"": _IMPORT},
