@@ -49,7 +49,7 @@ def _patterns(lane: Lane) -> Figures:
     return {
         name.upper(): {"errors": errors[name], "goals": goals[name], "example": examples.get(name)}
         for name in PATTERNS
-        if (lane.metrics.get(name) or {}).get("n")
+        if lane.estimate(name).n
     }
 
 
@@ -101,11 +101,10 @@ def _by_similarity(lane: Lane) -> Figures:
     found: dict[str, dict[str, float | None]] = {}
     named = [e for e in environments_of(StoredPool(lane.run.path)) if e.queries]
     for each in sorted(named, key=lambda one: one.similarity_strict or 0.0):
-        groups = {name: (lane.metrics.get(name) or {}).get("by") or {} for name in PATTERNS}
         found[each.name] = {
             "J_avg strict": each.similarity_strict,
             "J_avg stopwords": each.similarity_stopwords,
-            **{n.upper(): (by.get(_TAG + each.name) or {}).get("mean") for n, by in groups.items()},
+            **{n.upper(): lane.estimate(n, _TAG + each.name).mean for n in PATTERNS},
         }
     return found
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -184,7 +185,7 @@ def _plus(share: Share, part: float, whole: float = 1) -> Share:
 
 def is_dialogue(lane: Lane) -> bool:
     """Tell whether a run was scored by the tasks of a tool's life."""
-    return any((lane.metrics.get(name) or {}).get("n") for name in (*TASKS, "bleu", "role"))
+    return any(lane.estimate(name).n for name in (*TASKS, "bleu", "role"))
 
 
 def counted(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
@@ -274,11 +275,10 @@ def _figure(
 
 def _percent(lane: Lane, metric: str, scale: float = 100.0, digits: int = 1) -> Figure:
     """Return a mean with its interval; of metrics whose weights differ the micro mean alone."""
-    entry: Mapping[str, Any] = lane.metrics.get(metric) or {}
-    mean, low, high = (entry.get(name) for name in ("mean", "low", "high"))
-    if mean is not None and "micro" in entry:
-        mean, low = entry["micro"], None
-    return _figure(mean, low, high, scale, digits)
+    found = lane.estimate(metric)
+    if found.micro is not None:
+        return _figure(found.micro, None, None, scale, digits)
+    return _figure(found.mean, found.low, found.high, scale, digits)
 
 
 def weighted(scored: Sequence[tuple[str, float, float]]) -> float | None:
@@ -322,7 +322,7 @@ def _human(lane: Lane) -> Figure:
     return Figure(f"{rated.mean:.2f}", f"{rated.items} items, {rated.raters} raters{alpha}")
 
 
-DRAWN_APIS = 16
+DRAWN = 16
 """APIs of one chart, the most frequent ones; the table below it has all."""
 BUCKETS = ("10", "20", "30", "40")
 """Turns of a dialogue, rounded up to tens; the last one is open."""
@@ -369,14 +369,21 @@ def dialogue_breakdown(run: RunFolder) -> list[RenderableType]:
     return [each.terminal(below=True) for each in tables]
 
 
+def _chart(title: str, groups: Iterable[BarGroup], least: int = 1) -> Markup | None:
+    """Draw the first groups that have a value; None: there are fewer than the least."""
+    drawn = [group for group in groups if any(bar.value is not None for bar in group.bars)]
+    if len(drawn) < least:
+        return None
+    more = len(drawn) - DRAWN
+    return bar_chart(f"{title}; {more} more below" if more > 0 else title, drawn[:DRAWN])
+
+
 def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
     groups = []
     for name, of in EXECUTION_ERRORS.items():
         shares = ((lane, runs[lane.label].share(of).value) for lane in lanes)
         groups.append(BarGroup(name, tuple(Bar(lane.label, lane.colour, v) for lane, v in shares)))
-    if all(bar.value is None for group in groups for bar in group.bars):
-        return None
-    return bar_chart("Execution errors, share of requests of due APIs", groups)
+    return _chart("Execution errors, share of requests of due APIs", groups)
 
 
 def _app_list(lane: Lane) -> str:
@@ -405,15 +412,11 @@ def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
 
 def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
     groups = []
-    for task in TASKS:
-        for bucket in BUCKETS:
-            bars = tuple(lane_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
-            if any(bar.value is not None for bar in bars):
-                reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
-                groups.append(BarGroup(f"{task}, {reach}", bars))
-    if len(groups) < 2:
-        return None
-    return bar_chart("By turns of the dialogue, mean with 95 % interval", groups)
+    for task, bucket in product(TASKS, BUCKETS):
+        bars = tuple(lane_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
+        reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
+        groups.append(BarGroup(f"{task}, {reach}", bars))
+    return _chart("By turns of the dialogue, mean with 95 % interval", groups, least=2)
 
 
 def _by_api(
@@ -422,16 +425,10 @@ def _by_api(
     """Draw the APIs that have such a share, the most frequent first."""
     groups = []
     for name, turns in _frequency(runs).items():
-        bars = []
-        for lane in lanes:
-            known = runs[lane.label].apis.get(name, ApiCounts(name))
-            bars.append(Bar(lane.label, lane.colour, getattr(known, share).value))
-        if any(bar.value is not None for bar in bars):
-            groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", tuple(bars)))
-    if not groups:
-        return None
-    more = len(groups) - DRAWN_APIS
-    return bar_chart(f"{title}; {more} more below" if more > 0 else title, groups[:DRAWN_APIS])
+        apis = ((lane, runs[lane.label].apis.get(name, ApiCounts(name))) for lane in lanes)
+        bars = (Bar(it.label, it.colour, getattr(api, share).value) for it, api in apis)
+        groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", tuple(bars)))
+    return _chart(title, groups)
 
 
 def _frequency(runs: Mapping[str, Counted]) -> dict[str, int]:

@@ -60,8 +60,13 @@ def _life(lane: Lane) -> Figures:
         "creation": weighted(known.creation),
         "selection": weighted(known.selection),
     }
-    role = (lane.metrics.get("role") or {}).get("mean")
-    return {"": {**own, "role": role, "human": None if rated is None else rated.mean}}
+    return {
+        "": {
+            **own,
+            "role": lane.estimate("role").mean,
+            "human": None if rated is None else rated.mean,
+        }
+    }
 
 
 def _shares(title: str) -> Callable[[Lane], Figures]:
