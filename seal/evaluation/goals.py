@@ -198,15 +198,22 @@ class GoalMetric(ChatMetric):
     def names(self) -> Sequence[str]:
         """Names of the scores, in their order."""
 
+    def applies(self, goal: GoalChat) -> bool:
+        """Tell whether a goal has scores of this metric at all."""
+        return True
+
     @abstractmethod
     def measure(self, goal: GoalChat) -> Mapping[str, Value]:
         """Return a value for each name; it is not asked where the infrastructure failed."""
 
     def of(self, chat: Chat) -> list[Score]:
-        """Return one score for each goal and name; no value where the infrastructure failed."""
+        """Return one score for each goal and name; no value where the infrastructure failed.
+
+        Goals to which the metric does not apply have none.
+        """
         task, trial = chat.task.id, chat.trajectory.trial
         scores = []
-        for goal in chat.goals:
+        for goal in filter(self.applies, chat.goals):
             failed = dict.fromkeys(self.names, undefined(chat.failure)) if chat.failure else None
             values = failed or self.measure(goal)
             scores += [values[name].score(task, trial, goal.position, name) for name in self.names]

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-from seal.core import Goal, Step, Task, ToolCall, Trajectory
+from seal.core import Goal, Step, Task, ToolCall
 from seal.core.conditions import Called
+from seal.evaluation.goals import Chat
 
 AWARENESS = "awareness"
 REQUESTER = "requester"
@@ -179,16 +180,13 @@ def is_turn(goal: Goal) -> bool:
     return goal.labels.get("kind") in KINDS and isinstance(goal.labels.get("act"), str)
 
 
-def turns_of(goals: Sequence[Goal], trajectory: Trajectory) -> list[Turn]:
+def turns_of(chat: Chat) -> list[Turn]:
     """Return the turns of a dialogue, one for each goal."""
-    steps: list[list[Step]] = [[] for _ in goals]
-    for step in trajectory.steps:
-        if step.goal < len(goals):
-            steps[step.goal].append(step)
+    trajectory = chat.trajectory
     named = trajectory.provenance.get(SEATED)
     told = named if isinstance(named, list) else ()
     seated = frozenset({*told, *(step.author for step in trajectory.steps)})
-    return [Turn(goal, said, seated) for goal, said in zip(goals, steps, strict=True)]
+    return [Turn(one.goal, one.steps, seated) for one in chat.goals]
 
 
 def is_request(goal: Goal) -> bool:

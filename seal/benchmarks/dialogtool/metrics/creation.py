@@ -20,12 +20,12 @@ Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.outcomes`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from seal.benchmarks.dialogtool.tool_life import CREATION, CREATOR
-from seal.core import JSON, DataError, Goal, Score, SealError, Task, Tool, Trajectory, shortened
-from seal.evaluation.goals import INFRASTRUCTURE, Value, failure_reason, undefined
+from seal.benchmarks.dialogtool.tool_life import CREATOR, is_creation
+from seal.core import JSON, DataError, SealError, Task, Tool, shortened
+from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, GoalMetric, Value, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
 from seal.sandbox.functions import code_of, function_name, keywords
 from seal.sandbox.written import Fitted, Recorded, fit
@@ -46,7 +46,7 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True)
-class Creation:
+class Creation(GoalMetric):
     """The three shares of the module's text; goals of other tasks have no score.
 
     Args:
@@ -54,31 +54,19 @@ class Creation:
     """
 
     sandbox: str | Sandbox = "monty"
+    names = NAMES
     _fitted: dict[str, Fitted] = field(default_factory=dict, init=False, repr=False, compare=False)
     """By task: the oracle's function follows from the task alone."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score for each creation goal and name."""
-        failure = failure_reason(trajectory)
-        scores = []
-        for position, goal in enumerate(task.goals):
-            if goal.labels.get("task") != CREATION:
-                continue
-            if failure:
-                values = dict.fromkeys(NAMES, undefined(failure))
-            else:
-                values = self._measure(task, goal, tools, written(trajectory, position))
-            scores += [
-                value.score(task.id, trajectory.trial, position, name)
-                for name, value in values.items()
-            ]
-        return scores
+    def applies(self, goal: GoalChat) -> bool:
+        """Tell whether a function is to be written."""
+        return is_creation(goal.goal)
 
-    def _measure(
-        self, task: Task, goal: Goal, tools: Mapping[str, Tool], text: str
-    ) -> dict[str, Value]:
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the shares of the cases that the function passes."""
+        task, tools, text = goal.task, goal.tools, written(goal)
         try:
-            wanted = goal.labels.get("tool")
+            wanted = goal.goal.labels.get("tool")
             if not isinstance(wanted, str) or wanted not in tools:
                 named = f"the tool to create, {shortened(wanted)}"
                 raise DataError(f"{task.id}: {named}, is not in the pool")
@@ -94,11 +82,10 @@ class Creation:
         return _values(outcomes, self._fitted[task.id], details)
 
 
-def written(trajectory: Trajectory, goal: int) -> str:
+def written(goal: GoalChat) -> str:
     """Return the text in which a function was written: the creator's last, else the answer."""
-    said = [s.content for s in trajectory.steps if s.goal == goal and s.author == CREATOR]
-    answers = trajectory.answers
-    return said[-1] if said else (answers[goal] if goal < len(answers) else None) or ""
+    said = [step.content for step in goal.steps if step.author == CREATOR]
+    return said[-1] if said else goal.answer or ""
 
 
 def suite_of(task: Task) -> Suite:

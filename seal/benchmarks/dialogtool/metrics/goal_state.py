@@ -21,32 +21,30 @@ from dataclasses import replace
 from seal.benchmarks.dialogtool.call_keys import call_key
 from seal.benchmarks.dialogtool.mobile.recordings import WORLD, calls_of, is_transactional
 from seal.benchmarks.dialogtool.tool_life import TEACHER
-from seal.core import DataError, Score, Task, Tool, Trajectory
-from seal.evaluation.goals import Value, failure_reason, undefined
+from seal.core import DataError, Task, Tool, Trajectory
+from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
 NAME = "goal_state"
 DUE = "goal_state_due"
 _NOT_RUN = "its calls were not run: play it with decisions of the model's own"
 
 
-class GoalState:
-    """The metrics `goal_state` and `goal_state_due`."""
+class GoalState(GoalMetric):
+    """The metrics `goal_state` and `goal_state_due`, of a task as a whole."""
 
-    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
-        """Return one score of each; none where the task has another world."""
-        if task.world != WORLD:
-            return []
-        value = self._value(task, trajectory, tools)
+    names = (NAME, DUE)
+
+    def applies(self, goal: GoalChat) -> bool:
+        """Tell whether this is the first goal of a task of the phone."""
+        return goal.task.world == WORLD and not goal.position
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of the task."""
+        value = self._value(goal.task, goal.trajectory, goal.tools)
         due = value if value.details.get("due", 1) else undefined("nothing was to be booked")
-        return [
-            value.score(task.id, trajectory.trial, 0, NAME),
-            due.score(task.id, trajectory.trial, 0, DUE),
-        ]
+        return {NAME: value, DUE: due}
 
     def _value(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> Value:
-        failure = failure_reason(trajectory)
-        if failure:
-            return undefined(failure)
         results = [result for _, result in trajectory.calls()]
         taught = TEACHER in trajectory.provenance.get("seated", ())
         if taught or (results and not any(results)):

@@ -94,10 +94,6 @@ class JudgedDialogue(ChatMetric):
         return Dialogue(self.scoring.rules.dialogue, of_roles).of(chat)
 
 
-def _turns_of(chat: Chat) -> Sequence[life.Turn]:
-    return life.turns_of(chat.task.goals, chat.trajectory)
-
-
 @dataclass(frozen=True)
 class Dialogue(GoalMetric):
     """Scores the turns of dialogues that tell act and kind in their goals' labels.
@@ -121,7 +117,7 @@ class Dialogue(GoalMetric):
         if not life.is_turn(goal.goal):
             return dict.fromkeys(NAMES, undefined("the goal is no turn of a dialogue"))
         played = goal.trajectory.provenance.get("role")
-        turn = goal.chat.once(_turns_of, goal.chat)[goal.position]
+        turn = goal.chat.once(life.turns_of, goal.chat)[goal.position]
         values: dict[str, Value] = {}
         for by, names in _SCORED.items():
             if by in turn.seated:

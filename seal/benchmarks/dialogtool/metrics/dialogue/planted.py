@@ -16,7 +16,7 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import kept, meant, rated
 from seal.benchmarks.dialogtool.players.speech import restyled
 from seal.core import JSON, Score
-from seal.evaluation.goals import Chat, ChatMetric, Value, undefined
+from seal.evaluation.goals import Chat, GoalChat, GoalMetric, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.scoring import Scoring
 
@@ -30,43 +30,34 @@ _NAME = "Quillmarsh"
 
 
 @dataclass(frozen=True)
-class PlantedReplies(ChatMetric):
+class PlantedReplies(GoalMetric):
     """The judge of roles held against planted replies; it is asked four times a reply."""
 
     scoring: Scoring
+    names = NAMES
 
     def of(self, chat: Chat) -> list[Score]:
         """Return one score for each turn and name; none for a task without turns."""
-        goals = chat.task.goals
-        if not any(map(life.is_turn, goals)):
-            return []
-        judge = self.scoring.judge_of(chat.task, chat.trajectory.trial)
-        role = chat.trajectory.provenance.get("role")
-        turns = life.turns_of(goals, chat.trajectory)
-        return [
-            value.score(chat.task.id, chat.trajectory.trial, at, name)
-            for at, goal in enumerate(chat.goals)
-            for name, value in _values(judge, role, turns[at], goal.chat.failure).items()
-        ]
+        return super().of(chat) if any(map(life.is_turn, chat.task.goals)) else []
 
-
-def _values(judge: object, role: JSON, turn: life.Turn, failure: str) -> Mapping[str, Value]:
-    """Return the values of one turn."""
-    reason = failure
-    if not isinstance(judge, LLMJudge):
-        reason = "no model judges roles; name one: --judge llm --judge-model PROVIDER/MODEL"
-    elif not isinstance(role, Mapping) or life.ACTOR not in turn.seated:
-        reason = reason or "nobody plays a role"
-    elif not meant(turn).strip():
-        reason = reason or "nothing was to be said"
-    if reason or not isinstance(judge, LLMJudge) or not isinstance(role, Mapping):
-        return dict.fromkeys(NAMES, undefined(reason))
-    said = dict(planted(meant(turn), role))
-    faithful = rated(judge, role, turn, said.pop(""))
-    values = dict.fromkeys(NAMES, undefined("what was to be said leaves nothing to plant"))
-    for name, words in said.items():
-        values[name] = _ranked(faithful, rated(judge, role, turn, words), words)
-    return values
+    def measure(self, goal: GoalChat) -> Mapping[str, Value]:
+        """Return the values of one turn."""
+        judge = self.scoring.judge_of(goal.task, goal.trajectory.trial)
+        role = goal.trajectory.provenance.get("role")
+        turn = goal.chat.once(life.turns_of, goal.chat)[goal.position]
+        if not isinstance(judge, LLMJudge):
+            why = "no model judges roles; name one: --judge llm --judge-model PROVIDER/MODEL"
+        elif not isinstance(role, Mapping) or life.ACTOR not in turn.seated:
+            why = "nobody plays a role"
+        elif not meant(turn).strip():
+            why = "nothing was to be said"
+        else:
+            said = dict(planted(meant(turn), role))
+            faithful = rated(judge, role, turn, said.pop(""))
+            why = "what was to be said leaves nothing to plant"
+            other = {n: _ranked(faithful, rated(judge, role, turn, w), w) for n, w in said.items()}
+            return dict.fromkeys(NAMES, undefined(why)) | other
+        return dict.fromkeys(NAMES, undefined(why))
 
 
 def planted(text: str, role: Mapping[str, JSON]) -> Iterator[tuple[str, str]]:
