@@ -33,6 +33,7 @@ from seal.pools.importer import Notes
 from seal.pools.reading.records import Placed, Torn, field, function_name, json_file, tool_id
 from seal.pools.reading.tables import ToolTable
 from seal.pools.reading.tolerance import FileFault, Reader, listed, usable
+from seal.pools.reading.types import arguments_schema
 
 BENCHMARK = "dialogtool"
 
@@ -137,19 +138,13 @@ def _tool(
         if default != DONT_CARE:
             schema = properties[argument]
             properties[argument] = {**schema, "default": _value(schema, default)}
-    parameters: dict[str, JSON] = {
-        "type": "object",
-        "properties": properties,
-        "required": list(field(intent, "required_slots", list)),
-        "additionalProperties": False,
-    }
     columns = {result: _slot(slots, result) for result in _list(intent, "result_slots")}
     returns = {"type": "array", "items": {"type": "object", "properties": columns}}
     return Tool(
         tool_id(benchmark, service, name),
         function_name(f"{service}_{name}"),
         about,
-        parameters,
+        arguments_schema(properties, list(field(intent, "required_slots", list))),
         domain_of(service),
         returns,
         source,

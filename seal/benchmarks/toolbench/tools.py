@@ -24,6 +24,7 @@ from seal.core.canonical import digest
 from seal.core.plain import json_text
 from seal.core.records import to_plain
 from seal.pools.reading.records import expect, field
+from seal.pools.reading.types import arguments_schema, default_or_example
 
 FINISH = "Finish"
 """The pseudo function by which a run hands in its answer; never a tool."""
@@ -260,12 +261,7 @@ def _schema(
     properties: dict[str, JSON] = {}
     for name, described in (*required, *optional):
         properties.setdefault(name, described)
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(dict(required)),
-        "additionalProperties": False,
-    }
+    return arguments_schema(properties, list(dict(required)))
 
 
 def _document_property(parameter: dict[str, Any], needed: bool) -> dict[str, JSON]:
@@ -286,14 +282,7 @@ def _property(kind: str, parameter: dict[str, Any], value: Any, needed: bool) ->
         described["description"] = str(parameter["description"])
     if value is None or value == "":
         return described
-    typed = _typed(kind, value)
-    if typed is None:
-        described["examples"] = [value]
-    elif needed:
-        described["examples"] = [typed]
-    else:
-        described["default"] = typed
-    return described
+    return described | default_or_example(value, _typed(kind, value), needed)
 
 
 def _typed(kind: str, value: Any) -> JSON:

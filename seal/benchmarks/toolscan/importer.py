@@ -31,7 +31,7 @@ from seal.pools.importer import Notes
 from seal.pools.reading.records import field, find, function_name, json_file, refuse_deep, tool_id
 from seal.pools.reading.tables import ToolTable
 from seal.pools.reading.tolerance import listed, usable
-from seal.pools.reading.types import typed
+from seal.pools.reading.types import arguments_schema, default_or_example, typed
 
 BENCHMARK = "toolscan"
 
@@ -192,12 +192,7 @@ def _parameters(entries: list[Any]) -> dict[str, JSON]:
             properties[name] = _property(entry, needed)
         if needed:
             required.append(name)
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
+    return arguments_schema(properties, required)
 
 
 def _property(entry: dict[str, Any], needed: bool) -> dict[str, JSON]:
@@ -221,9 +216,7 @@ def _default(kind: JSON, value: Any, needed: bool) -> dict[str, JSON]:
     if value in (None, ""):
         return {}
     fitting = typed(kind, value) if isinstance(kind, str) else value
-    if fitting is None or needed:
-        return {"examples": [value if fitting is None else fitting]}
-    return {"default": fitting}
+    return default_or_example(value, fitting, needed)
 
 
 def _type(value: Any) -> JSON:

@@ -212,12 +212,29 @@ def parameters_schema(parameters: Any) -> Parameters:
         properties[name], needed = _property(described, counts)
         if needed:
             required.append(name)
-    schema = _closed({"type": "object", "properties": properties, "required": required})
-    return Parameters(schema, +counts)
+    return Parameters(arguments_schema(properties, required), +counts)
 
 
 def _is_schema(parameters: Mapping[str, Any]) -> bool:
     return parameters.get("type") in ("object", "dict") or "type" not in parameters
+
+
+def arguments_schema(properties: dict[str, JSON], required: list[Any]) -> dict[str, JSON]:
+    """Return the JSON Schema of an argument map that takes no others."""
+    return _closed({"type": "object", "properties": properties, "required": required})
+
+
+def default_or_example(value: JSON, fitting: JSON, needed: bool) -> dict[str, JSON]:
+    """Return how a schema states the value that upstream gives for an argument.
+
+    Args:
+        value: As upstream writes it.
+        fitting: As the type wants it; None: it cannot be.
+        needed: Whether the argument is required, so that it has no default.
+    """
+    if fitting is None or needed:
+        return {"examples": [value if fitting is None else fitting]}
+    return {"default": fitting}
 
 
 def _closed(schema: dict[str, JSON]) -> dict[str, JSON]:
