@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from seal.core import DataError, UsageError
+from seal.core import JSON, DataError, UsageError
 from seal.core.folders import LOCK, Lock, is_held, whole_name
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import AtomicFile, to_plain
@@ -154,7 +154,7 @@ def _names(out: Path) -> set[str]:
     return {name for name in names if whole_name(name) == name}
 
 
-def write_json(content: Mapping[str, Any], path: Path) -> None:
+def write_json(content: JSON, path: Path) -> None:
     """Write a file of indented JSON, without keys of services; it appears when it is whole."""
     with AtomicFile(path) as file:
         file.write(without_keys(json_bytes(content, INDENTED)))

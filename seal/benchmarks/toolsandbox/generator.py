@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
-from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
-from seal.core.records import AtomicFile, to_plain
+from seal.core import JSON, DataError, Task, Tool, Trajectory, check_name
+from seal.core.records import to_plain
 from seal.core.signatures import checked
 from seal.environments.world import WorldSetup
+from seal.experiments.result_files import write_json
 from seal.pools.lookup import Bench, open_pool
 from seal.report.chat_records import Outcome, outcomes
 from seal.runs.run_folder import RunFolder
@@ -51,8 +50,7 @@ def generate_milestones(
         UnknownNameError: No such form.
         DataError: The run or the pool is damaged.
     """
-    if form not in _FORMS:
-        raise UsageError(f"--form {form}: expected one of {', '.join(_FORMS)}")
+    check_name("form", form, _FORMS)
     place = bench if isinstance(bench, str | Path) else ""
     if place and (Path(place) / "run.json").is_file():
         run = RunFolder.open(place)
@@ -67,21 +65,12 @@ def generate_milestones(
     drafts, left_out = draft_tasks(found, tools, chats, tasks, setup)
     drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts}
     plain: dict[str, JSON] = {
-        "drafts": [
-            {
-                "id": draft.task_id,
-                "goal": draft.goal,
-                "similarity": round(draft.similarity, 6),
-                **_written(draft, form),
-            }
-            for draft in drafts
-        ],
+        "drafts": [_written(draft, form) for draft in drafts],
         "left_out": left_out,
         "unsolved": {task: label for task, label in drafted.items() if label},
     }
     if out is not None:
-        with AtomicFile(Path(out)) as file:
-            file.write(orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")
+        write_json(plain, Path(out))
     return plain
 
 
@@ -95,9 +84,9 @@ def _unsolved(chats: Iterable[Outcome]) -> dict[str, str]:
 
 
 def _written(draft: Draft, form: str) -> dict[str, JSON]:
-    if form == "plan":
-        return {"plan": to_plain(draft.plan)}
-    return {"milestones": draft.milestones()}
+    own = {"plan": to_plain(draft.plan)} if form == "plan" else {"milestones": draft.milestones()}
+    similarity = round(draft.similarity, 6)
+    return {"id": draft.task_id, "goal": draft.goal, "similarity": similarity, **own}
 
 
 def draft_tasks(

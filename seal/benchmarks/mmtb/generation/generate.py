@@ -35,12 +35,11 @@ from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
 from seal.benchmarks.mmtb.generation.settings import MissionOptions, MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
 from seal.core import JSON, DataError, InfrastructureError, Task, located, shortened
-from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import AtomicFile
 from seal.core.signatures import checked
 from seal.core.store import open_store
 from seal.experiments.generation.journal import Journal, check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
+from seal.experiments.result_files import write_json
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.reading.records import expect, json_file
@@ -318,5 +317,4 @@ def write_review(path: Path, dialogues: Iterable[tuple[Made, Sequence[Assignment
                     "dropped": drop.text if drop and drop.mission == assignment.number else "",
                 }
             )
-    with AtomicFile(path) as file:
-        file.write(json_bytes(entries, INDENTED))
+    write_json(entries, path)
