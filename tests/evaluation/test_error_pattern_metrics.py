@@ -422,6 +422,33 @@ def test_a_value_that_the_tool_itself_refuses_is_an_invalid_value(kind: str, err
         assert found.details["findings"][0]["refusal"] == kind
 
 
+def refused(played: Trajectory, *kinds: str) -> Trajectory:
+    """The chat with an error of a kind in place of each result; empty: the result stays."""
+    steps = list(played.steps)
+    for number, kind in enumerate(kinds):
+        step = steps[2 * number + 1]
+        if kind and step.result is not None:
+            error = replace(step.result, error={"kind": kind, "message": ""})
+            steps[2 * number + 1] = replace(step, result=error)
+    return replace(played, steps=tuple(steps))
+
+
+def test_a_call_that_came_too_early_has_no_invalid_value() -> None:
+    played = refused(chat(RIGHT[0], RIGHT[1], RIGHT[0]), "ValueError")
+    found = scores(goal(plan(a())), played)
+    assert (found["iav"].value, found["recovery"].value) == (1.0, None)
+    assert found["recovery"].reason == "tools said no, which is no error pattern"
+
+
+def test_recovery_counts_a_value_that_the_tool_refused_until_it_takes_one() -> None:
+    calls: list[Spec] = [("a", {"x": number}) for number in (1, 2, 3)]
+    mended = scores(goal(plan(a(3))), refused(chat(*calls), "ValueError", "ValueError"))
+    assert (mended["iav"].details["errors"], mended["recovery"].value) == (2, 1.0)
+    assert mended["recovery"].details["calls"] == [2, 1]
+    other = scores(goal(plan(a(3))), refused(chat(*calls), "NoDataError", "NoDataError"))
+    assert (other["iav"].value, other["recovery"].value) == (1.0, None)
+
+
 def test_repetitions_of_invalid_calls_count_where_asked_for() -> None:
     played = chat(BAD["iat"], BAD["iat"], *RIGHT, RIGHT[0])
     assert scores(BOTH, played)["rac"].value == 0.9

@@ -51,6 +51,8 @@ Kind = Literal[Pattern, "valid", "service", "refused", "cut", "finish", "message
 STEP_PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 REJECTED: frozenset[Kind] = frozenset({"IFE", "IFN", "IAN", "IAT", "IAV"})
 """Kinds of steps that are no valid call."""
+OF_VALUES = frozenset({"NumberParseException", "OverflowError", "TypeError", "ValueError"})
+"""Exceptions by which a tool refuses the value of an argument."""
 FINISH = "finish"
 
 
@@ -75,7 +77,7 @@ class Finding:
     answered: int | None = None
     """`Step.index` of the result; None: there is none."""
     refusal: str = ""
-    """Kind of the error by which the tool said no; empty: it did not."""
+    """Kind of the error by which the tool said no; empty: it never did, or not always."""
     told: bool = False
     """The result says that something is wrong, and not with a service."""
 
@@ -103,6 +105,11 @@ class Finding:
     def valid(self) -> bool:
         """True for a call of an offered tool that its schema takes."""
         return self.kind in ("valid", "service", "refused", "cut", "RAC")
+
+    @property
+    def wrong(self) -> bool:
+        """True for a call that its schema does not take, or whose values the tool refused."""
+        return self.kind in REJECTED or self.refusal in OF_VALUES
 
 
 def diagnose(
@@ -195,6 +202,9 @@ class _Pass:
         kind = _kind(call, faults, call.id in self.cut, earlier is not None)
         if kind == "valid" or (kind == "finish" and self._wanted(step.goal, call)):
             kind = "refused" if told else "valid" if service is None else "service"
+        refusal = ""
+        if kind == "refused" and result is not None and not self._taken(key):
+            refusal = str((result.error or {}).get("kind") or "")
         return Finding(
             step.index,
             step.goal,
@@ -205,7 +215,7 @@ class _Pass:
             service,
             earlier,
             None if answer is None else answer.index,
-            str(((result and result.error) or {}).get("kind") or "") if kind == "refused" else "",
+            refusal,
             told,
         )
 
@@ -231,6 +241,15 @@ class _Pass:
                 for one in calls
             )
             for calls in (told, *(plan.calls() for plan in gold.plans or ()))
+        )
+
+    def _taken(self, key: tuple[int, bytes]) -> bool:
+        """Tell whether a call like it succeeded in the chat: then its values are not the fault."""
+        return any(
+            (step.goal, _identity(step.call)) == key
+            and not failed(self.results[step.call.id].result)
+            for step in self.trajectory.steps
+            if step.call is not None and step.call.id in self.results
         )
 
     def _earlier(self, step: Step, call: ToolCall, key: tuple[int, bytes]) -> int | None:
@@ -308,20 +327,21 @@ class Repair:
 def repairs(findings: Sequence[Finding]) -> list[Repair]:
     """Return what became of each error that the agent was told of, in their order.
 
-    A result tells the agent of an error if it reports one that is no failure of a service. The
-    first valid call of the same tool after that feedback repairs the error, unless it repeats an
-    earlier call. If the tool is not known, a call of any tool does.
+    A call is an error if it is `wrong`. A result tells the agent of it if it reports an error that
+    is no failure of a service. The first call of the same tool after that feedback that is not
+    `wrong` repairs the error, unless it repeats an earlier call. If the tool is not known, a call
+    of any tool does.
 
     Args:
         findings: Of one goal.
     """
     calls = [finding.step for finding in findings if finding.call is not None]
-    right = [f for f in findings if f.kind in _REPAIRS]
+    right = [f for f in findings if f.kind in _REPAIRS and not f.wrong]
     by_tool: dict[str | None, list[int]] = {None: [finding.step for finding in right]}
     for finding in right:
         if finding.call is not None and finding.call.tool is not None:
             by_tool.setdefault(finding.call.tool, []).append(finding.step)
-    return [_repair(f, calls, by_tool) for f in findings if f.kind in REJECTED and f.told]
+    return [_repair(f, calls, by_tool) for f in findings if f.wrong and f.told]
 
 
 def _repair(

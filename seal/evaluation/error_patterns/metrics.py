@@ -11,7 +11,8 @@ least 10, as in all of ToolScan's runs.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
   invalid calls too (`RepeatedAnyhow` scores by both).
 - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
-  tool itself refused by an exception of values (`OF_VALUES`). Gold calls answered with wrong values
+  tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same call at
+  another time refused no value: the call came too early, say. Gold calls answered with wrong values
   count too. N = the budget. Its details have 1 - e / |g| too.
 - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
   all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an agent
@@ -37,8 +38,9 @@ repaired to be read, those of ife have `repaired`: how many, and how often for w
 
 Beside them stand:
 
-- recovery: share of errors repaired of those that the agent was told of (`findings.repairs`); its
-  details have the calls that it took, the first error, and how errors followed on each other.
+- recovery: share of errors repaired of those that the agent was told of (`findings.repairs`). What
+  a tool refused for another reason than its values is no error of the call. Its details have the
+  calls that it took, the first error, and how errors followed on each other.
 - service_answers: share of valid calls that a service answered, rightly or not; its details count
   the failures by their cause (`services`). What a dead service brings is no error of the agent.
 - finished: 1 where the agent ended the chat with an answer. Whether that was accepted, ToolScan's
@@ -62,7 +64,13 @@ from seal.core import JSON, Goal, UsageError, shortened
 from seal.core.formats import repairs_of
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import Finding, findings_by_goal, first_error, repairs
+from seal.evaluation.error_patterns.findings import (
+    OF_VALUES,
+    Finding,
+    findings_by_goal,
+    first_error,
+    repairs,
+)
 from seal.evaluation.error_patterns.gold import (
     GoldComparison,
     GoldFinding,
@@ -94,9 +102,8 @@ _PLAIN = re.compile(r"(?!(?:true|false|null)$)[^\W\d][\w./-]{0,99}")
 _OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
 """Faults of what was received as a name, or as the text of a call."""
 _BY_STEP = ("ife", "iat", "ian", "ifn", "rac")
-OF_VALUES = frozenset({"NumberParseException", "OverflowError", "TypeError", "ValueError"})
-"""Exceptions by which a tool of a world refuses the value of an argument."""
 NO_CALL = "no call was made"
+_UNTOLD = "the agent was told of no error"
 
 
 @dataclass(frozen=True)
@@ -367,7 +374,9 @@ def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value
     if happened:
         details["transitions"] = transitions(happened)
     if not found:
-        return Value(None, 0.0, "the agent was told of no error", details if happened else {})
+        refused = any(finding.told for finding in findings)
+        told = "tools said no, which is no error pattern" if refused else _UNTOLD
+        return Value(None, 0.0, told, details if happened else {})
     return Value(len(repaired) / len(found), len(found), details=details)
 
 
