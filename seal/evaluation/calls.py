@@ -15,8 +15,9 @@ is decided here.
   and nothing here applies.
 - Gold calls, but none made: precision is 0.0, as the model failed to call.
 - `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments, in
-  any order, and no other call was. If gold needs none, it is 1 if none was made. Summaries add
-  `calls_balanced`, the mean of its means over goals that need a call and over those that need none.
+  any order, and no other call was. If gold needs none, it is 1 if none was made. It is 0 if the
+  agent crashed. Summaries add `calls_balanced`, the mean of its means over goals that need a call
+  and over those that need none.
 
 Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 """
@@ -32,6 +33,7 @@ from typing import Any
 from seal.core import Goal, Plan, ToolCall
 from seal.core.conditions import Called
 from seal.evaluation.goals import (
+    CRASHED,
     NONE_NEEDED,
     GoalChat,
     GoalMetric,
@@ -198,7 +200,8 @@ class Calls(GoalMetric):
             best = best_alignment(plans, goal.made)
             gold_tools = {gold.tool for gold in best.gold.values()}
             cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
-            right = Value(float(best.right), 1.0, wrong(best), {"needed": bool(best.gold)})
+            amiss = wrong(best) or ("the agent crashed" if goal.stop == CRASHED else "")
+            right = Value(float(not amiss), 1.0, amiss, {"needed": bool(best.gold)})
             if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
                 right = undefined("arguments were cut upstream")
             values = {**_call_values(best), **_argument_values(best, cut), VERDICT: right}

@@ -40,6 +40,8 @@ NONE_NEEDED = "no call was needed"
 """Why metrics of calls do not apply to a goal."""
 MISSION = "mission_accuracy"
 JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
+CRASHED = "crashed"
+"""How a chat ended in which the agent's own code failed: no goal is solved so."""
 DECIDING = frozenset({MISSION, *JUDGED})
 """Metrics that may say whether a goal is solved, on any benchmark."""
 

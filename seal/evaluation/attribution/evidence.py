@@ -24,6 +24,7 @@ from seal.core import JSON, Goal, Score, ToolResult, shortened
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
+    CRASHED,
     INFRASTRUCTURE,
     JUDGED,
     MISSION,
@@ -38,7 +39,7 @@ from seal.evaluation.goals import (
 from seal.evaluation.rule_judge import judge_answer
 from seal.evaluation.statistics import kind_of_reason
 
-_CUT_SHORT = ("crashed", "context_overflow")
+_CUT_SHORT = (CRASHED, "context_overflow")
 """How a chat ended in which the agent could go on no more."""
 
 

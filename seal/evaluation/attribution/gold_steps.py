@@ -43,7 +43,7 @@ from seal.evaluation.attribution.evidence import (
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.error_patterns.gold import GoldFinding, choose
-from seal.evaluation.goals import MISSION, failed
+from seal.evaluation.goals import CRASHED, MISSION, failed
 
 
 def first_gold_step(evidence: Evidence) -> Cause | None:
@@ -71,7 +71,8 @@ class _GoldSteps:
         mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
         details = mission.details if mission else {}
         self._error = str(details.get("error") or "")
-        self._besides = evidence.decision.reason if evidence.decision.metric == VERDICT else ""
+        by_calls = evidence.decision.metric == VERDICT and evidence.stop != CRASHED
+        self._besides = evidence.decision.reason if by_calls else ""
         loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
         self._names_only = loose and details.get("stage") == "action"
         self._lacking = {

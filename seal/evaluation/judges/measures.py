@@ -8,7 +8,7 @@ passed nor failed, has no value, and is counted beside the rate.
 If a goal's plans ask of a world and its milestones decide (`milestones_verdict`), no judge is
 asked. So the pass rate never contradicts the similarity. No judge is asked either if gold is calls
 and nothing else (`judge_calls`). The right calls solve such a goal, whatever was answered and
-however the chat ended.
+however the chat ended, unless the agent crashed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from seal.core import (
 )
 from seal.core.conditions import Match
 from seal.evaluation.goals import (
+    CRASHED,
     INFRASTRUCTURE,
     JUDGED,
     UNDECIDED,
@@ -106,6 +107,8 @@ class PassRate(GoalMetric):
             if verdict is not None:
                 return {NAME: value_of(float(verdict.label == "solved"), verdict, by=MILESTONES)}
         if (verdict := judge_calls(goal.goal, goal.steps)) is not None:
+            if verdict.label == "solved" and goal.stop == CRASHED:
+                verdict = Verdict("unsolved", "the agent crashed after the gold calls", 2)
             return {NAME: value_of(float(verdict.label == "solved"), verdict, by=CALLS)}
         return {NAME: judged(lambda: self._judged(goal))}
 
