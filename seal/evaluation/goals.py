@@ -263,7 +263,7 @@ def asks_of_world(plan: Plan) -> bool:
 def unserved(goal: Goal) -> bool:
     """Tell whether a goal says that no tool serves it: its label `action` is `abstain`.
 
-    A plan without calls alone says less: that goal may be small talk, which asks for no refusal.
+    A plan without calls alone says less: that goal may be small talk, which asks for an answer.
     """
     return goal.labels.get("action") == "abstain"
 
@@ -271,6 +271,11 @@ def unserved(goal: Goal) -> bool:
 def asks_calls_alone(goal: Goal) -> bool:
     """Tell whether gold is calls and nothing else: it says nothing of what is to be answered."""
     return no_call_besides(goal) and all(plan.milestones for plan in goal.plans or ())
+
+
+def asks_no_call(goal: Goal) -> bool:
+    """Tell whether gold is that no call is right, and nothing else."""
+    return no_call_besides(goal) and not any(plan.milestones for plan in goal.plans or ())
 
 
 def no_call_besides(goal: Goal) -> bool:
@@ -284,11 +289,13 @@ def no_call_besides(goal: Goal) -> bool:
 def is_decidable(goal: Goal) -> bool:
     """Tell whether gold says what a right answer states, or what is to become of the world.
 
+    Where no tool serves, a right answer says so.
     Of such a goal an answer from which that cannot be told is no solution.
     """
     asked = [node.condition for plan in goal.plans or () for node in plan.milestones]
     of_world = any(map(asks_of_world, goal.plans or ()))
-    return bool(goal.answers) or of_world or any(isinstance(one, Replied) for one in asked)
+    told = bool(goal.answers) or of_world or unserved(goal)
+    return told or any(isinstance(one, Replied) for one in asked)
 
 
 def no_gold(goal: Goal) -> str:

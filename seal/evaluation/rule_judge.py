@@ -1,7 +1,7 @@
 """A judge without a model: it says what results and answer prove, else unsure.
 
-A goal that no tool serves (`goals.unserved`) is unsolved if a call was made. Else it is solved if
-the answer says that it cannot be done.
+A goal that no tool serves (`goals.unserved`), or whose gold is that no call is right, is unsolved
+if a call was made. Else it is solved if the answer says that it cannot be done.
 
 What it can tell, in this order. From the answer alone (stage 1):
 
@@ -48,7 +48,14 @@ from seal.core.spoken import normalise, numbers, read
 from seal.core.stated import statement
 from seal.core.text import sentences
 from seal.evaluation.calls import best_alignment, wrong
-from seal.evaluation.goals import asks_calls_alone, asks_of_world, failed, made_calls, unserved
+from seal.evaluation.goals import (
+    asks_calls_alone,
+    asks_no_call,
+    asks_of_world,
+    failed,
+    made_calls,
+    unserved,
+)
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -131,11 +138,11 @@ def judge_calls(goal: Goal, steps: Sequence[Step]) -> Verdict | None:
 
 
 def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict | None:
-    """Return whether the agent abstained where no tool serves; None: tools do, or it said nothing.
+    """Return whether the agent abstained where no call is right; None: one is, or it cannot tell.
 
     Whoever calls has not seen that the tool is missing, whatever it answers in the end.
     """
-    if not unserved(goal):
+    if not unserved(goal) and not asks_no_call(goal):
         return None
     calls = len(made_calls(steps))
     if calls:

@@ -54,6 +54,10 @@ class Oracle:
         return OracleChat(task, tells)
 
 
+_NO_TOOL = "None of the tools can do this."
+"""The answer to what no tool serves."""
+
+
 def build(rest: str, settings: ModelSettings) -> Oracle:
     """Return the model `oracle`."""
     return Oracle()
@@ -252,8 +256,12 @@ def _searches(
 
 
 def reply_of(goal: Goal) -> str:
-    """Return the reference reply, with every answer and statement that the gold asks for."""
-    text = _reference_reply(goal.reference)
+    """Return the reference reply, with every answer and statement that the gold asks for.
+
+    Where no tool serves and there is no such reply, it says so.
+    """
+    refusal = _NO_TOOL if goal.labels.get("action") == "abstain" else ""
+    text = _reference_reply(goal.reference) or refusal
     wanted = list(goal.answers)
     if goal.plans:
         for milestone in goal.plans[0].milestones:

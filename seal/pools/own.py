@@ -207,6 +207,7 @@ def ask(
     tools: Sequence[str] | None = None,
     in_order: bool = False,
     needs_no_tool: bool = False,
+    unanswerable: bool = False,
     id: str = "",
     tags: Mapping[str, JSON] | None = None,
 ) -> Task:
@@ -220,7 +221,8 @@ def ask(
         tools: Names or ids of the tools that are offered. None: all tools of a small benchmark (at
             most 20), else those that a retriever finds.
         in_order: Whether the steps must be taken in the order given.
-        needs_no_tool: Whether it is right to call no tool at all.
+        needs_no_tool: Whether it is right to call no tool at all, as for small talk.
+        unanswerable: Whether no tool serves the request: it is right to say so, without a call.
         id: Unique in the benchmark; empty: its number there.
         tags: What results are grouped and selected by.
 
@@ -242,19 +244,21 @@ def ask(
                 f"ask({shortened(request)}): {shortened(step)} is no gold step; expected one such "
                 "as seal.called('get_order', order_id='7')"
             )
-    if gold and needs_no_tool:
-        raise UsageError(f"ask({shortened(request)}): needs_no_tool=True leaves no room for steps")
+    if gold and (needs_no_tool or unanswerable):
+        name = "unanswerable" if unanswerable else "needs_no_tool"
+        raise UsageError(f"ask({shortened(request)}): {name}=True leaves no room for steps")
     milestones = tuple(
         Milestone(step, (number - 1,) if in_order and number else ())
         for number, step in enumerate(gold)
     )
-    plans = (Plan(milestones),) if gold or needs_no_tool else None
+    plans = (Plan(milestones),) if gold or needs_no_tool or unanswerable else None
     answers = (answer,) if isinstance(answer, (str, int, float)) else tuple(answer)
     goal = Goal(
         request,
         plans,
         tuple(str(value) for value in answers),
         offered=None if tools is None else tuple(tools),
+        labels={"action": "abstain"} if unanswerable else {},
     )
     return Task(id, "", (goal,), tags=dict(tags or {}))
 

@@ -49,6 +49,8 @@ from seal.pools.reading.tolerance import Reader, listed, usable
 from seal.pools.reading.types import literal, parameters_schema, python_type
 from seal.pools.writing import write_pool
 
+UNANSWERABLE = "unanswerable"
+"""In the column of calls: no tool serves the request."""
 HUB = "hf:"
 """Before the name of a data set on Hugging Face's hub: `hf:org/name:split`."""
 _YAML = (".yaml", ".yml")
@@ -311,7 +313,8 @@ class _Rows:
             raise DataError(
                 f"no text in the column {at['query']!r}" + others * (at["query"] not in cells)
             )
-        gold = self._gold(values, at)
+        unanswerable = values.get(at["calls"]) == UNANSWERABLE
+        gold = [] if unanswerable else self._gold(values, at)
         tags = {
             name: value
             for name, value in values.items()
@@ -323,6 +326,7 @@ class _Rows:
                 *(gold or ()),
                 answer=_answers(values.get(at["answer"])),
                 needs_no_tool=gold == [],
+                unanswerable=unanswerable,
                 id=str(values.get(at["id"], "")),
                 tags=tags,
             )

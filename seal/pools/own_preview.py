@@ -24,17 +24,20 @@ def said_by(tasks: Sequence[Task]) -> list[Said]:
     goals = [task.goals[0] for task in tasks]
     calls = [_calls(goal) for goal in goals]
     answers = sum(bool(goal.answers) for goal in goals)
-    decided = sum(bool(goal.answers or called) for goal, called in zip(goals, calls, strict=True))
+    refused = sum(goal.labels.get("action") == "abstain" for goal in goals)
+    alone = sum(bool(c) and not g.answers for g, c in zip(goals, calls, strict=True))
+    decided = answers + alone + refused
     named = sum(map(bool, calls))
     valued = sum(any(call.arguments for call in called) for called in calls)
     without = sum(goal.plans is not None and not goal.plans[0].milestones for goal in goals)
     open_ = len(goals) - decided
+    none = f", {refused} no tool" if refused else ""
     rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
     return [
         Said(
             "pass_rate",
             decided,
-            f"{answers} have an answer, {decided - answers} gold calls alone{rest}",
+            f"{answers} have an answer, {alone} gold calls alone{none}{rest}",
         ),
         Said("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
         Said("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),

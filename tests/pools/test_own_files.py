@@ -13,7 +13,7 @@ import pytest
 
 import seal
 from seal.core import DataError, MissingExtraError, Task, UsageError
-from seal.pools import benchmark_of, tools_of
+from seal.pools import benchmark_of, said_by, tools_of
 
 GET = {
     "name": "get_order",
@@ -217,6 +217,14 @@ def test_a_plain_function_name_that_upstream_recorded_asks_for_no_code(tmp_path:
 )
 def test_gold_is_read_in_each_form(cell: Any, calls: Any) -> None:
     assert gold({"calls": cell}) == calls
+
+
+def test_a_request_that_no_tool_serves_is_gold_of_its_own() -> None:
+    ((task,), _) = made({"query": "Fly me to the moon", "calls": "unanswerable"})
+    asked = seal.ask("Fly me to the moon", unanswerable=True)
+    assert task.goals[0] == asked.goals[0]
+    assert gold({"calls": "unanswerable"}) == []
+    assert said_by([task])[0].why == "0 have an answer, 0 gold calls alone, 1 no tool"
 
 
 def test_names_alone_are_gold_where_there_are_no_calls() -> None:
