@@ -36,11 +36,11 @@ from seal.core.conditions import Match
 from seal.core.registry import Registry
 from seal.evaluation.calls import Calls, Verdict
 from seal.evaluation.error_patterns import ErrorPatterns
-from seal.evaluation.goals import Chat, ChatMetric, scores_of
+from seal.evaluation.goals import JUDGED, Chat, ChatMetric, scores_of
 from seal.evaluation.guarded import Guarded, LeftOut
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.milestones.metrics import MATCHES, Milestones
-from seal.evaluation.mission_metrics import Missions
+from seal.evaluation.mission_metrics import DIALOGUE, Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
 from seal.evaluation.retrieval import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
@@ -234,6 +234,15 @@ def names_of(metrics: Iterable[Metric]) -> tuple[set[str], bool]:
         are_all = are_all and bool(names)
         found |= {*(names or [getattr(metric, "name", "")]), *getattr(inner, "main_of_some", ())}
     return found, are_all
+
+
+def is_foreign(name: str, registry: Registry) -> bool:
+    """Tell whether no known metric, and no judge, gives a score of this name."""
+    try:
+        _score_of(name, registry)
+    except UnknownNameError:
+        return name not in (*JUDGED, DIALOGUE)
+    return False
 
 
 def is_ours(metric: Metric) -> bool:

@@ -15,7 +15,7 @@ from seal.report.grids import counted, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
-from seal.runs.run_folder import LINES, RunFolder, all_crashed
+from seal.runs.run_folder import FAILED_GOLD, LINES, RunFolder, all_crashed
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *ShortTable(lanes_of([run]), metrics).gaps(),
         *_users(run, summary),
         *outcome_notes(summary),
+        *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
         *_judged(summary),
         *_baselines(run),
         *_pools_own(run),
@@ -115,7 +116,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         ),
         *_errors(run, summary),
     ]
-    return [printable(line) for line in lines]
+    return [printable(line) for line in dict.fromkeys(lines)]
 
 
 def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -132,6 +133,7 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         )
     if all_crashed(summary):
         yield "warning: the agent crashed in every chat: no figure tells more of it than that"
+    yield from gold_notes(summary)
     cut = summary.get("truncated") or {}
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
@@ -145,6 +147,18 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             else "--without-spoilt leaves them out"
         )
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def gold_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which gold calls failed when the model `oracle` played them."""
+    if found := summary.get(FAILED_GOLD):
+        told = "; ".join(one_line(call, LONGEST) for call in [*found][:ERRORS])
+        more = len(found) - ERRORS
+        rest = f"; and {more} more, which summary.json has" if more > 0 else ""
+        yield (
+            f"warning: {counted(sum(found.values()), 'gold call')} failed when played; mend the "
+            f"gold or the tool: {told}{rest}"
+        )
 
 
 def unrecorded_note(found: Mapping[str, Any]) -> str:

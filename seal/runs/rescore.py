@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, Metric, OutageError, UsageError, shortened
+from seal.core import DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.folders import Lock
 from seal.core.records import from_plain, write_records
 from seal.core.specs import name_of
@@ -24,14 +24,14 @@ from seal.evaluation.goals import answer_of
 from seal.evaluation.guarded import LeftOut
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
-from seal.evaluation.scoring import build_metrics, named_metrics
+from seal.evaluation.scoring import build_metrics, is_foreign, named_metrics
 from seal.pools.errata import read_errata
 from seal.pools.lookup import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
 from seal.runs.judges import Judges, Recorded
-from seal.runs.run_folder import BASELINES, CORRECTED, RunFolder
+from seal.runs.run_folder import BASELINES, CORRECTED, Pair, RunFolder
 from seal.runs.score import Scorer, rules_of
 from seal.runs.score_settings import ScoreSettings
 from seal.runs.settings import RunSettings
@@ -76,8 +76,9 @@ def rescore(
     _check_judge(folder, how)
     played = how.bench or folder.benchmark()
     rules_of(how.match, played)
-    if played is None:
-        _warn_of_declared(folder)
+    had = tuple(metric for metric in extra if not isinstance(metric, LeftOut))
+    lost = [(metric.name, metric.reason) for metric in extra if isinstance(metric, LeftOut)]
+    lost += [] if played else _declared(folder)
     with open_store(how.cache_dir, how.cache_url) as store:
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
         cast = Cast(settings, store, None)
@@ -96,6 +97,10 @@ def rescore(
         besides = [*folder.baselines().values()] if recorded is None else []
         for run_folder in (*besides, *_corrected(folder, how.errata), folder):
             shown = progress if run_folder is folder else None
+            former = _former(run_folder) if lost else {}
+            if run_folder is folder:
+                _warn_of(lost, kept=bool(former))
+            scorer = replace(scorer, former=former, extra=had if former else extra)
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     _warn_of_unfinished(folder, summary)
@@ -140,11 +145,7 @@ def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Me
     if how.metrics:
         return list(how.metrics), build_metrics(how.metrics, METRICS)
     names = folder.manifest()["measure"].get("metrics", [])
-    found = named_metrics(names, "run.json: measure.metrics", METRICS, how.allow_code)
-    for metric in found:
-        if isinstance(metric, LeftOut):
-            _LOG.warning("%s: left out of the scores: %s", metric.name, metric.reason)
-    return names, found
+    return names, named_metrics(names, "run.json: measure.metrics", METRICS, how.allow_code)
 
 
 def _check_judge(folder: RunFolder, how: ScoreSettings) -> None:
@@ -171,16 +172,34 @@ def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
         )
 
 
-def _warn_of_declared(folder: RunFolder) -> None:
-    """Tell which metrics are left out, the run's benchmark being neither given nor installed."""
+def _declared(folder: RunFolder) -> list[tuple[str, str]]:
+    """Return metrics of the run's benchmark, which is neither given nor installed, and that."""
     declared = folder.declared()
-    if declared.get("metrics"):
-        _LOG.warning(
-            "%s: left out of the scores: the benchmark %s, whose metrics they are, is not "
-            "installed; give them by --metric",
-            ", ".join(declared["metrics"]),
-            declared.get("name"),
-        )
+    reason = (
+        f"the benchmark {declared.get('name')}, whose metrics they are, is not installed; "
+        "give them by --metric"
+    )
+    names = ", ".join(declared.get("metrics", ()))
+    return [(names, reason)] if names else []
+
+
+def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
+    """Return the scores that a run has of metrics unknown here, by chat; corrected gold: none."""
+    found: dict[Pair, list[Score]] = {}
+    try:
+        names = {name for name in folder.summary()["metrics"] if is_foreign(name, METRICS)}
+        for score in folder.scores() if folder.path.name != CORRECTED else ():
+            if score.metric in names:
+                found.setdefault((score.task_id, score.trial), []).append(score)
+    except DataError:  # not scored yet, or damaged: scoring writes both files anew
+        return {}
+    return found
+
+
+def _warn_of(lost: Iterable[tuple[str, str]], kept: bool) -> None:
+    told = "not computed anew, the former scores stay" if kept else "left out of the scores"
+    for name, reason in lost:
+        _LOG.warning("%s: %s: %s", name, told, reason)
 
 
 def _score(

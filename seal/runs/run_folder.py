@@ -56,6 +56,8 @@ LARGE = 1_000
 """Scored goals from which on a run has this file."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
+FAILED_GOLD = "failed_gold"
+"""Part of summary.json: gold call with its task and error to how often it failed when played."""
 Pair = tuple[str, int]
 """Task id and trial."""
 _TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()
@@ -82,7 +84,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
-            *(LINES, "truncated", "unrecorded"),
+            *(LINES, "truncated", "unrecorded", FAILED_GOLD),
         ),
         _LIST: ("usage.roles",),
         _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),

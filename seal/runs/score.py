@@ -25,8 +25,9 @@ from seal.core.plain import json_text
 from seal.core.records import AtomicFile, encode_scores
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.metrics import MAX_TURNS
-from seal.evaluation.goals import INFRASTRUCTURE, USER
+from seal.evaluation.goals import INFRASTRUCTURE, USER, failed
 from seal.evaluation.judges.agreement import JudgingSummary
+from seal.evaluation.judges.measures import MILESTONES
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
     JudgeOf,
@@ -46,7 +47,7 @@ from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.goals import turns_of
 from seal.runs.hooks import Told
 from seal.runs.journal import note_judging
-from seal.runs.run_folder import COLUMNS, LARGE, LINES, RunFolder, human_summary
+from seal.runs.run_folder import COLUMNS, FAILED_GOLD, LARGE, LINES, Pair, RunFolder, human_summary
 from seal.runs.spending.ledger import Ledger
 from seal.runs.workers import Threads
 
@@ -97,6 +98,9 @@ class _Totals:
     """What answered a question that a recording does not hold to the number of such calls."""
     questions: Counter[str] = field(default_factory=Counter)
     """Such questions."""
+    failed: Counter[str] | None = None
+    """Calls that failed, each with its task and error, where no milestone says that they should;
+    None: they are not counted."""
 
     def add(self, trajectory: Trajectory, scores: Sequence[Score]) -> None:
         self.chats[trajectory.task_id] += 1
@@ -117,11 +121,20 @@ class _Totals:
             self.truncated[step.author] += step.finish_reason == "length"
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
+        vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
         for asked, answer in trajectory.calls():
             how = "" if answer is None else _how_unrecorded(answer.result)
             if how and asked.call is not None:
                 self.unrecorded[how] += 1
                 self.questions[_question(asked.call)] += 1
+            elif (
+                self.failed is not None
+                and asked.call is not None
+                and answer is not None
+                and failed(answer.result)
+                and asked.goal not in vouched
+            ):
+                self.failed[_failure(trajectory.task_id, asked.call, answer.result)] += 1
 
     def unrecorded_calls(self) -> dict[str, Any]:
         """Return how many calls asked what no recording holds, their share, and what they asked."""
@@ -142,6 +155,11 @@ def _how_unrecorded(result: ToolResult | None) -> str:
         return ""
     refused = result.error is not None and result.error.get("kind") == NOT_RECORDED
     return result.unrecorded or ("error" if refused else "")
+
+
+def _failure(task_id: str, call: ToolCall, result: ToolResult | None) -> str:
+    error = (result and result.error) or {}
+    return f"task {task_id}: {_question(call)}: {error.get('message') or ''}"[: 2 * _LONGEST]
 
 
 def _question(call: ToolCall) -> str:
@@ -180,6 +198,8 @@ class Scorer:
     """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
     extra: Sequence[Metric] = ()
     """Further metrics, beside those that the benchmark brings."""
+    former: Mapping[Pair, Sequence[Score]] = field(default_factory=dict)
+    """Scores of an earlier scoring, which stay where no metric gives one of their name now."""
     without_spoilt: bool = False
     """Whether chats that their user spoilt have no values."""
     benchmark: Benchmark | None = None
@@ -210,6 +230,8 @@ class Scorer:
         """
         tasks = {task.id: groups_of(task) for task in folder.tasks()}
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
+        if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
+            totals.failed = Counter()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
         goals = 0
@@ -299,10 +321,14 @@ class Scorer:
                 own = score_trajectory(task, trajectory, tools, others)
                 more = (score for place, score in asked.items() if place not in there)
                 every = distinct((*scores, *more, *own))
+                now = {(score.metric, score.goal) for score in every}
+                before = self.former.get((task.id, trajectory.trial), ())
+                kept = [one for one in before if (one.metric, one.goal) not in now]
+                every += kept
                 if self.without_spoilt and is_spoilt(every):
                     every = left_out(every)
                 came["scores"] = every
-            return trajectory, every, {score.metric for score in (*asked.values(), *own)}
+            return trajectory, every, {score.metric for score in (*asked.values(), *own, *kept)}
 
         return measure
 
@@ -369,6 +395,7 @@ def _summary(
         **({"own_models": totals.own_models} if totals.own_models else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
         **({"unrecorded": unrecorded} if unrecorded else {}),
+        **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),

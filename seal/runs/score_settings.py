@@ -44,9 +44,8 @@ class ScoreGroup:
     """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
     repeatable.
 
-    None given: those that run.json names. One of them that is not known or not allowed has no value
-    and a reason.
-    """
+    None given: those that run.json names. One of them that is not known or not allowed keeps its
+    former scores; without any, it has no value and a reason."""
     without_spoilt: bool = False
     """Leave out of the scores every chat whose simulated user made an error."""
     allow_code: Sequence[str] = ()

@@ -13,6 +13,7 @@ import seal
 from seal.api import load_pool
 from seal.core import Goal, Milestone, Plan, StateHas, Task, UnknownNameError, UsageError
 from seal.environments import World, Worlds, toolbox
+from seal.report import summary_notes
 
 
 class Remark:
@@ -219,14 +220,37 @@ def test_a_run_of_it_is_scored_again_with_its_own_metrics():
     assert "a remark of the shop" in again.report().read_text()
 
 
-def test_a_run_that_lost_its_deciding_metric_has_a_report(caplog: pytest.LogCaptureFixture):
-    seal.run(own_shop(), model="oracle", out="run", baselines=False)
+def lookups(task, trajectory):
+    return {"lookups": len([*trajectory.calls()]), "words": len(trajectory.answers[0] or "")}
 
-    again = seal.score("run")  # the folder knows the metric's name alone
 
-    assert "brief" not in again
-    assert "brief: left out of the scores" in caplog.text
+@pytest.mark.parametrize("headline", [(), ("pass_rate",)])
+def test_scores_stay_where_the_code_of_their_metric_is_not_known(
+    headline: tuple[str, ...], caplog: pytest.LogCaptureFixture
+):
+    bench = shop(metrics=[brief], success="brief", sections=[Remark()], headline=headline)
+    seal.run(bench, model="oracle", metrics=[lookups], out="run", baselines=False)
+    before = Path("run/scores.jsonl").read_bytes()
+
+    again = seal.score("run")  # the folder knows the metrics' names alone
+
+    assert Path("run/scores.jsonl").read_bytes() == before
+    assert {"brief", "lookups", "words"} <= {*again}
+    assert f"{__name__}:lookups: not computed anew, the former scores stay" in caplog.text
+    assert f"{__name__}:brief: not computed anew, the former scores stay" in caplog.text
+    other = seal.run(bench, model="lexical", metrics=[lookups], out="other", baselines=False)
+    assert seal.compare("run", other).pairs[0].success == "brief"
     assert "<html" in seal.report("run").read_text()
+
+
+def test_a_metric_whose_code_is_allowed_is_computed_anew(caplog: pytest.LogCaptureFixture):
+    run = seal.run(shop(), model="oracle", metrics=[lookups], out="run", baselines=False)
+    lines = Path("run/scores.jsonl").read_text().splitlines(keepends=True)
+    Path("run/scores.jsonl").write_text("".join(x for x in lines if "lookups" not in x))
+
+    again = seal.score("run", allow_code=[__name__])
+
+    assert (again["lookups"].mean, caplog.text) == (run["lookups"].mean, "")
 
 
 @pytest.mark.parametrize(
@@ -256,3 +280,80 @@ def test_a_report_of_no_run_is_refused():
         seal.report([])
     with pytest.raises(UsageError, match="expected a run, got 3"):
         seal.report(3)
+
+
+def test_a_gold_call_that_fails_is_named_with_its_task(capsys: pytest.CaptureFixture[str]):
+    def get_price(item: str) -> float:
+        """Return a price.
+
+        Args:
+            item: Its name.
+        """
+        return {"tea": 3.0}[item]
+
+    tasks = [
+        seal.ask("What is tea?", seal.called("get_price", item="tea"), id="right"),
+        seal.ask("What is oil?", seal.called("get_price", item="oil"), id="wrong"),
+    ]
+    bench = seal.Benchmark("prices", tools=[get_price], tasks=tasks)
+    run = seal.run(bench, model="lexical", out="run")
+
+    told = """task wrong: get_price({"item":"oil"}): KeyError: 'oil'"""
+    assert run.baselines["ceiling"].summary["failed_gold"] == {told: 1}
+    assert "failed_gold" not in run.summary
+    warning = f"warning: 1 gold call failed when played; mend the gold or the tool: {told}"
+    assert warning in summary_notes(run.folder)
+    assert "warning: 1 gold call failed" in str(run)
+
+
+def test_a_call_of_gold_that_has_to_fail_is_no_fault_of_it():
+    run = seal.run(
+        "toolsandbox-sample",
+        model="oracle",
+        select={"group": "wifi_that_stays_off"},
+        baselines=False,
+        out="run",
+    )
+    assert "failed_gold" not in run.summary
+
+
+def crashing(request, tools):
+    for tool in tools:
+        if tool.__name__ == "get_order":
+            tool(order_id="7")
+    raise ValueError("boom")
+
+
+def test_a_chat_that_crashed_is_not_solved_by_calls_that_were_right():
+    task = seal.ask("Look order 7 up.", seal.called("get_order", order_id="7"))
+    bench = seal.Benchmark("orders", tools=[get_order], tasks=[task])
+    run = seal.run(bench, agent=crashing, baselines=False, out="run")
+
+    figures = [run[name].mean for name in ("param_acc_gold", "calls_right", "pass_rate")]
+    assert figures == [1.0, 0.0, 0.0]
+    (why,) = seal.explain(run).content["attributions"]
+    assert (why["stage"], why["cause"]) == ("gave_up", "crashed")
+
+
+def refusing(request, tools):
+    return "I cannot do that with my tools."
+
+
+def inventing(request, tools):
+    return "It is done."
+
+
+@pytest.mark.parametrize(
+    ("agent", "solved", "failed", "undecided"),
+    [(refusing, 2, 0, 0), (inventing, 0, 1, 1), (crashing, 0, 2, 0), ("oracle", 1, 0, 1)],
+)
+def test_what_no_tool_serves_is_decided_without_a_judge(agent, solved, failed, undecided):
+    tasks = [
+        seal.ask("Cancel my flight.", needs_no_tool=True, id="none"),
+        seal.ask("Cancel my flight.", unanswerable=True, id="never"),
+    ]
+    bench = seal.Benchmark("orders", tools=[get_order], tasks=tasks)
+    player = {"model": agent} if isinstance(agent, str) else {"agent": agent}
+    why = seal.explain(seal.run(bench, **player, baselines=False, out="run")).content
+
+    assert (why["solved"], why["failed"], why["undecided"]) == (solved, failed, undecided)

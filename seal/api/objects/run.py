@@ -16,7 +16,7 @@ from seal.report.figures import Intervals, interval_figure
 from seal.report.glance import Glance
 from seal.report.grids import Grid, counted, number
 from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
-from seal.report.run_results import error_notes, outcome_notes
+from seal.report.run_results import error_notes, gold_notes, outcome_notes
 from seal.runs.run_folder import RunFolder, exit_code_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ class Run(Estimates, Framed, Shown):
         columns = ("metric", "mean", "95 % interval", "n", *further, *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
-        notes = outcome_notes(self.summary)
+        played = (note for other in others.values() for note in gold_notes(other.summary))
+        notes = dict.fromkeys((*outcome_notes(self.summary), *played))
         gaps = self._short.gaps()
         foot = (*gaps, *notes, *errors, *crashes, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
