@@ -209,7 +209,7 @@ MEANINGS: dict[Stage, str] = {
     "infrastructure": "infrastructure failed",
     "not_retrieved": "gold tool not retrieved",
     "user": "user simulator broke its brief",
-    "not_called": "gold tool retrieved, not called",
+    "not_called": "gold tool offered, never called",
     "wrong_tool": "wrong tool",
     "wrong_argument": "wrong argument",
     "tool_error": "tool error not recovered",
