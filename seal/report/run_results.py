@@ -132,7 +132,9 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "counts; `with errors` counts them as failures"
         )
     if all_crashed(summary):
-        yield "warning: the agent crashed in every chat: no figure tells more of it than that"
+        crashes = summary.get("crashes") or {}
+        reason = one_line(max(crashes, key=crashes.__getitem__, default="of no known reason"), 150)
+        yield f"warning: the agent crashed in every chat; mend it and play again: {reason}"
     yield from gold_notes(summary)
     cut = summary.get("truncated") or {}
     if cut:
@@ -152,13 +154,9 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 def gold_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield which gold calls failed when the model `oracle` played them."""
     if found := summary.get(FAILED_GOLD):
-        told = "; ".join(one_line(call, LONGEST) for call in [*found][:ERRORS])
-        more = len(found) - ERRORS
-        rest = f"; and {more} more, which summary.json has" if more > 0 else ""
-        yield (
-            f"warning: {counted(sum(found.values()), 'gold call')} failed when played; mend the "
-            f"gold or the tool: {told}{rest}"
-        )
+        failed = counted(sum(found.values()), "gold call")
+        told = frequent(found, ERRORS, LONGEST)
+        yield f"warning: {failed} failed when played; mend the gold or the tool: {told}"
 
 
 def unrecorded_note(found: Mapping[str, Any]) -> str:

@@ -288,7 +288,7 @@ def test_a_crash_of_the_agent_is_its_own_failure_with_its_traceback(agent, said,
     run = played(agent, tmp_path)
     assert (run.exit_code, run.summary["errors"]) == (1, 0)
     assert (run["call_f1"].mean, run["pass_rate"].mean) == (0.0, 0.0)
-    assert "warning: the agent crashed in every chat" in repr(run)
+    assert "warning: the agent crashed in every chat; mend it and play again: role" in repr(run)
     assert said in str(run.summary["crashes"])
     (stop,) = next(run.folder.trajectories()).stops
     assert stop.reason == "crashed"
