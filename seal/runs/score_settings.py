@@ -57,11 +57,11 @@ class JudgeGroup:
     """Model: how judges are asked."""
 
     model_options: Mapping[str, Any] | None = None
-    """Option of --model, also for roles without a model of their own; repeatable. Other models take
-    it in their name: MODEL,KEY=VALUE."""
+    """Option of --judge-model; repeatable. If several models judge, name it with each:
+    MODEL,KEY=VALUE."""
     base_url: str | None = None
-    """Address of the server of --model, also for roles without a model of their own. Other models
-    take it in their name: MODEL,base_url=URL."""
+    """Address of the server of --judge-model. If several models judge, name it with each:
+    MODEL,base_url=URL."""
     workers: int = 4
     """Number of answers that are judged at once."""
     cache_dir: str | Path | None = None

@@ -260,3 +260,18 @@ def test_what_is_measured_otherwise_is_told(tmp_path: Path, pool: Path) -> None:
     }
     told = list(differing(runs, expected=["pool"]))
     assert told == ["a and b measure otherwise: max_turns is 4 and 3"]
+
+
+@pytest.mark.parametrize(("file", "what"), [("tools.jsonl", "tools"), ("tasks.jsonl", "tasks")])
+def test_pools_that_differ_are_told_without_digests(
+    tmp_path: Path, pool: Path, file: str, what: str
+) -> None:
+    other = write_pool(tmp_path / "other")
+    lines = (other / file).read_text().splitlines(keepends=True)
+    (other / file).write_text("".join(lines[:-1]))
+    runs = {
+        "a": play(pool, tmp_path / "a", model="random", limit=1).folder,
+        "b": play(other, tmp_path / "b", model="random", limit=1).folder,
+    }
+    told = list(differing(runs, expected=["pool"]))
+    assert told == [f"a and b measure otherwise: the {what} of their pools differ"]

@@ -10,6 +10,7 @@ from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
 from seal.cli.output import output
 from seal.cli.words import judges
+from seal.runs.score_settings import JudgeGroup
 from seal.runs.settings import RunSettings
 
 app = shared.new_app()
@@ -60,8 +61,8 @@ class Preferred:
         "or a CSV of task_id,first,second,better (first, second or tie).",
         metavar="FILE",
     )
-    model_option: dict[str, Any] = shared.MODEL_OPTIONS
-    base_url: str | None = shared.BASE_URL
+    model_option: dict[str, Any] = setting(JudgeGroup, "model_options")
+    base_url: str | None = setting(JudgeGroup, "base_url")
     cache_dir: Path | None = shared.CACHE_DIR
     cache_url: str | None = shared.CACHE_URL
 

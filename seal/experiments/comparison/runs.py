@@ -45,15 +45,15 @@ def sides_of(runs: Mapping[str, RunFolder]) -> dict[str, Side]:
     """
     found: dict[str, Side] = {}
     for name, run in runs.items():
-        twins = (side for other, side in found.items() if _same_tasks(runs[other], run))
+        twins = (side for other, side in found.items() if _same_file(runs[other], run, TASKS))
         twin = next(twins, None)
         found[name] = side_of(name, run, twin.clusters if twin else None)
     return found
 
 
-def _same_tasks(one: RunFolder, other: RunFolder) -> bool:
+def _same_file(one: RunFolder, other: RunFolder, file: str) -> bool:
     try:
-        return filecmp.cmp(one.path / TASKS, other.path / TASKS, shallow=False)
+        return filecmp.cmp(one.path / file, other.path / file, shallow=False)
     except OSError:
         return False  # who reads them names the fault
 
@@ -74,7 +74,11 @@ def differing(runs: Mapping[str, RunFolder], expected: Sequence[str] = ()) -> It
         for part in sorted({*measures[first], *measure} - {*GROWING, *expected}):
             was, now = measures[first].get(part), measure.get(part)
             if was != now:
-                yield f"{first} and {name} measure otherwise: {part} is {was!r} and {now!r}"
+                said = f"{part} is {was!r} and {now!r}"
+                if part == "pool_digest":
+                    same = _same_file(runs[first], runs[name], "tools.jsonl")
+                    said = f"the {'tasks' if same else 'tools'} of their pools differ"
+                yield f"{first} and {name} measure otherwise: {said}"
 
 
 def _measure(run: RunFolder) -> Mapping[str, Any]:
