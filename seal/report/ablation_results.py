@@ -19,7 +19,7 @@ from seal.experiments.ablation.similarity import VARIANTS
 from seal.report.columns import DIFFERENCE, Cell, Columns, figure, grid_of, signed, with_interval
 from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker
-from seal.report.grids import Grid, frequent, grouped, interval, number, told
+from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number, told
 from seal.report.lanes import Lane
 from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import paragraphs
@@ -184,8 +184,9 @@ def _points_grid(points: Entries, correlations: Entries) -> Grid:
 def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the tables: tasks and errors, and why pairs were left out."""
     for row in content["runs"]:
-        yield f"{row['condition']}: {row['tasks']} tasks, {row['errors']} errors" + (
-            f", {row['skipped']} skipped" if row["skipped"] else ""
+        yield (
+            f"{row['condition']}: {counts_of(task=row['tasks'], error=row['errors'])}"
+            + (f", {row['skipped']} skipped" if row["skipped"] else "")
         )
         for reason, count in list(row["error_reasons"].items())[:_REASONS]:
             yield f"  {count}: {one_line(reason, _LONGEST)}"

@@ -17,6 +17,7 @@ from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.study import CompareSettings, study
 from seal.report import comparison_results as results
 from seal.report.chat_records import decisive_of
+from seal.report.grids import counted
 from seal.report.lanes import Lane, measure_differences
 from seal.report.pages import (
     Bar,
@@ -178,7 +179,7 @@ class _Pair:
         }
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
-        title = f"{entry['metric']} {way} in {len(entry[way])} tasks"
+        title = f"{entry['metric']} {way} in {counted(len(entry[way]), 'task')}"
         return self._list(anchor, title, entry[way], self._task, TASKS)
 
     def _list(
@@ -193,7 +194,7 @@ class _Pair:
         """Yield the tasks that one of the runs has alone."""
         for side, way in (("run", "alone"), ("other", "other_alone")):
             alone = self._pair[way]
-            counts = f"{alone['chats']} chats ({alone['tasks']} tasks)"
+            counts = f"{counted(alone['chats'], 'chat')} ({counted(alone['tasks'], 'task')})"
             title = f"{self._pair[side]} alone has {counts}, not compared"
             if alone["named"]:
                 yield self._list(way, title, alone["named"], partial(self._task, sides=(side,)))
@@ -230,7 +231,7 @@ class _Pair:
         for kind, title in _KINDS.items():
             goals = self._pair["win_rate"][kind]
             if goals:
-                named = f"{len(goals)} goals {title.format(**self._pair)}"
+                named = f"{counted(len(goals), 'goal')} {title.format(**self._pair)}"
                 yield self._list(f"goals-{kind}", named, goals, self._goal)
 
     def _goal(self, goal: Mapping[str, Any]) -> Markup:

@@ -22,7 +22,7 @@ from seal.report.columns import (
     signed,
     with_interval,
 )
-from seal.report.grids import Grid, frequent, interval, listed, number, told
+from seal.report.grids import Grid, counts_of, frequent, interval, listed, number, told
 from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_markdown, latex, latex_comment, markdown, write_paragraphs
 from seal.report.printable import one_line
@@ -159,7 +159,7 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
     for name, alone in ((one, pair["alone"]), (other, pair["other_alone"])):
         if alone["chats"]:
             yield (
-                f"{name} alone: {alone['chats']} chats, {alone['tasks']} tasks, not compared: "
+                f"{name} alone: {counts_of(chat=alone['chats'], task=alone['tasks'])}, left out: "
                 + listed([one_line(task, _LONGEST) for task in alone["named"]], _TASKS)
             )
     if pair["flips"] is not None:
@@ -173,9 +173,9 @@ def matched_text(pair: Mapping[str, Any]) -> str:
     """Return what is compared of two runs, and how where they differ in trials."""
     matched = pair["matched"]
     if not pair["averaged"]:
-        return f"matched: {matched['tasks']} tasks, {matched['chats']} chats"
+        return f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])}"
     return (
-        f"matched: {matched['tasks']} tasks, {matched['chats']} chats of {pair['run']} and "
+        f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])} of {pair['run']} and "
         f"{matched['other_chats']} of {pair['other']}; their trials differ, so a pair is a task's "
         "goal, by its mean over trials"
     )
@@ -199,11 +199,12 @@ def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Itera
 
 def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     flips, metric = pair["flips"], pair["success"]
+    without = flips["undecided"]
     yield (
         f"tasks by {metric}: {len(flips['won'])} won, {len(flips['lost'])} lost, {flips['both']} "
         f"solved by both, {flips['neither']} by neither"
         + (f", {flips['alike']} as often by both" if flips["alike"] else "")
-        + (f"; {flips['undecided']} chats without a verdict" if flips["undecided"] else "")
+        + (f"; {counts_of(chat=without)} without a verdict" if without else "")
     )
     tested = mcnemar_text(flips.get("mcnemar"))
     if tested:
@@ -353,7 +354,7 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the table: what decided, what the order of the two did."""
     found = pair["win_rate"]
     decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
-    yield f"win rate: {found['goals']} goals, decided by {decided}"
+    yield f"win rate: {counts_of(goal=found['goals'])}, decided by {decided}"
     yield from _recorded_lines(found["judge"])
     order = found["order"]
     if order["answers"]:
@@ -363,7 +364,7 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
             f"{order['votes']} votes turn with the order"
         )
     if found["unusable"]:
-        yield f"{found['unusable']} votes without a usable answer in both orders"
+        yield f"{counts_of(vote=found['unusable'])} without a usable answer in both orders"
     for goal in found["undecided"][:SHOWN]:
         place = one_line(goal["task"], _LONGEST)
         yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.pools.benchmark import Benchmark
-from seal.report.grids import Grid, grouped, listed, told
+from seal.report.grids import Grid, counted, grouped, listed, told
 from seal.report.lanes import Lane
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.report.printable import one_line
@@ -263,7 +263,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
     undecided = bool(content["undecided"])
     by = f"; decided by {decided}" if decided else ""
     lines = [
-        f"{content['failed']} of {content['goals']} goals failed{by}",
+        f"{content['failed']} of {counted(content['goals'], 'goal')} failed{by}",
         *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
         "left: goals that no stage so far explains; of failed: share of what the model failed",
     ]

@@ -64,6 +64,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def counts_of(**counts: int) -> str:
+    """Return several numbers, each with what it counts, by commas: `1 task, 2 chats`."""
+    return ", ".join(counted(count, noun) for noun, count in counts.items())
+
+
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Return each key with its values; keys and values keep their order."""
     found: dict[Key, list[Value]] = {}

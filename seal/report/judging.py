@@ -138,7 +138,7 @@ def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     labels = audits.get("labels") or {}
     unused = [f"{labels[name]} {name}" for name in ("undecided", "empty") if labels.get(name)]
     if unused:
-        yield f"people decide {labels['taken']} goals; {', '.join(unused)}"
+        yield f"people decide {counted(labels['taken'], 'goal')}; {', '.join(unused)}"
     if labels.get("problems"):
         yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
 
@@ -155,7 +155,7 @@ def _votes(judged: Mapping[str, Any]) -> str:
         parts.append(f"agreement with itself {', '.join(same)}")
     parts += _kappa(judged)
     if judged["unusable"]:
-        lost = f", {judged['lost']} goals lost" if judged["lost"] else ""
+        lost = f", {counted(judged['lost'], 'goal')} lost" if judged["lost"] else ""
         parts.append(f"{judged['unusable']} unusable{lost}")
     return "; ".join(parts)
 
@@ -165,7 +165,7 @@ def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
     if judged["kappa"] is not None:
         votes = judged.get("kappa_votes", judged["votes"])
         of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
-        yield f"Fleiss' kappa {judged['kappa']:.3f} over {goals} goals{of}"
+        yield f"Fleiss' kappa {judged['kappa']:.3f} over {counted(goals, 'goal')}{of}"
     elif goals:
         yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
     elif judged["votes"] > 1:
@@ -181,7 +181,7 @@ def _audit(what: str, found: Mapping[str, Any]) -> Iterator[str]:
     unmatched = f", {found['unmatched']} not judged" if found["unmatched"] else ""
     if found.get("kappa") is not None:  # not in runs that were audited before it was told
         told += f", Cohen's kappa {found['kappa']:.3f} {interval(found)}".rstrip()
-    yield f"{what}: {told} over {found['n']} goals{unmatched}"
+    yield f"{what}: {told} over {counted(found['n'], 'goal')}{unmatched}"
     for case in found["examples"][:SHOWN]:
         trial = f" trial {case['trial']}" if case["trial"] else ""
         goal = f" goal {case['goal']}" if case["goal"] else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core.plain import json_text
-from seal.report.grids import Grid
+from seal.report.grids import Grid, counts_of
 from seal.report.printable import printable
 
 _PLACES = {
@@ -27,7 +27,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     yield plan_grid(plan)
     alone = plan["chats"] <= plan["tasks"] * plan["trials"]
     yield (
-        f"{plan['chats']:,} chats ({plan['tasks']:,} tasks, {plan['trials']} trials"
+        f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
         f"{'' if alone else ', baselines with them'}), "
         f"estimated from {plan['rehearsed']:,} tasks that were rehearsed"
         + (f"; {plan['failed']} could not be" if plan["failed"] else "")

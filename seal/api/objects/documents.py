@@ -21,7 +21,7 @@ from seal.experiments.sweep.files import SWEEP
 from seal.report.explanation import explanation_tables, waterfall, waterfall_figures
 from seal.report.frames import retrieval_frame, sweep_frame
 from seal.report.glance import Glance
-from seal.report.grids import Estimate, Grid
+from seal.report.grids import Estimate, Grid, counted
 from seal.report.printable import one_line
 from seal.report.retrieval_results import retrieval_figures, retrieval_tables
 from seal.report.spending import plan_grid, plan_tables
@@ -80,7 +80,7 @@ class Explanation(Document):
 
     def _glance(self) -> Glance:
         failed, goals = self.content["failed"], self.content["goals"]
-        return Glance(waterfall(self.content), (f"{failed} of {goals} goals failed",))
+        return Glance(waterfall(self.content), (f"{failed} of {counted(goals, 'goal')} failed",))
 
     def _tables(self) -> Iterable[Any]:
         return explanation_tables(self.content)
@@ -127,7 +127,8 @@ class RunPlan(Document):
         return list(self.content["unpriced"])
 
     def _glance(self) -> Glance:
-        return Glance(plan_grid(self.content), (f"{self.chats:,} chats; nothing was asked",))
+        chats = counted(self.chats, "chat")
+        return Glance(plan_grid(self.content), (f"{chats}; nothing was asked",))
 
     def _tables(self) -> Iterable[Any]:
         return plan_tables(self.content)

@@ -9,7 +9,7 @@ from typing import Any
 from seal.api.objects.base import Shown
 from seal.pools.lint import KINDS, LintReport
 from seal.report.glance import Glance
-from seal.report.grids import Grid
+from seal.report.grids import Grid, counts_of
 
 _COLUMNS = ("finding", "severity", "count", "what it is; examples")
 
@@ -51,7 +51,7 @@ def _grid(report: LintReport, title: str, examples: int) -> Grid:
 
 
 def _title(pool: str, report: LintReport) -> str:
-    found = f"{report.tools} tools, {report.tasks} tasks, {len(report.findings)} findings"
+    found = counts_of(tool=report.tools, task=report.tasks, finding=len(report.findings))
     if not report.twin_share:
         return f"{pool}: {found}"
     twins = f"{report.twin_share:.1%} of the tasks need a tool that has a near duplicate"

@@ -72,7 +72,7 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
     from seal.pools.own_parts import FUNCTION
     from seal.pools.own_preview import gold_of, said_by
     from seal.pools.pool import load_pool
-    from seal.report.grids import Grid
+    from seal.report.grids import Grid, counts_of
 
     pool = load_pool(out)
     tools, tasks = pool.tools(), list(pool.every_task())
@@ -97,7 +97,7 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
     modules = {str(tool.source[FUNCTION]).partition(":")[0] for tool in tools if tool.source}
     allow = "".join(f" --allow-code {module}" for module in sorted(modules))
     result.show(
-        f"{bench.name}: {len(tools)} tools, {len(tasks)} tasks, rows left out: {dropped}",
+        f"{bench.name}: {counts_of(tool=len(tools), task=len(tasks))}, rows left out: {dropped}",
         *(f"left out: {fault}" for fault in notes.malformed[:_FAULTS]),
         *([f"and {dropped - _FAULTS} more: see {out / REPORT}"] if dropped > _FAULTS else []),
         Grid("", ["the first tasks", "gold calls", "answer"], shown, names=3),

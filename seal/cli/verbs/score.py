@@ -74,11 +74,13 @@ def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> l
     from seal.evaluation.calls import VERDICT
     from seal.evaluation.mission_labels import no_missions
     from seal.evaluation.scoring import MMTB
+    from seal.report.grids import counted
 
     bench = run.benchmark()
     if bench is not None and match in bench.matches:
         reasons = summary["metrics"][VERDICT].get("reasons", {})
-        return [f"--match {match} does not decide {n} goals: {why}" for why, n in reasons.items()]
+        told = [(counted(goals, "goal"), why) for why, goals in reasons.items()]
+        return [f"--match {match} does not decide {goals}: {why}" for goals, why in told]
     goals = (goal for task in run.tasks() for goal in task.goals)
     if match != MMTB or not all(map(no_missions, goals)):
         return []
