@@ -274,8 +274,9 @@ def asks_calls_alone(goal: Goal) -> bool:
 
 
 def asks_no_call(goal: Goal) -> bool:
-    """Tell whether gold is that no call is right, and nothing else."""
-    return no_call_besides(goal) and not any(plan.milestones for plan in goal.plans or ())
+    """Tell whether gold is that no call is right: that no tool serves the goal, or nothing else."""
+    alone = no_call_besides(goal) and not any(plan.milestones for plan in goal.plans or ())
+    return alone or unserved(goal)
 
 
 def no_call_besides(goal: Goal) -> bool:

@@ -48,14 +48,7 @@ from seal.core.spoken import normalise, numbers, read
 from seal.core.stated import statement
 from seal.core.text import sentences
 from seal.evaluation.calls import best_alignment, wrong
-from seal.evaluation.goals import (
-    asks_calls_alone,
-    asks_no_call,
-    asks_of_world,
-    failed,
-    made_calls,
-    unserved,
-)
+from seal.evaluation.goals import asks_calls_alone, asks_no_call, asks_of_world, failed, made_calls
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
 _INABILITY = (
@@ -142,7 +135,7 @@ def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> V
 
     Whoever calls has not seen that the tool is missing, whatever it answers in the end.
     """
-    if not unserved(goal) and not asks_no_call(goal):
+    if not asks_no_call(goal):
         return None
     calls = len(made_calls(steps))
     if calls:

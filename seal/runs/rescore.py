@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +38,7 @@ from seal.runs.settings import RunSettings
 from seal.runs.wholeness import check_chats, check_tasks, scored_chats
 
 _LOG = logging.getLogger(__name__)
+_KEPT = "not computed anew, the former scores stay"
 
 
 def rescore(
@@ -76,8 +77,8 @@ def rescore(
     _check_judge(folder, how)
     played = how.bench or folder.benchmark()
     rules_of(how.match, played)
-    had = tuple(metric for metric in extra if not isinstance(metric, LeftOut))
-    lost = [(metric.name, metric.reason) for metric in extra if isinstance(metric, LeftOut)]
+    lost = [metric for metric in extra if isinstance(metric, LeftOut)]
+    had = tuple(metric for metric in extra if metric not in lost)
     lost += [] if played else _declared(folder)
     with open_store(how.cache_dir, how.cache_url) as store:
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
@@ -98,8 +99,9 @@ def rescore(
         for run_folder in (*besides, *_corrected(folder, how.errata), folder):
             shown = progress if run_folder is folder else None
             former = _former(run_folder) if lost else {}
-            if run_folder is folder:
-                _warn_of(lost, kept=bool(former))
+            for one in lost if run_folder is folder else ():
+                told = _KEPT if former else "left out of the scores"
+                _LOG.warning("%s: %s: %s", one.name, told, one.reason)
             scorer = replace(scorer, former=former, extra=had if former else extra)
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
@@ -172,15 +174,15 @@ def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
         )
 
 
-def _declared(folder: RunFolder) -> list[tuple[str, str]]:
-    """Return metrics of the run's benchmark, which is neither given nor installed, and that."""
+def _declared(folder: RunFolder) -> list[LeftOut]:
+    """Return the metrics of the run's benchmark, which is neither given nor installed, in one."""
     declared = folder.declared()
     reason = (
         f"the benchmark {declared.get('name')}, whose metrics they are, is not installed; "
         "give them by --metric"
     )
     names = ", ".join(declared.get("metrics", ()))
-    return [(names, reason)] if names else []
+    return [LeftOut(names, reason)] if names else []
 
 
 def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
@@ -194,12 +196,6 @@ def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
     except DataError:  # not scored yet, or damaged: scoring writes both files anew
         return {}
     return found
-
-
-def _warn_of(lost: Iterable[tuple[str, str]], kept: bool) -> None:
-    told = "not computed anew, the former scores stay" if kept else "left out of the scores"
-    for name, reason in lost:
-        _LOG.warning("%s: %s: %s", name, told, reason)
 
 
 def _score(

@@ -14,6 +14,7 @@ from seal.core import (
     DataError,
     Metric,
     Score,
+    Step,
     Task,
     Tool,
     ToolCall,
@@ -127,14 +128,8 @@ class _Totals:
             if how and asked.call is not None:
                 self.unrecorded[how] += 1
                 self.questions[_question(asked.call)] += 1
-            elif (
-                self.failed is not None
-                and asked.call is not None
-                and answer is not None
-                and failed(answer.result)
-                and asked.goal not in vouched
-            ):
-                self.failed[_failure(trajectory.task_id, asked.call, answer.result)] += 1
+            elif self.failed is not None and asked.goal not in vouched:
+                self.failed.update(_failure(trajectory.task_id, asked, answer))
 
     def unrecorded_calls(self) -> dict[str, Any]:
         """Return how many calls asked what no recording holds, their share, and what they asked."""
@@ -157,9 +152,10 @@ def _how_unrecorded(result: ToolResult | None) -> str:
     return result.unrecorded or ("error" if refused else "")
 
 
-def _failure(task_id: str, call: ToolCall, result: ToolResult | None) -> str:
-    error = (result and result.error) or {}
-    return f"task {task_id}: {_question(call)}: {error.get('message') or ''}"[: 2 * _LONGEST]
+def _failure(task_id: str, asked: Step, answer: Step | None) -> Iterator[str]:
+    if asked.call and answer and answer.result and failed(answer.result):
+        error = (answer.result.error or {}).get("message") or ""
+        yield f"task {task_id}: {_question(asked.call)}: {error}"[: 2 * _LONGEST]
 
 
 def _question(call: ToolCall) -> str:

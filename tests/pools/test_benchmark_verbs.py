@@ -301,7 +301,7 @@ def test_a_gold_call_that_fails_is_named_with_its_task(capsys: pytest.CaptureFix
     told = """task wrong: get_price({"item":"oil"}): KeyError: 'oil'"""
     assert run.baselines["ceiling"].summary["failed_gold"] == {told: 1}
     assert "failed_gold" not in run.summary
-    warning = f"warning: 1 gold call failed when played; mend the gold or the tool: {told}"
+    warning = f"warning: 1 gold call failed when played; mend the gold or the tool: 1 ({told})"
     assert warning in summary_notes(run.folder)
     assert "warning: 1 gold call failed" in str(run)
 

@@ -222,7 +222,7 @@ def test_gold_is_read_in_each_form(cell: Any, calls: Any) -> None:
 def test_a_request_that_no_tool_serves_is_gold_of_its_own() -> None:
     ((task,), _) = made({"query": "Fly me to the moon", "calls": "unanswerable"})
     asked = seal.ask("Fly me to the moon", unanswerable=True)
-    assert task.goals[0] == asked.goals[0]
+    assert task.goals[0].labels == asked.goals[0].labels == {"action": "abstain"}
     assert gold({"calls": "unanswerable"}) == []
     assert said_by([task])[0].why == "0 have an answer, 0 gold calls alone, 1 no tool"
 

@@ -11,9 +11,9 @@ least 10, as in all of ToolScan's runs.
 - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
   invalid calls too (`RepeatedAnyhow` scores by both).
 - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
-  tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same call at
-  another time refused no value: the call came too early, say. Gold calls answered with wrong values
-  count too. N = the budget. Its details have 1 - e / |g| too.
+  tool itself refused by an exception of values (`findings.OF_VALUES`). A tool that took the same
+  call at another time refused no value: the call came too early, say. Gold calls answered with
+  wrong values count too. N = the budget. Its details have 1 - e / |g| too.
 - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
   all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an agent
   that makes none of them.
@@ -64,13 +64,7 @@ from seal.core import JSON, Goal, UsageError, shortened
 from seal.core.formats import repairs_of
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import (
-    OF_VALUES,
-    Finding,
-    findings_by_goal,
-    first_error,
-    repairs,
-)
+from seal.evaluation.error_patterns.findings import Finding, findings_by_goal, first_error, repairs
 from seal.evaluation.error_patterns.gold import (
     GoldComparison,
     GoldFinding,
@@ -134,7 +128,7 @@ class ErrorPatterns(GoalMetric):
         budget = self.budget or (told if _is_budget(told) else BUDGET)
         acts = [f for f in findings if f.kind not in ("message", "cut")]
         errors = {name: [f for f in acts if f.kind == name.upper()] for name in _BY_STEP}
-        errors["iav"] = [f for f in acts if f.kind == "IAV" or f.refusal in OF_VALUES]
+        errors["iav"] = [f for f in acts if f.wrong and (f.refusal or f.kind == "IAV")]
         errors["rac_all"] = [f for f in acts if f.earlier is not None]
         values = {
             name: Value(_share(len(found), budget), details=_details(found, len(acts)))
