@@ -290,8 +290,13 @@ def _id_of(line: bytes) -> str:
 
 
 def _lines_of(path: Path) -> int:
+    import numpy as np
+
+    found = 0
     with path.open("rb") as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+        while block := file.read(1 << 20):
+            found += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
+    return found
 
 
 def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
