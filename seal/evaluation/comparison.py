@@ -114,15 +114,15 @@ def paired_differences(
     if np.isinf(differences).any():
         raise UsageError("a difference is infinite: leave out the pairs that have no value")
     present = ~np.isnan(differences)
-    counted = np.ones(len(differences)) if weights is None else weights
-    sums, index = cluster_sums(np.where(present, differences, 0.0) * counted[:, None], clusters)
-    counts, _ = cluster_sums(present * counted[:, None], clusters)
+    times = 1 if weights is None else weights[:, None]
+    sums, index = cluster_sums(differences if weights is None else differences * times, clusters)
+    counts, _ = cluster_sums(present if weights is None else present * times, clusters)
     held = np.count_nonzero(counts, axis=0)
     many = np.flatnonzero(held > _FEW)
     rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
     bounds: dict[int, Interval] = {}
     if len(many):
-        ends = _intervals(sums[:, many], counts[:, many], rng, resamples)
+        ends = _intervals(np.hstack([sums[:, many], counts[:, many]]), len(many), rng, resamples)
         bounds = {int(n): Interval(*pair.tolist()) for n, pair in zip(many, ends.T, strict=True)}
     drawn = _drawn_p(sums, seed, resamples)
     found = []
@@ -167,22 +167,23 @@ def weighted_intervals(
     if len(sums) < 2:
         return Bounds(None, None)
     counts, _ = cluster_sums(weights[:, None], clusters)
-    return Bounds(*_intervals(sums, counts, np.random.default_rng(seed), resamples))
+    rng, totals = np.random.default_rng(seed), np.hstack([sums, counts])
+    return Bounds(*_intervals(totals, sums.shape[1], rng, resamples))
 
 
-def _intervals(sums: Floats, counts: Floats, rng: np.random.Generator, resamples: int) -> Floats:
+def _intervals(totals: Floats, columns: int, rng: np.random.Generator, resamples: int) -> Floats:
     """Return the ends of the percentile interval of every column, (2, columns).
 
     Args:
-        sums: (clusters, columns).
-        counts: By what a resample's sum is divided, (clusters, columns) or (clusters, 1).
+        totals: The columns, and by what a resample's sum of each or of all is divided, (clusters, 2
+            * columns) or (clusters, columns + 1).
+        columns: Number of them.
         rng: Draws clusters.
         resamples: Number of resamples.
     """
     import numpy as np
 
-    columns = sums.shape[1]
-    totals, place = _distinct(np.hstack([sums, counts]))
+    totals, place = _distinct(totals)
     means = np.empty((resamples, columns))
     for chunk, drawn in resampled(totals, rng, resamples):
         means[chunk] = drawn[:, place[:columns]] / drawn[:, place[columns:]]
@@ -197,6 +198,7 @@ def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
     sums, place = _distinct(sums)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
     alike, _, frequency = ordered(sums, most=size / ALIKE)
+    whole, slack = sums.sum(axis=0), _slack(sums)
     hits = np.zeros(sums.shape[1])
     step = max(1, DRAWS // max(size, 1))
     for start in range(0, resamples, step):
@@ -208,7 +210,7 @@ def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
             drawn = np.frombuffer(rng.bytes(chunk * -(-size // 8)), dtype=np.uint8)
             bits = np.unpackbits(drawn.reshape(chunk, -1), axis=1, count=size)
             turned = bits.astype(np.float64) @ sums
-        hits += _hits(sums.sum(axis=0) - 2 * turned, sums)
+        hits += _hits(whole - 2 * turned, whole, slack)
     p: Floats = (1 + hits) / (1 + resamples)
     return p[place]
 
@@ -217,24 +219,32 @@ def _exact_p(sums: Floats) -> float:
     """Return the p of few sums: all signs are tried."""
     import numpy as np
 
-    totals = np.zeros(1)
+    totals, column = np.zeros(1), sums[:, None]
     for each in sums:
         totals = np.concatenate([totals + each, totals - each])
-    return float(_hits(totals[:, None], sums[:, None])[0]) / len(totals) if len(sums) else 1.0
+    hits = _hits(totals[:, None], column.sum(axis=0), _slack(column))
+    return float(hits[0]) / len(totals) if len(sums) else 1.0
 
 
-def _hits(totals: Floats, sums: Floats) -> Floats:
+def _slack(sums: Floats) -> Floats:
+    """Return by how much totals that are the same on paper may differ in the last bits."""
+    import numpy as np
+
+    slack: Floats = 1e-12 * np.abs(sums).sum(axis=0)
+    return slack
+
+
+def _hits(totals: Floats, observed: Floats, slack: Floats) -> Floats:
     """Return how many totals lie farther from 0 than the observed one, those as far counted half.
 
     Args:
         totals: Of the sums under other signs, (signs, columns).
-        sums: As observed, (sums, columns).
+        observed: Total of each column, (columns,).
+        slack: As of `_slack`, (columns,).
     """
     import numpy as np
 
-    # Signs that give the same total on paper may differ in the last bits.
-    slack = 1e-12 * np.abs(sums).sum(axis=0)
-    beyond = np.abs(totals) - np.abs(sums.sum(axis=0))
+    beyond = np.abs(totals) - np.abs(observed)
     found: Floats = ((beyond >= -slack).sum(axis=0) + (beyond > slack).sum(axis=0)) / 2
     return found
 

@@ -12,7 +12,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from seal.core import UsageError
-from seal.evaluation.statistics import cluster_sums
+from seal.evaluation.statistics import cluster_sums, ranks
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,14 +90,15 @@ def power_of(
         return [NO_POWER] * differences.shape[1]
     reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     present = ~np.isnan(differences)
-    values = np.where(present, differences, 0.0)
-    pairs = present.sum(axis=0)
-    means = values.sum(axis=0) / np.maximum(pairs, 1)
-    between = _squared_error(values, present, clusters)
+    together = np.zeros(len(differences), dtype=np.int64)
+    means = cluster_sums(differences, together)[0][0] / np.maximum(present.sum(axis=0), 1)
+    between = _squared_error(differences, present, clusters)
     held = (cluster_sums(present, tasks)[0] > 0).sum(axis=0)
     if noise is None:
-        chats, within = _within_tasks(values, present, tasks, trials)
-        noise = [Noise(w, n / max(k, 1)) for w, n, k in zip(within, chats, held, strict=True)]
+        chat = ranks(tasks * (int(trials.max()) + 1) + trials)
+        owner = np.zeros(int(chat.max()) + 1, dtype=np.int64)
+        owner[chat] = ranks(tasks)
+        noise = [_noise(numbers, chat, owner) for numbers in differences.T]
     return [
         _power(float(mean), squared, part, int(count), reach)
         for mean, squared, part, count in zip(means, between, noise, held, strict=True)
@@ -135,12 +136,12 @@ def noise_of_means(
 
 
 def _squared_error(
-    values: Floats, present: NDArray[np.bool_], clusters: Integers
+    differences: Floats, present: NDArray[np.bool_], clusters: Integers
 ) -> list[float | None]:
     """Return SE squared of each column, linearised as a ratio of the clusters' sums and counts."""
     import numpy as np
 
-    sums, counts = cluster_sums(values, clusters)[0], cluster_sums(present, clusters)[0]
+    sums, counts = cluster_sums(differences, clusters)[0], cluster_sums(present, clusters)[0]
     pairs = np.maximum(counts.sum(axis=0), 1)
     squares = ((sums - sums.sum(axis=0) / pairs * counts) ** 2).sum(axis=0) / pairs**2
     held = (counts > 0).sum(axis=0)
@@ -150,36 +151,29 @@ def _squared_error(
     ]
 
 
-def _within_tasks(
-    values: Floats, present: NDArray[np.bool_], tasks: Integers, trials: Integers
-) -> tuple[list[int], list[float | None]]:
-    """Return the number of chats, and the part of SE squared that is due to trials; None: unknown.
+def _noise(numbers: Floats, chat: Integers, owner: Integers) -> Noise:
+    """Return what trials add to the error of a column, and how many a task has.
 
-    A chat is a task and trial, whose goals are summed. Tasks with one trial count as varying like
-    the others.
+    The goals of a chat are summed. Tasks with one trial count as varying like the others.
+
+    Args:
+        numbers: Of each pair, (pairs,); NaN where it has no value.
+        chat: Of each pair, (pairs,): the number of its task and trial.
+        owner: Number of the task of each chat, (chats,).
     """
     import numpy as np
 
-    chat = tasks * (int(trials.max()) + 1) + trials
-    first = np.unique(chat, return_index=True)[1]
-    sums, held = cluster_sums(values, chat)[0], cluster_sums(present, chat)[0] > 0
-    owner = tasks[first]
-    played, totals = cluster_sums(held, owner)[0], cluster_sums(sums, owner)[0]
-    _, place = np.unique(owner, return_inverse=True)
-    centres = (totals / np.maximum(played, 1))[place]
-    squares = cluster_sums(np.where(held, sums - centres, 0.0) ** 2, owner)[0]
+    here = ~np.isnan(numbers)
+    sums, held = np.bincount(chat, np.where(here, numbers, 0.0)), np.bincount(chat, here) > 0
+    played, totals = np.bincount(owner, held), np.bincount(owner, sums)
+    centres = (totals / np.maximum(played, 1))[owner]
+    squares = np.bincount(owner, np.where(held, sums - centres, 0.0) ** 2)
     several = played > 1
     # The sum over K trials varies by K times their variance, squares / (K - 1).
-    varied = np.where(several, squares * played / np.maximum(played - 1, 1), 0.0).sum(axis=0)
-    chats = held.sum(axis=0)
-    repeated = np.where(several, played, 0).sum(axis=0)
-    parts = [
-        float(part * count / again / pair**2) if again else None
-        for part, count, again, pair in zip(
-            varied, chats.tolist(), repeated.tolist(), present.sum(axis=0).tolist(), strict=True
-        )
-    ]
-    return chats.tolist(), parts
+    varied = (squares * played / np.maximum(played - 1, 1))[several].sum()
+    chats, repeated = int(held.sum()), float(played[several].sum())
+    part = float(varied * chats / repeated / int(here.sum()) ** 2) if repeated else None
+    return Noise(part, chats / max(int(np.count_nonzero(played)), 1))
 
 
 def _power(mean: float, squared: float | None, noise: Noise, tasks: int, reach: float) -> Power:
@@ -254,7 +248,8 @@ def _estimates(
         raise UsageError(f"expected k of at least 1, got {k}")
     if len(solved) != len(trials) or (solved > trials).any() or (solved < 0).any():
         raise UsageError("expected for each task as many trials as succeeded, or more")
-    pairs = np.column_stack([solved, trials])
-    kinds, place = np.unique(pairs, axis=0, return_inverse=True)
-    values = [estimate(c, n) if n >= k else np.nan for c, n in kinds.tolist()]
-    return np.asarray(values, dtype=np.float64)[place.ravel()]
+    wide = int(trials.max(initial=0)) + 1
+    kinds, place = np.unique(solved * wide + trials, return_inverse=True)
+    pairs = (divmod(kind, wide) for kind in kinds.tolist())
+    values = [estimate(c, n) if n >= k else np.nan for c, n in pairs]
+    return np.asarray(values, dtype=np.float64)[place]

@@ -91,16 +91,31 @@ def cluster_sums(
     """Return the sums of each cluster's rows, (clusters, columns), and the place of each row's.
 
     Args:
-        rows: Numbers, (n, columns).
+        rows: Numbers, (n, columns); NaN adds nothing.
         clusters: Cluster of each row, (n,).
     """
     import numpy as np
 
-    names, index = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.empty((len(names), rows.shape[1]))
+    index = ranks(np.asarray(clusters))
+    sums = np.empty((int(index.max(initial=-1)) + 1, rows.shape[1]))
     for column, numbers in enumerate(rows.T):
-        sums[:, column] = np.bincount(index, numbers, len(names))
+        sums[:, column] = np.bincount(index, np.where(np.isnan(numbers), 0, numbers), len(sums))
     return sums, index
+
+
+def ranks(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Return the place of each value, (n,), among those that occur, in their order.
+
+    Numbers that lie close together are counted: sorting them would take ten times as long.
+    """
+    import numpy as np
+
+    lowest = int(values.min()) if len(values) and values.dtype == np.int64 else 0
+    if not len(values) or values.dtype != np.int64 or int(values.max()) - lowest > 8 * len(values):
+        places: NDArray[np.int64] = np.unique(values, return_inverse=True)[1]
+        return places
+    above = np.asarray(values - lowest, dtype=np.int64)
+    return (np.cumsum(np.bincount(above) > 0) - 1)[above]
 
 
 def resampled(
@@ -151,13 +166,13 @@ def ordered(rows: Floats, most: float = inf) -> tuple[Floats, NDArray[np.int64],
     """
     import numpy as np
 
-    whole = np.ascontiguousarray(rows + 0.0)  # -0.0 is 0.0
+    whole = np.add(rows, 0.0, order="C")  # -0.0 is 0.0
     seen: dict[bytes, int] = {}
     place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
     if len(seen) >= most:
         return whole[:0], place, place[:0]
     alone = whole[np.unique(place, return_index=True)[1]]
-    numbers = alone.tolist()
+    numbers = [array("d", row.tobytes()) for row in alone]  # a quarter of the size of lists
     order = sorted(range(len(numbers)), key=numbers.__getitem__)
     return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
