@@ -24,7 +24,7 @@ from seal.core import DataError, Score
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.statistics import kind_of_reason
+from seal.evaluation.statistics import kind_of_reason, ranks
 from seal.runs.lines import ScoredGoal, ScoreLines
 from seal.runs.run_folder import COLUMNS, LARGE
 
@@ -87,11 +87,9 @@ def row_numbers(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     import numpy as np
 
     found = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        values, place = np.unique(column, return_inverse=True)
-        found = found * len(values) + place
-    numbers: NDArray[np.int64] = np.unique(found, return_inverse=True)[1]
-    return numbers
+    for place in map(ranks, rows.T):
+        found = found * (int(place.max(initial=-1)) + 1) + place
+    return ranks(found)
 
 
 class _Columns:
@@ -238,8 +236,9 @@ def _kept(scores: Path) -> ScoreTable | None:
             tuple(told["tasks"]),
             goals.astype(np.int64, copy=False),
             {name: place for place, name in enumerate(told["metrics"])},
-            values.astype(np.float64, copy=False),
-            why.astype(np.int32, copy=False),
+            # By columns, which is how they are read.
+            np.asfortranarray(values, dtype=np.float64),
+            np.asfortranarray(why, dtype=np.int32),
             tuple(told["reasons"]),
         )
         shape = len(goals), len(table.metrics)

@@ -115,9 +115,14 @@ def compare(
     if metrics is not None:
         names = [name for name in metrics if name in names]
     pairs = pair_up(one, other, partner) if pairs is None else pairs
-    left = columns_of(one.scores, pairs.rows, names)
-    right = columns_of(other.scores, pairs.others, names)
-    differences = left - right
+    differences = np.empty((len(pairs.rows), len(names)), order="F")
+    means = []
+    for column, name in enumerate(names):
+        left = column_of(one.scores, pairs.rows, name)
+        right = column_of(other.scores, pairs.others, name)
+        differences[:, column] = left - right
+        here = ~np.isnan(differences[:, column])
+        means.append((_mean(left[here]), _mean(right[here])))
     both = ~np.isnan(differences)
     found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
     noise = _noise(one, other, pairs, names, both)
@@ -128,8 +133,8 @@ def compare(
             "run": one.name,
             "other": other.name,
             "metric": name,
-            "mean": _mean(left[both[:, column], column]),
-            "other_mean": _mean(right[both[:, column], column]),
+            "mean": means[column][0],
+            "other_mean": means[column][1],
             **_figures(found[column], powers[column]),
             "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
             "excluded": excluded[column],
@@ -212,7 +217,9 @@ def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) ->
     sought = ours.goals[rows]
     sought[:, 0] = places_in(theirs.tasks, meets)[sought[:, 0]]
     others = _rows_of(theirs.goals, sought)
-    alone = np.setdiff1d(np.arange(len(theirs.goals) if partner is None else 0), others)
+    met = np.full(len(theirs.goals), partner is not None)
+    met[others[others >= 0]] = True
+    alone = np.flatnonzero(~met)
     tasks = np.concatenate(
         [
             places_in(names, ours.tasks)[ours.goals[rows, 0]],
@@ -249,23 +256,19 @@ def _rows_of(goals: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.
     return found
 
 
-def columns_of(
-    table: ScoreTable, rows: NDArray[np.int64], names: Sequence[str]
-) -> NDArray[np.float64]:
-    """Return the values of a run in each pair, (pairs, metrics); NaN where it has none.
+def column_of(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[np.float64]:
+    """Return the values of a run by a metric in each pair, (pairs,); NaN where it has none.
 
     Args:
         table: Scores of the run.
         rows: Its row in each pair; -1: none.
-        names: Metrics.
+        name: Of the metric.
     """
     import numpy as np
 
-    found = np.full((len(rows), len(names)), np.nan)
-    held, columns = rows >= 0, places_in(tuple(table.metrics), names)
-    there = np.ix_(rows[held], columns[columns >= 0])
-    found[np.ix_(held, columns >= 0)] = table.values[there]
-    return found
+    if name not in table.metrics or not len(table.values):
+        return np.full(len(rows), np.nan)
+    return np.where(rows >= 0, table.values[rows, table.metrics[name]], np.nan)
 
 
 def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> list[dict[str, int]]:

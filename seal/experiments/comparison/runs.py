@@ -43,11 +43,20 @@ def sides_of(runs: Mapping[str, RunFolder]) -> dict[str, Side]:
     Raises:
         DataError: As for `side_of`.
     """
-    found: dict[str, Side] = {}
+    clusters = shared_clusters(runs)
+    return {name: side_of(name, run, clusters[name]) for name, run in runs.items()}
+
+
+def shared_clusters(runs: Mapping[str, RunFolder]) -> dict[str, Mapping[str, str]]:
+    """Return the clusters of each run's tasks (`clusters_of`); runs of the same tasks share theirs.
+
+    Raises:
+        DataError: A tasks.jsonl is damaged.
+    """
+    found: dict[str, Mapping[str, str]] = {}
     for name, run in runs.items():
-        twins = (side for other, side in found.items() if _same_file(runs[other], run, TASKS))
-        twin = next(twins, None)
-        found[name] = side_of(name, run, twin.clusters if twin else None)
+        twins = (known for other, known in found.items() if _same_file(runs[other], run, TASKS))
+        found[name] = next(twins, {}) or clusters_of(run)
     return found
 
 
@@ -135,10 +144,13 @@ def clusters_of(run: RunFolder) -> dict[str, str]:
     try:  # a task is made of 20 times as many objects as are needed here
         if not path.is_file():
             raise FileNotFoundError(path)  # for a pipe's writer it would wait
+        found = {}
         with path.open("rb") as lines:
-            told = [orjson.loads(line) for line in lines if line.strip()]
-        if all(one["schema"] == SCHEMAS[Task] and isinstance(one["id"], str) for one in told):
-            return {one["id"]: cluster_of(one["id"], one.get("metadata", {})) for one in told}
+            for one in map(orjson.loads, filter(bytes.strip, lines)):
+                if one["schema"] != SCHEMAS[Task] or not isinstance(one["id"], str):
+                    raise TypeError
+                found[one["id"]] = cluster_of(one["id"], one.get("metadata", {}))
+        return found
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         pass  # what follows names the fault
     return {task.id: cluster_of(task.id, task.metadata) for task in run.tasks()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,13 +16,13 @@ from seal.experiments.comparison.pairs import (
     Chats,
     Pairs,
     Side,
-    columns_of,
+    column_of,
     compare,
     correct,
     pair_up,
     untested,
 )
-from seal.experiments.comparison.runs import differing, sides_of
+from seal.experiments.comparison.runs import differing, shared_clusters, side_of
 from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import PreferenceSettings, win_rate
@@ -84,23 +85,39 @@ def study(
         DataError: A run is not scored, or a file is damaged.
     """
     differs = _differences_of(runs, settings.force)
-    sides = sides_of(runs)
-    _check_metrics(settings, sides.values())
-    told = list(settings.metrics or family)
-    compared = [
-        _Compared.of(sides[later], sides[first], settings)
-        for first, later in _chosen(list(sides), settings.pairs)
-    ]
-    entries = [entry for each in compared for entry in each.entries]
+    told, clusters = list(settings.metrics or family), shared_clusters(runs)
+
+    # Of large runs only the first, and the one that is compared with it, fit into memory.
+    @lru_cache(2 if settings.pairs == "first" else None)
+    def side(name: str) -> Side:
+        return side_of(name, runs[name], clusters[name])
+
+    rows: dict[str, dict[str, Any]] = {}
+    metrics: set[str] = set()
+    entries: list[dict[str, Any]] = []
+    pairs: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for first, later in _chosen(list(runs), settings.pairs):
+        for name in {first, later} - rows.keys():
+            rows[name] = _row(name, runs[name], side(name))
+            metrics.update(side(name).scores.metrics)
+        each, pair, noted = _compared(side(later), side(first), settings, decisive, told)
+        entries += each
+        pairs.append(pair)
+        notes += noted
+    _check_metrics(settings, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
-    pairs = [each.described(settings, decisive, runs) for each in compared]
+    if settings.preference is not None:
+        for pair in pairs:
+            one, other = runs[pair["run"]], runs[pair["other"]]
+            pair["win_rate"] = win_rate(one, other, settings.preference)
     return {
         "protocol": _protocol(settings, told),
         "differs": differs,
-        "runs": [_row(name, run, sides[name]) for name, run in runs.items()],
+        "runs": [rows[name] for name in runs],
         "pairs": pairs,
         "comparisons": entries,
-        "notes": [note for each in compared for note in each.notes(told)],
+        "notes": notes,
     }
 
 
@@ -138,8 +155,7 @@ def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _check_metrics(settings: CompareSettings, sides: Any) -> None:
-    known = sorted({name for side in sides for name in side.scores.metrics})
+def _check_metrics(settings: CompareSettings, known: Sequence[str]) -> None:
     for name in (*settings.metrics, *([settings.success] if settings.success else [])):
         if name not in known:
             raise UnknownNameError("metric of these runs", name, known)
@@ -197,10 +213,8 @@ class _Compared:
         entries = _entries(*paired, settings)
         return cls(one, other, pairs, chats, shared, paired, averaged, entries)
 
-    def described(
-        self, settings: CompareSettings, decisive: Sequence[str], runs: Mapping[str, RunFolder]
-    ) -> dict[str, Any]:
-        """Return what `seal.api.objects.comparison.Comparison` says of a pair."""
+    def described(self, settings: CompareSettings, decisive: Sequence[str]) -> dict[str, Any]:
+        """Return what `seal.api.objects.comparison.Comparison` says of a pair, but the win rate."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,
@@ -219,9 +233,6 @@ class _Compared:
             found["flips"] = flips_of(verdicts)
             found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
             correct(found["passes"])
-        if settings.preference is not None:
-            one, other = runs[self.one.name], runs[self.other.name]
-            found["win_rate"] = win_rate(one, other, settings.preference)
         return found
 
     def _success(self, decisive: Sequence[str]) -> str | None:
@@ -229,7 +240,7 @@ class _Compared:
         import numpy as np
 
         for name in decisive:
-            if not np.isnan(_differences(*self.paired, [name])).all():
+            if not np.isnan(_differences(*self.paired, name)).all():
                 return name
         return None
 
@@ -271,6 +282,14 @@ class _Compared:
             yield f"{name}: no metric has a value in both"
 
 
+def _compared(
+    one: Side, other: Side, settings: CompareSettings, decisive: Sequence[str], told: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any], list[str]]:
+    """Return the entries of two runs, what is said of the pair, and notes; nothing else is kept."""
+    found = _Compared.of(one, other, settings)
+    return found.entries, found.described(settings, decisive), list(found.notes(told))
+
+
 def _entries(
     one: Side, other: Side, pairs: Pairs, settings: CompareSettings
 ) -> list[dict[str, Any]]:
@@ -285,20 +304,15 @@ def _entries(
         family=(),
         pairs=pairs,
     )
-    differences = _differences(one, other, pairs, [entry["metric"] for entry in entries])
     return [
-        entry | _directions(pairs, column)
-        for entry, column in zip(entries, differences.T, strict=True)
+        entry | _directions(pairs, _differences(one, other, pairs, entry["metric"]))
+        for entry in entries
     ]
 
 
-def _differences(
-    one: Side, other: Side, pairs: Pairs, metrics: Sequence[str]
-) -> NDArray[np.float64]:
-    """Return the one run's values less the other's, (pairs, metrics)."""
-    return columns_of(one.scores, pairs.rows, metrics) - columns_of(
-        other.scores, pairs.others, metrics
-    )
+def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[np.float64]:
+    """Return the one run's values less the other's, (pairs,)."""
+    return column_of(one.scores, pairs.rows, metric) - column_of(other.scores, pairs.others, metric)
 
 
 def _directions(pairs: Pairs, differences: NDArray[np.float64]) -> dict[str, list[str]]:

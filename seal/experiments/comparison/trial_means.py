@@ -19,9 +19,8 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
     first = np.unique(owners, return_index=True)[1]
     goals = table.goals[first]
     goals[:, 1] = 0
-    present = ~np.isnan(table.values)
-    sums = cluster_sums(np.where(present, table.values, 0.0), owners)[0]
-    counts = cluster_sums(present, owners)[0]
+    sums = cluster_sums(table.values, owners)[0]
+    counts = cluster_sums(~np.isnan(table.values), owners)[0]
     return replace(
         table,
         goals=goals,
@@ -36,9 +35,8 @@ def _spread(table: ScoreTable) -> Spread:
 
     chats = row_numbers(table.goals[:, :2])
     task = table.goals[np.unique(chats, return_index=True)[1], 0]
-    present = ~np.isnan(table.values)
-    sums = cluster_sums(np.where(present, table.values, 0.0), chats)[0]
-    held = cluster_sums(present, chats)[0] > 0
+    sums = cluster_sums(table.values, chats)[0]
+    held = cluster_sums(~np.isnan(table.values), chats)[0] > 0
     count = cluster_sums(held, task)[0].astype(np.int64)
     means = cluster_sums(sums, task)[0] / np.maximum(count, 1)
     squares = cluster_sums(np.where(held, sums - means[task], 0.0) ** 2, task)[0]

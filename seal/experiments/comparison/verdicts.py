@@ -11,7 +11,7 @@ from seal.evaluation.comparison import Difference, mcnemar, paired_differences
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.power import pass_at, pass_hat
 from seal.evaluation.statistics import rounded
-from seal.experiments.comparison.pairs import Chats, Pairs, Side, columns_of
+from seal.experiments.comparison.pairs import Chats, Pairs, Side, column_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,8 +64,8 @@ def verdicts_of(
     import numpy as np
 
     task, trial, place, held = chats.tasks, chats.trials, chats.place, chats.held
-    mine = columns_of(one.scores, pairs.rows, [metric])[:, 0]
-    its = columns_of(other.scores, pairs.others, [metric])[:, 0]
+    mine = column_of(one.scores, pairs.rows, metric)
+    its = column_of(other.scores, pairs.others, metric)
     ours, theirs = (_solved(values, place, len(task)) for values in (mine, its))
     count = len(pairs.names)
     has = [np.bincount(place, ~np.isnan(values), len(task)) for values in (mine, its)]
