@@ -157,6 +157,8 @@ class _Pass:
     validator: CallValidator = field(init=False)
     results: dict[str, Step] = field(init=False)
     cut: set[str] = field(init=False)
+    taken: set[tuple[int, bytes]] | None = None
+    """Calls that succeeded once; None: no one has asked yet."""
     made: dict[tuple[int, bytes], _Made] = field(default_factory=dict)
     faults: dict[tuple[object, ...], tuple[CallError, ...]] = field(default_factory=dict)
     """By goal and all that a call says: calls that say the same, letter by letter, share them."""
@@ -203,8 +205,9 @@ class _Pass:
         if kind == "valid" or (kind == "finish" and self._wanted(step.goal, call)):
             kind = "refused" if told else "valid" if service is None else "service"
         refusal = ""
-        if kind == "refused" and result is not None and not self._taken(key):
-            refusal = str((result.error or {}).get("kind") or "")
+        if kind == "refused" and result is not None:
+            self.taken = self._all_taken() if self.taken is None else self.taken
+            refusal = "" if key in self.taken else str((result.error or {}).get("kind") or "")
         return Finding(
             step.index,
             step.goal,
@@ -243,14 +246,15 @@ class _Pass:
             for calls in (told, *(plan.calls() for plan in gold.plans or ()))
         )
 
-    def _taken(self, key: tuple[int, bytes]) -> bool:
-        """Tell whether a call like it succeeded in the chat: then its values are not the fault."""
-        return any(
-            (step.goal, _identity(step.call)) == key
-            and not failed(self.results[step.call.id].result)
+    def _all_taken(self) -> set[tuple[int, bytes]]:
+        """Return the calls that succeeded once in the chat: their values are not at fault."""
+        return {
+            (step.goal, _identity(step.call))
             for step in self.trajectory.steps
-            if step.call is not None and step.call.id in self.results
-        )
+            if step.call is not None
+            and step.call.id in self.results
+            and not failed(self.results[step.call.id].result)
+        }
 
     def _earlier(self, step: Step, call: ToolCall, key: tuple[int, bytes]) -> int | None:
         """Return the step that a call repeats, and take note of the call."""
