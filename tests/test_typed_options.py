@@ -14,6 +14,7 @@ import pytest
 import seal
 from seal.api import (
     Ablation,
+    CompareOptions,
     Comparison,
     DrawingOptions,
     Explanation,
@@ -30,7 +31,7 @@ from seal.api import (
 from seal.benchmarks.mmtb import MissionOptions, MissionSettings
 from seal.benchmarks.toolscan import QueryOptions, QuerySettings
 from seal.core import UnknownNameError, UsageError
-from seal.experiments import Drawing, RetrievalSettings, TrainSettings
+from seal.experiments import CompareSettings, Drawing, RetrievalSettings, TrainSettings
 from seal.runs import RunSettings, ScoreSettings
 
 ROOT = Path(__file__).parents[1]
@@ -56,6 +57,7 @@ def test_a_type_checker_finds_each_mistake_and_no_other() -> None:
         (RetrievalOptions, RetrievalSettings, {"k"}),
         (TrainOptions, TrainSettings, {"base"}),
         (ScoreOptions, ScoreSettings, {"bench"}),
+        (CompareOptions, CompareSettings, set()),
         (MissionOptions, MissionSettings, set()),
         (QueryOptions, QuerySettings, set()),
     ],

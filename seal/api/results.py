@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from seal.api.objects.frames import RunLike
     from seal.api.objects.run import Run
     from seal.experiments.annotation import Imported
-    from seal.experiments.comparison.study import CompareSettings
     from seal.experiments.goal_sheets import ImportedLabels
 
 
@@ -163,39 +162,22 @@ def explain(
 
 
 class CompareOptions(TypedDict, total=False):
-    """How `compare` compares."""
+    """Fields of `CompareSettings`."""
 
     pairs: Literal["first", "all"]
-    """first: each run less the first. all: of every two the later less the earlier."""
     metrics: Sequence[str]
-    """Metrics to compare. None given: all that the runs have."""
     success: str | None
-    """Metric of which 1 is a solved task. None: the first of pass_rate, success, mission_accuracy
-    and similarity that both runs have."""
     force: bool
-    """Compare runs that do not measure the same."""
     seed: int
-    """Of intervals and tests."""
     resamples: int
-    """Of each interval and test."""
     win_rate: bool
-    """Ask which of two runs served each goal better, in both orders."""
     judge_model: Any
-    """The model that is asked, or several in a tuple. None: the labels of the runs' pass rates
-    decide."""
     votes: int | None
-    """Votes of each model on each goal. None: one."""
+    preferences: str | Path | None
     model_options: Mapping[str, Any] | None
-    """Of the models."""
     base_url: str | None
-    """Address of their server."""
     cache_dir: str | Path | None
     cache_url: str | None
-    """Where their answers are kept. None: the usual place."""
-    preferences: str | Path | None
-    """File of recorded preferences between the runs, which replace the judge. It is
-    StableToolBench's preference_results, as JSON or CSV, or a CSV file of
-    task_id,first,second,better (`seal.evaluation.judges.recorded`)."""
 
 
 @checked
@@ -212,7 +194,7 @@ def compare(
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
             judge_model, votes, model_options, base_url, cache_dir, cache_url, preferences
-            (`seal.api.results.CompareOptions` says what each is).
+            (`seal.experiments.comparison.settings` says what each is).
 
     Returns:
         The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and
@@ -237,46 +219,11 @@ def compare(
     """
     from seal.api.objects.comparison import Comparison
     from seal.api.objects.frames import folders_of
+    from seal.experiments.comparison.settings import CompareSettings
     from seal.report.comparison_results import compare as beside
 
     place = None if out is None else Path(out)
-    return Comparison(beside(folders_of(runs), _compare_settings(dict(options)), place))
-
-
-def _compare_settings(options: dict[str, Any]) -> CompareSettings:
-    """Return how runs are compared; the options of a judge go with its own settings."""
-    from seal.experiments.comparison.study import CompareSettings
-    from seal.experiments.win_rates import PreferenceSettings
-
-    win_rate, recorded = options.pop("win_rate", False), options.pop("preferences", None)
-    if options.get("judge_model") or options.get("votes"):
-        _check_judge(win_rate, recorded)
-    names = [each.name for each in fields(PreferenceSettings) if each.name in options]
-    judge = {name: options.pop(name) for name in names}
-    judge |= {"cache_dir": _path(judge.get("cache_dir")), "recorded": _path(recorded)}
-    judge["model_options"] = judge.get("model_options") or {}
-    judge["votes"] = 1 if judge.get("votes") is None else judge["votes"]
-    judging = PreferenceSettings(**judge) if win_rate or recorded is not None else None
-    metrics = tuple(options.pop("metrics", ()))
-    return CompareSettings(metrics=metrics, preference=judging, **options)
-
-
-def _path(place: str | Path | None) -> Path | None:
-    return None if place is None else Path(place)
-
-
-def _check_judge(win_rate: bool, preferences: str | Path | None) -> None:
-    """Raise UsageError where a comparison has nothing to ask the judge that was named."""
-    if preferences is not None:
-        raise UsageError(
-            "recorded preferences are taken instead of a judge's: leave out --preferences, or the "
-            "judge's model and votes"
-        )
-    if not win_rate:
-        raise UsageError(
-            "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
-            "win_rate=True), or leave out the judge's model and votes"
-        )
+    return Comparison(beside(folders_of(runs), CompareSettings(**options), place))
 
 
 @checked

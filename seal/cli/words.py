@@ -158,8 +158,10 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "perturb": {"metavar": "RULE"},
     "pool": {"metavar": "[NAME|DIR]"},
     "pool_sizes": {"read": sizes},
+    "preferences": {"metavar": "FILE"},
     "prices": {"metavar": "FILE"},
     "retriever_options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
+    "resamples": {"least": 1},
     "role_models": {
         "names": ("--role-model",),
         "metavar": "ROLE=MODEL[,KEY=VALUE...]",
@@ -167,6 +169,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     },
     "select": {"metavar": "TAG=VALUE"},
     "shard": {"metavar": "I/N"},
+    "success": {"metavar": "METRIC"},
     "verdicts": {"metavar": "PATH"},
     "world_options": {"names": ("--world-option", "-T"), "metavar": "KEY=VALUE"},
 }

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from seal.core import JSON, DataError, Task, Trajectory
 from seal.core.store import open_store
@@ -22,6 +21,7 @@ from seal.evaluation.preference import (
     preference_identity,
     summarise_pairings,
 )
+from seal.experiments.comparison.settings import PreferenceSettings
 from seal.experiments.preferences import recorded_preferences
 from seal.runs.cast import Cast, judges_under
 from seal.runs.judges import check_votes
@@ -34,26 +34,6 @@ OfChat = Callable[[Task, int], Deciding]
 """(task, trial) to who decides on the goals of that chat."""
 Chat = tuple[str, int]
 """Task id, trial."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreferenceSettings:
-    """Who says which of two runs served a goal better."""
-
-    judge_model: Any = None
-    """A model, or several in a tuple. Each is asked twice, with the runs in either order. None: a
-    rule decides by the labels of the pass rates; without labels a goal has no outcome."""
-    votes: int = 1
-    """Votes of each model on each goal."""
-    model_options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of these models and their server; options within a model's name come first."""
-    base_url: str | None = None
-    cache_dir: Path | None = None
-    """Folder of kept answers; None: the usual place."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database of the answers, instead of a file there."""
-    recorded: Path | None = None
-    """File of recorded preferences, which replace the judge."""
 
 
 def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> dict[str, JSON]:
@@ -78,22 +58,22 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         UsageError: The judge is no model that can judge.
     """
     check_votes(settings.votes)
+    votes = settings.votes or 1
     seed = int(base.manifest().get("measure", {}).get("seed", 0))
-    if settings.recorded is not None:
-        found = recorded_preferences(run, base, settings.recorded)
+    if settings.preferences is not None:
+        found = recorded_preferences(run, base, Path(settings.preferences))
         told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place), seed)
         return {"judge": found.judge(), **told}
-    judging = judges_under(settings.judge_model, settings.base_url, settings.model_options)
+    judging = judges_under(settings.judge_model, settings.base_url, settings.model_options or {})
     asked = RunSettings(role_models={"judge": judging}, seed=seed)
     with open_store(settings.cache_dir, settings.cache_url) as store:
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
             judge.check_able("judge")
-        told = _compared(run, base, _asking(cast, settings.votes), seed)
+        told = _compared(run, base, _asking(cast, votes), seed)
         models = [judge.identity for judge in cast.judge_models]
     name = preference_identity() if models else RulePreference.identity
-    votes = settings.votes if models else 0
-    return {"judge": {"judge": name, "models": models, "votes": votes}, **told}
+    return {"judge": {"judge": name, "models": models, "votes": votes if models else 0}, **told}
 
 
 def _asking(cast: Cast, votes: int) -> OfChat:

@@ -241,7 +241,7 @@ def test_real_runs_are_compared_two_by_two(tmp_path: Path, pool: Path) -> None:
         model: play(pool, tmp_path / model, model=model).folder
         for model in ("oracle", "lexical", "random")
     }
-    asked = CompareSettings("all", ("mission_accuracy", "calls"))
+    asked = CompareSettings(pairs="all", metrics=("mission_accuracy", "calls"))
     found = study(runs, asked, [], [])["comparisons"]
     assert [(e["run"], e["other"], e["metric"]) for e in found][::2] == [
         ("lexical", "oracle", "mission_accuracy"),

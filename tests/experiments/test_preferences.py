@@ -31,7 +31,7 @@ def two(tmp_path_factory) -> tuple[Path, Path]:
 
 def rate(two, file: Path):
     base, run = map(RunFolder, two)
-    return win_rate(run, base, PreferenceSettings(recorded=file))
+    return win_rate(run, base, PreferenceSettings(preferences=file))
 
 
 def points(path: Path, **of: dict) -> Path:

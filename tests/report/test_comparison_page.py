@@ -11,7 +11,7 @@ import pytest
 from report_runs import chat, metric, task, verdict
 
 from seal.core import DataError, Score, Step, UsageError, write_records
-from seal.experiments import CompareSettings, PreferenceSettings
+from seal.experiments import CompareSettings
 from seal.report import (
     Grid,
     Parting,
@@ -212,8 +212,7 @@ def test_a_win_rate_stands_in_every_file_and_leads_to_its_goals(runs, tmp_path: 
     for run, label in zip(made, ("unsolved", "solved"), strict=True):
         unlabelled = Score("own/b", 0, 0, "pass_rate", 1.0)
         write_records(run.scores_path, [verdict("own/a", label), unlabelled])
-    asked = PreferenceSettings(cache_dir=tmp_path / "cache")
-    content = compared(made, tmp_path / "out", preference=asked)
+    content = compared(made, tmp_path / "out", win_rate=True, cache_dir=tmp_path / "cache")
     (pair,) = content["pairs"]
     assert (pair["win_rate"]["win"], pair["win_rate"]["goals"]) == (1.0, 2)
     assert [goal["task"] for goal in pair["win_rate"]["undecided"]] == ["own/b"]

@@ -125,9 +125,10 @@ def _refuse_varied(context: typer.Context, what: str) -> None:
     varied = _VARIED.get(what, "")
     source = context.get_parameter_source(varied) if varied else None
     if source is not None and source.name in _GIVEN:
+        flag = next(one.opts[0] for one in context.command.params if one.name == varied)
         raise UsageError(
-            f"--{varied} is what the ablation {what} varies: leave it out; a single condition is "
-            f"played by `seal run --{varied} {context.params[varied]}`"
+            f"{flag} is what the ablation {what} varies: leave it out; a single condition is "
+            f"played by `seal run {flag} {context.params[varied]}`"
         )
 
 

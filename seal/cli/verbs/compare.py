@@ -3,68 +3,14 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
 from seal.cli import options as shared
 from seal.cli.failure import tell
-from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
+from seal.cli.groups import argument, option, settings_of, verb
 from seal.cli.output import output
-from seal.cli.words import judges
-from seal.runs.score_settings import JudgeGroup
-from seal.runs.settings import RunSettings
+from seal.experiments.comparison.settings import CompareGroup, PreferenceSettings
 
 app = shared.new_app()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """Comparison: which pairs, by which metrics, and how surely."""
-
-    pairs: Literal["first", "all"] = option(
-        "first",
-        "Compare each run with the first, or every two runs; a difference is the later run "
-        "less the earlier.",
-    )
-    metric: tuple[str, ...] = repeated(
-        "Metric to compare, and to correct p over; repeatable.",
-        metavar="NAME",
-        setting="metrics",
-    )
-    success: str | None = option(
-        None,
-        "Metric of which 1 means a solved task.  [default: the first of pass_rate, success, "
-        "mission_accuracy, similarity that both runs have]",
-        metavar="METRIC",
-    )
-    force: bool = flag("Compare runs even if they do not measure the same.")
-    seed: int = option(0, "Seed of intervals and tests.")
-    resamples: int = option(10_000, "Number of resamples for each interval and test.", least=1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preferred:
-    """Win rate: who says which of two runs served a goal better."""
-
-    win_rate: bool = flag(
-        "Ask a judge, in both orders, which of two runs served each goal better. Without "
-        "--judge-model the labels of their pass rates decide."
-    )
-    judge_model: tuple[str, ...] | None = repeated(
-        "With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together.",
-        metavar="MODEL",
-        read=judges,
-    )
-    votes: int | None = setting(RunSettings, "votes")
-    preferences: Path | None = option(
-        None,
-        "Recorded preferences, which replace the judge: preference_results as JSON or CSV, "
-        "or a CSV of task_id,first,second,better (first, second or tie).",
-        metavar="FILE",
-    )
-    model_option: dict[str, Any] = setting(JudgeGroup, "model_options")
-    base_url: str | None = setting(JudgeGroup, "base_url")
-    cache_dir: Path | None = shared.CACHE_DIR
-    cache_url: str | None = shared.CACHE_URL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +27,8 @@ class Written:
 def command(
     *,
     runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),
-    compared: Compared,
-    preferred: Preferred,
+    compared: CompareGroup,
+    preferred: PreferenceSettings,
     into: Written,
 ) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.

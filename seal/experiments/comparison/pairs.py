@@ -10,14 +10,12 @@ from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
 from seal.evaluation.statistics import cluster_sums, rounded
+from seal.experiments.comparison.settings import RESAMPLES
 from seal.runs.score_table import ScoreTable, row_numbers
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-RESAMPLES = 10_000
-"""Of every interval and test."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from seal.core import UnknownNameError, UsageError
-from seal.core.typed_values import Count, check_fields
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.pairs import (
-    RESAMPLES,
     Chats,
     Pairs,
     Side,
@@ -23,41 +21,19 @@ from seal.experiments.comparison.pairs import (
     untested,
 )
 from seal.experiments.comparison.runs import differing, shared_clusters, side_of
+from seal.experiments.comparison.settings import Against, CompareSettings
 from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
-from seal.experiments.win_rates import PreferenceSettings, win_rate
+from seal.experiments.win_rates import win_rate
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Against = Literal["first", "all"]
 FEW = 50
 """Clusters below which intervals are somewhat narrow and power is rough; see
 perf/interval_coverage.py."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompareSettings:
-    """How runs are compared."""
-
-    pairs: Against = "first"
-    """Each run with the first, or every two; always the later less the earlier."""
-    metrics: tuple[str, ...] = ()
-    """Those to compare; none: all that the runs have."""
-    success: str | None = None
-    """Metric whose highest value is a solved task; None: the first decisive one of both runs."""
-    force: bool = False
-    """Compare runs that do not measure the same."""
-    seed: int = 0
-    resamples: Count = RESAMPLES
-    """Of each interval and test."""
-    preference: PreferenceSettings | None = None
-    """Who judges which run of a pair served each goal better; None: nobody."""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 def study(
@@ -107,10 +83,10 @@ def study(
         notes += noted
     _check_metrics(settings, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
-    if settings.preference is not None:
+    if settings.is_asked:
         for pair in pairs:
             one, other = runs[pair["run"]], runs[pair["other"]]
-            pair["win_rate"] = win_rate(one, other, settings.preference)
+            pair["win_rate"] = win_rate(one, other, settings)
     return {
         "protocol": _protocol(settings, told),
         "differs": differs,
