@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -160,14 +160,34 @@ def write_json(content: JSON, path: Path) -> None:
         file.write(without_keys(json_bytes(content, INDENTED)))
 
 
-def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header; None is empty. The file appears when it is whole."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with AtomicFile(path) as file:
-        file.write(text.getvalue().encode())
+FIGURES = ("metric", "value", "deviation", "low", "high", "n")
+"""Columns of a figure in a long form."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongForm:
+    """The figures of an experiment as a table, one a row."""
+
+    name: str
+    """Of its files, without their ending."""
+    columns: tuple[str, ...]
+    rows: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
+    """From the content of the experiment's file; None: no value."""
+
+    def write(self, content: Mapping[str, Any], out: Path) -> None:
+        """Write it as CSV with a header; None is empty. The file appears when it is whole."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows(content))
+        with AtomicFile(out / f"{self.name}.csv") as file:
+            file.write(text.getvalue().encode())
+
+
+def figures_of(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `FIGURES` of an entry of a metric."""
+    told = {name: found.get(name) for name in FIGURES[2:]}
+    return {"metric": metric, "value": found["mean"], **told}
 
 
 def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core import MissingExtraError
 from seal.core.folders import within
+from seal.experiments.result_files import LongForm
+from seal.experiments.retrieval import files as retrieval
+from seal.experiments.sweep import files as sweep
 from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
 from seal.report.figures import save
-from seal.report.frames import retrieval_frame, sweep_frame, write_parquet
+from seal.report.frames import write_parquet
 from seal.report.html import write_report
 from seal.report.retrieval_results import retrieval_figures
 from seal.report.sections import Section, default_sections
 from seal.report.sweep_results import sweep_figures
 from seal.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 REPORT = "report.html"
 """Of the runs of an ablation."""
@@ -31,12 +38,7 @@ def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[st
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    return _written(
-        {
-            "results.parquet": lambda file: write_parquet(retrieval_frame, result, folder / file),
-            "the figures": lambda _: save(retrieval_figures(result), folder),
-        }
-    )
+    return _written(retrieval_figures, result, folder, retrieval.LONG)
 
 
 def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
@@ -49,12 +51,7 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    return _written(
-        {
-            "sweep.parquet": lambda file: write_parquet(sweep_frame, content, folder / file),
-            "the figures": lambda _: save(sweep_figures(content), folder),
-        }
-    )
+    return _written(sweep_figures, content, folder, sweep.LONG)
 
 
 def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
@@ -75,15 +72,26 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
     if runs:
         sections: list[Section] = [AblationSection(content), *default_sections(runs)]
         write_report(runs, folder / REPORT, sections, varied=content["protocol"]["ablation"])
-    return _written({"the figure": lambda _: save(similarity_figures(content), folder)})
+    return _written(similarity_figures, content, folder)
 
 
-def _written(writers: Mapping[str, Callable[[str], Any]]) -> list[str]:
-    """Call each writer with its name; return a sentence for each that lacks a package."""
+def _written(
+    figures: Callable[[Mapping[str, Any]], Mapping[str, Figure]],
+    content: Mapping[str, Any],
+    folder: Path,
+    form: LongForm | None = None,
+) -> list[str]:
+    """Write the figures, and the long form where there is one; tell what lacks a package."""
+    writers: dict[str, Callable[[], Any]] = {}
+    if form is not None:
+        file = f"{form.name}.parquet"
+        writers[file] = partial(write_parquet, form, content, folder / file)
+    named = "the figure" if form is None else "the figures"
+    writers[named] = lambda: save(figures(content), folder)
     notes = []
     for what, write in writers.items():
         try:
-            write(what)
+            write()
         except MissingExtraError as error:
             notes.append(f"without {what}: {error}")
     return notes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Trajectory, Usage
 from seal.core.canonical import canonical_json
 from seal.evaluation.goals import USER, decides, state_of
-from seal.experiments.sweep import files as sweeps
+from seal.experiments.result_files import LongForm
 from seal.report.chat_records import by_chat, deciding_metric, decisive_of
 from seal.report.lanes import model_name
 from seal.runs.feedback import is_rejection
@@ -37,47 +37,32 @@ _TYPES = {
 """Types of the columns that are no text, each with room for missing values."""
 
 
-def retrieval_frame(result: Mapping[str, Any]) -> DataFrame:
-    """Return an experiment in retrieval as a frame, one figure a row, with `COLUMNS`.
+def long_frame(form: LongForm, content: Mapping[str, Any]) -> DataFrame:
+    """Return the figures of an experiment as a frame, one a row.
 
     Args:
-        result: Of results.json.
+        form: Of the experiment.
+        content: Of its file.
 
     Raises:
         MissingExtraError: pandas is not installed.
     """
-    from seal.experiments.retrieval.files import COLUMNS, long_rows
-
-    return framed([{**row, "size": str(row["size"])} for row in long_rows(result)], COLUMNS)
+    return framed(list(form.rows(content)), form.columns)
 
 
-def sweep_frame(content: Mapping[str, Any]) -> DataFrame:
-    """Return a sweep as a frame, one figure a row, with `seal.experiments.sweep.files.COLUMNS`.
+def write_parquet(form: LongForm, content: Mapping[str, Any], file: Path) -> None:
+    """Write the figures of an experiment as Parquet.
 
     Args:
-        content: Of sweep.json.
-
-    Raises:
-        MissingExtraError: pandas is not installed.
-    """
-    return framed(list(sweeps.long_rows(content)), sweeps.COLUMNS)
-
-
-def write_parquet(
-    frame: Callable[[Mapping[str, Any]], DataFrame], content: Mapping[str, Any], file: Path
-) -> None:
-    """Write the long form of an experiment as Parquet.
-
-    Args:
-        frame: Returns the long form of the content.
-        content: Of the experiment.
+        form: Of the experiment.
+        content: Of its file.
         file: The file.
 
     Raises:
         MissingExtraError: pandas or pyarrow is not installed.
     """
     require("pyarrow")
-    frame(content).to_parquet(file, index=False)
+    long_frame(form, content).to_parquet(file, index=False)
 
 
 def require(package: str) -> None:

@@ -75,10 +75,12 @@ class Estimates(Mapping[str, Estimate]):
     is a KeyError too.
     """
 
+    metrics: Mapping[str, Mapping[str, Any]]
+
     @property
-    @abstractmethod
     def _entries(self) -> Mapping[str, Mapping[str, Any]]:
         """Metric to its entry, as files have it."""
+        return self.metrics
 
     def __getitem__(self, metric: str) -> Estimate:
         return Estimate.of(metric_in(self._entries, metric))

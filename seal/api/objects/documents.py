@@ -16,10 +16,12 @@ from seal.core import DataError
 from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
+from seal.experiments.retrieval import files as retrieval
 from seal.experiments.retrieval.files import RESULTS
+from seal.experiments.sweep import files as sweep
 from seal.experiments.sweep.files import SWEEP
 from seal.report.explanation import explanation_tables, waterfall, waterfall_figures
-from seal.report.frames import retrieval_frame, sweep_frame
+from seal.report.frames import long_frame
 from seal.report.glance import Glance
 from seal.report.grids import Estimate, Grid, counted
 from seal.report.printable import one_line
@@ -159,10 +161,6 @@ class RetrieverResult(Estimates):
     dollars_a_query: float | None = None
     """What the language models that it asks cost; None: it asks none, or no price is known."""
 
-    @property
-    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
-        return self.metrics
-
     def __repr__(self) -> str:
         """Return pool, size, retriever and metrics on one line."""
         told = ", ".join(f"{name} {self[name].value_text}" for name in self)
@@ -215,7 +213,7 @@ class Retrieval(Grouped):
         pool, pool_digest, size, tools, sample (missing in the row of all samples together),
         retriever, identity, metric, value, deviation, low, high, n, queries, samples, unavailable.
         """
-        return retrieval_frame(self.content)
+        return long_frame(retrieval.LONG, self.content)
 
     def of(
         self, retriever: str | None = None, pool: str | None = None, size: Size | None = None
@@ -275,10 +273,6 @@ class SweepPoint(Estimates):
     metrics: Mapping[str, Mapping[str, Any]] = field(hash=False)
     """As sweep.json has them."""
 
-    @property
-    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
-        return self.metrics
-
     def __repr__(self) -> str:
         """Return size, K and the metrics of the table on one line."""
         told = ", ".join(f"{name} {self[name].value_text}" for name in METRICS if name in self)
@@ -328,7 +322,7 @@ class Sweep(Grouped):
         pool, pool_digest, size, sample (missing: all together), top_k, metric, value, deviation,
         low, high, n, undefined, queries, samples, reason.
         """
-        return sweep_frame(self.content)
+        return long_frame(sweep.LONG, self.content)
 
     def of(self, size: int | None = None, top_k: int | None = None) -> SweepPoint:
         """Return the figures of a pool size and K; what is the only one may be None.

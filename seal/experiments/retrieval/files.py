@@ -31,7 +31,7 @@ from seal.core.trec import query_id
 from seal.evaluation.retrieval import qrels_of
 from seal.evaluation.trec import write_trec_qrels, write_trec_run
 from seal.experiments.generation.journal import Journal
-from seal.experiments.result_files import ExperimentFile, write_json, write_table
+from seal.experiments.result_files import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.retrieval.contenders import Measured, Measurement, Seconds
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
 
@@ -48,25 +48,8 @@ RETRIEVAL = ExperimentFile(
 )
 DRAWS = "draws.jsonl"
 TIMINGS = "timings.jsonl"
-TABLE = "results.csv"
-COLUMNS = (
-    "pool",
-    "pool_digest",
-    "size",
-    "tools",
-    "sample",
-    "retriever",
-    "identity",
-    "metric",
-    "value",
-    "deviation",
-    "low",
-    "high",
-    "n",
-    "queries",
-    "samples",
-    "unavailable",
-)
+_PLACE = ("pool", "pool_digest", "size", "tools", "sample", "retriever", "identity")
+_COLUMNS = (*_PLACE, *FIGURES, "queries", "samples", "unavailable")
 """Of the long form. `size`: as asked; `sample`: empty in the line of all samples together; `n`:
 queries behind the value."""
 TREC_LINES = 2_000_000
@@ -148,7 +131,7 @@ class Folder:
             for ranked in parts:
                 for draw in ranked.draws:
                     file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
-        write_table(self._out / TABLE, COLUMNS, long_rows(result))
+        LONG.write(result, self._out)
         if figures is not None:
             result["notes"] += figures(result, self._out)
         write_json(result, self._out / RESULTS)
@@ -157,7 +140,7 @@ class Folder:
         """Remove what an experiment wrote that cannot be."""
         for name in {Path(name).parts[0] for name in self._names.values()}:
             shutil.rmtree(self._out / name, ignore_errors=True)
-        for name in (RESULTS, MEASURED, DRAWS, TABLE, TIMINGS):
+        for name in (RESULTS, MEASURED, DRAWS, "results.csv", TIMINGS):
             (self._out / name).unlink(missing_ok=True)
 
 
@@ -238,19 +221,22 @@ def ranking_folders(content: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     return dict(zip(pairs, distinct(list(named)), strict=True))
 
 
-def long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the figures of an experiment one by one, each with `COLUMNS`; None where there is none.
+def _long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of an experiment one by one, each with `_COLUMNS`.
 
     A retriever that was unavailable has one line for each pool and size, with the reason.
     """
     for entry in result["results"]:
-        common = {name: entry.get(name) for name in COLUMNS} | {"sample": None}
+        common = {name: entry.get(name) for name in _COLUMNS}
+        common |= {"size": str(entry["size"]), "sample": None}
         if "unavailable" in entry:
             yield common
         for metric, found in entry["metrics"].items():
-            figures = {name: found[name] for name in ("deviation", "low", "high", "n")}
-            yield {**common, "metric": metric, "value": found["mean"], **figures}
+            yield common | figures_of(metric, found)
         for sample in entry.get("by_sample", ()):
             own = {"sample": sample["sample"], "n": sample["queries"], "queries": sample["queries"]}
             for metric, value in sample["metrics"].items():
                 yield {**common, **own, "samples": 1, "metric": metric, "value": value}
+
+
+LONG = LongForm("results", _COLUMNS, _long_rows)

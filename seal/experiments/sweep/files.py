@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.experiments.result_files import ExperimentFile, write_json, write_table
+from seal.experiments.result_files import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 
 if TYPE_CHECKING:
     from seal.pools.samples import PoolSample
@@ -25,24 +25,8 @@ SWEEP = ExperimentFile(
     telling=("protocol", "origin"),
     growing=("samples",),  # no sample depends on how many there are
 )
-TABLE = "sweep.csv"
-COLUMNS = (
-    "pool",
-    "pool_digest",
-    "size",
-    "sample",
-    "top_k",
-    "metric",
-    "value",
-    "deviation",
-    "low",
-    "high",
-    "n",
-    "undefined",
-    "queries",
-    "samples",
-    "reason",
-)
+_PLACE = ("pool", "pool_digest", "size", "sample", "top_k")
+_COLUMNS = (*_PLACE, *FIGURES, "undefined", "queries", "samples", "reason")
 """Columns of the long form. `pool_digest` is that of the large pool. `sample` is empty in the line
 for all samples. `n` counts the scores with a value; `reason` says why others have none."""
 
@@ -67,7 +51,7 @@ def run_name(drawn: PoolSample, top_k: int, several: bool) -> str:
 def write(out: Path, content: Mapping[str, Any]) -> None:
     """Write sweep.json and sweep.csv."""
     write_json(content, out / SWEEP.name)
-    write_table(out / TABLE, COLUMNS, long_rows(content))
+    LONG.write(content, out)
 
 
 def discard(out: Path) -> None:
@@ -76,23 +60,20 @@ def discard(out: Path) -> None:
         return
     for path in out.glob("size-*"):
         shutil.rmtree(path)
-    for name in (SWEEP.name, TABLE):
+    for name in (SWEEP.name, "sweep.csv"):
         (out / name).unlink(missing_ok=True)
 
 
-def long_rows(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield each figure of a sweep as a row with `COLUMNS`; None: no value."""
+def _long_rows(content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each figure of a sweep as a row with `_COLUMNS`."""
     origin = {"pool": content["origin"]["benchmark"], "pool_digest": content["origin"]["digest"]}
     for entry in (*content["results"], *content["rows"]):
-        common = {name: entry.get(name) for name in COLUMNS} | origin
-        common["samples"] = entry.get("samples", 1)
+        common = {name: entry.get(name) for name in _COLUMNS} | origin
         for metric, found in entry["metrics"].items():
-            yield {
-                **common,
-                **{name: found.get(name) for name in ("deviation", "low", "high", "n")},
-                "samples": found.get("samples", common["samples"]),
-                "metric": metric,
-                "value": found["mean"],
-                "undefined": found["undefined"],
-                "reason": "; ".join(found.get("reasons", ())) or None,
-            }
+            samples = found.get("samples", entry.get("samples", 1))
+            reason = "; ".join(found.get("reasons", ())) or None
+            told = {"undefined": found["undefined"], "samples": samples, "reason": reason}
+            yield common | figures_of(metric, found) | told
+
+
+LONG = LongForm("sweep", _COLUMNS, _long_rows)
