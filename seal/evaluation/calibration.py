@@ -10,13 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from seal.core.arrays import Floats, np
 
 KEPT = 0.95
 """Share of the queries that need a tool which a threshold must not turn away."""
@@ -57,8 +52,6 @@ def calibration(needing: Sequence[float], without: Sequence[float]) -> Calibrati
     Returns:
         None where there are fewer than two of a kind.
     """
-    import numpy as np
-
     if min(len(needing), len(without)) < 2:
         return None
     high, low = np.sort(np.asarray(needing)), np.sort(np.asarray(without))
@@ -80,8 +73,6 @@ def calibration(needing: Sequence[float], without: Sequence[float]) -> Calibrati
 
 def _share_below(ordered: Floats, values: Floats) -> Floats:
     """Return for each value the share of ordered ones below it, equal ones counted half."""
-    import numpy as np
-
     ends = [np.searchsorted(ordered, values, side=side) for side in ("left", "right")]
     shares: Floats = (ends[0] + ends[1]) / (2 * len(ordered))
     return shares

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from seal.core import UsageError
+from seal.core.arrays import Floats, np
 from seal.evaluation.statistics import ENDS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 LEAST = 3
 """Fewest pairs that can be correlated: two always lie on a line."""
@@ -50,8 +45,6 @@ def spearman(
     Raises:
         UsageError: The lengths differ, or a number is not finite.
     """
-    import numpy as np
-
     pairs = np.asarray([x, y], dtype=np.float64) if len(x) == len(y) else None
     if pairs is None or not np.isfinite(pairs).all():
         raise UsageError(f"expected {len(x)} finite pairs, got {len(y)} values beside {len(x)}")
@@ -74,8 +67,6 @@ def spearman(
 
 def _rhos(pairs: Floats) -> Floats:
     """Return rho of each row of (2, rows, pairs); NaN where a side is constant."""
-    import numpy as np
-
     below = (pairs[..., None] > pairs[..., None, :]).sum(axis=3)
     equal = (pairs[..., None] == pairs[..., None, :]).sum(axis=3)
     ranks = below + (equal + 1) / 2  # equal values share theirs

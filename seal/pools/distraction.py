@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from seal.core import Tool
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from seal.core.arrays import Floats, np
 
 _KEPT = 8_000_000
 """Likenesses that a category keeps: 64 MB."""
@@ -80,7 +75,6 @@ class _Block:
     """
 
     def __init__(self, names: Sequence[str], places: Sequence[int]) -> None:
-        import numpy as np
         from rapidfuzz.utils import default_process
 
         self._process = default_process
@@ -93,14 +87,11 @@ class _Block:
 
     def likeness(self, names: Sequence[str]) -> Floats:
         """Return how like each tool's name is to the most like of these, in [0, 100]."""
-        import numpy as np
-
         rows = [self._row(name) for name in names]
         best = np.max(rows, axis=0) if rows else np.zeros(len(self._distinct))
         return np.asarray(best[self._numbers])
 
     def _row(self, name: str) -> Floats:
-        import numpy as np
         from rapidfuzz import fuzz, process
 
         if name not in self._rows:
@@ -114,8 +105,6 @@ class _Block:
 
 def _sorted_places(blocks: Sequence[_Block], names: Sequence[str]) -> Iterator[int]:
     """Yield the places of these tools, the most like first; equally like ones as they stand."""
-    import numpy as np
-
     if not blocks:
         return
     places = np.concatenate([block.places for block in blocks])

@@ -12,9 +12,10 @@ at least one error of any pattern, `failed` 1 less the pass rate.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seal.core import Task, UsageError
+from seal.core.arrays import Floats, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import mean_over, rounded
@@ -22,10 +23,6 @@ from seal.experiments.ablation.conditions import PATTERNS
 from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
 from seal.runs.score_table import ScoreTable
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 VARIANTS = ("strict", "stopwords")
 ANY, FAILED = "any", "failed"
@@ -99,9 +96,7 @@ def points_of(
     ]
 
 
-def rate_of(
-    values: NDArray[np.float64], rows: Sequence[tuple[str, int]], seed: int
-) -> dict[str, Any]:
+def rate_of(values: Floats, rows: Sequence[tuple[str, int]], seed: int) -> dict[str, Any]:
     """Return {mean, low, high, n} of some values, with the interval over their tasks.
 
     Args:
@@ -109,23 +104,19 @@ def rate_of(
         rows: Those that count: the task and its place in `values`.
         seed: Of the interval.
     """
-    import numpy as np
-
     found = [(task, float(values[row])) for task, row in rows if not np.isnan(values[row])]
     number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
     return mean_over([value for _, value in found], [number[task] for task, _ in found], seed)
 
 
-def _errors(scores: ScoreTable) -> dict[str, NDArray[np.float64]]:
+def _errors(scores: ScoreTable) -> dict[str, Floats]:
     """Return the error of every row, by name; NaN where there is no value."""
-    import numpy as np
-
     nothing = np.full(len(scores.goals), np.nan)
 
-    def error(metric: str) -> NDArray[np.float64]:
+    def error(metric: str) -> Floats:
         if metric not in scores.metrics:
             return nothing
-        found: NDArray[np.float64] = 1 - scores.values[:, scores.metrics[metric]]
+        found: Floats = 1 - scores.values[:, scores.metrics[metric]]
         return found
 
     errors = {name: error(name) for name in PATTERNS}

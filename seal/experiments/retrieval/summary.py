@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from seal.core.arrays import Floats, Integers, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.comparison import mean_and_deviation, paired_differences, weighted_intervals
 from seal.evaluation.retrieval import RANKED, metric_names
@@ -16,13 +17,6 @@ from seal.experiments.comparison.pairs import correct
 from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.contenders import Measured, Unavailable
 from seal.experiments.retrieval.draws import Ranked, Source
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 DIGITS = 12
 """Decimals of every number: an independent scorer's figures differ by less."""
@@ -75,8 +69,6 @@ def cell_of(
         parts: What was ranked, with what each retriever gave.
         ks: Cut-offs.
     """
-    import numpy as np
-
     first = parts[0][0]
     ranked = [part for part, _ in parts]
     draws = [(part, draw) for part in ranked for draw in part.draws]
@@ -206,8 +198,6 @@ def _by_sample(cell: Cell, label: str, names: Sequence[str]) -> list[dict[str, A
 
 def sample_means(values: Floats, sample_of: Integers) -> Floats:
     """Return the means of each sample that has rows, (samples, columns)."""
-    import numpy as np
-
     present, index = np.unique(sample_of, return_inverse=True)
     sums = np.zeros((len(present), values.shape[1]))
     np.add.at(sums, index, values)
@@ -217,8 +207,6 @@ def sample_means(values: Floats, sample_of: Integers) -> Floats:
 
 def _estimates(cell: Cell, names: Sequence[str], seed: int) -> dict[str, dict[str, Any]]:
     """Return {retriever: {metric: {mean, deviation, n, undefined, low, high, by}}}."""
-    import numpy as np
-
     estimates = _estimated(cell, names, slice(None), seed, "")
     if cell.size != "all" or len(cell.samples) > 1:
         return estimates
@@ -248,8 +236,6 @@ def _estimated(
     cell: Cell, names: Sequence[str], rows: Any, seed: int, group: str
 ) -> dict[str, dict[str, Any]]:
     """Return {retriever: {metric: {mean, deviation, n, low, high}}} of some rows."""
-    import numpy as np
-
     if not cell.values:
         return {}
     columns = estimated(
@@ -296,8 +282,6 @@ def estimated(
 
 def sample_weights(sample_of: Integers) -> Floats:
     """Return a weight for each row by which every sample counts alike; their mean is 1."""
-    import numpy as np
-
     present, index = np.unique(sample_of, return_inverse=True)
     weights: Floats = len(sample_of) / (len(present) * np.bincount(index)[index])
     return weights
@@ -308,8 +292,6 @@ def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, A
 
     Rows are weighted so that every sample counts alike. The rows of a task are drawn together.
     """
-    import numpy as np
-
     compared = [
         (metric, one, other)
         for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}")
