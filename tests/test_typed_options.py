@@ -125,6 +125,9 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     ),
     (seal.run, (), {"out": 3}, "out: expected a text, a path or None, got 3"),
     (seal.run, (), {"progress": 3}, "progress: expected a class or function or None, got 3"),
+    (seal.run, (), {"team": object()}, "is no team; give a seal.Team, or the name of one"),
+    (seal.retrieve, ("sample",), {"on_result": object()}, "on_result: expected a class or func"),
+    (seal.explain, ("a",), {"out": object()}, "out: expected a text, a path or None, got an obj"),
     (seal.run, (RunSettings(),), {}, "a Benchmark or a list, each item a Task, got a RunSettings"),
     (seal.run, (None,), {}, "a Benchmark or a list, each item a Task, got None"),
     (

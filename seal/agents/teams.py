@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from seal.core import JSON, Goal, Reply, Step, Task, UsageError, nearest
+from seal.core import JSON, Goal, Reply, Step, Task, UsageError, nearest, shortened
 from seal.core.registry import Registry
 from seal.core.signatures import checked_names
 
@@ -246,7 +246,10 @@ def _found(what: Any) -> Any:
             f"team {what!r}: {fault}, and no team is read from one; "
             f"give module:NAME, or one of {', '.join(REGISTRY.names())}"
         )
-    return REGISTRY.resolve(what)
+    found = REGISTRY.resolve(what)
+    if not isinstance(found, Team | ArrangedTeam):
+        raise UsageError(f"{shortened(found)} is no team; give a seal.Team, or the name of one")
+    return found
 
 
 def build_team(

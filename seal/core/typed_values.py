@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from os import PathLike
@@ -112,6 +112,8 @@ def check_types(
         if found := _misfit(value, hints[name]):
             told = f"expected {_expected(found.kind)}, got {_got(name, found.value)}"
             repair = "give that" if name in needed else f"give that, or leave {name} out"
+            if isinstance(found.value, str) and _may_be_path(found.kind):
+                repair = "give a pathlib.Path of it"
             raise UsageError(f"{name}{found.place}: {told}; {repair}")
         if _may_be_path(hints[name]):
             for each in value if isinstance(value, list | tuple) else (value,):
@@ -133,7 +135,7 @@ def fits(value: Any, kind: Any) -> bool:
 
     True and False are no numbers, a whole number counts as a number, a text as no sequence. Of a
     literal the type counts alone: whoever takes the value names those that there are. Of a
-    protocol, a class or a function every object is taken but plain data.
+    protocol every object is taken but plain data, and of a function whatever can be called.
     """
     return _misfit(value, kind) is None
 
@@ -158,6 +160,8 @@ def _misfit(value: Any, kind: Any) -> _Misfit | None:
         fitting = any(type(value) is type(one) for one in inner)
     elif origin is not None or getattr(kind, "_is_protocol", False):
         fitting = value is not None and not isinstance(value, _PLAIN)
+        if origin in (Callable, PathLike, type):
+            fitting = fitting and isinstance(value, origin)
     elif kind in (int, float) and isinstance(value, bool):
         fitting = False
     else:
@@ -210,6 +214,8 @@ def _expected(kind: Any) -> str:
         return f"a mapping of {_expected(inner[0])} to {_expected(inner[1])}"
     if isinstance(origin, type) and issubclass(origin, Sequence):
         return f"a list, each item {_expected(inner[0])}"
+    if origin is PathLike:
+        return "a path"
     if origin is type:
         return f"a class of {getattr(inner[0], '__name__', inner[0])}"
     if origin is not None:

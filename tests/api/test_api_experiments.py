@@ -196,7 +196,7 @@ def test_an_explanation_and_a_plan_show_themselves(runs: tuple[seal.Run, seal.Ru
     assert repr(explained).splitlines()[-1] == f"{explained.content['failed']} of 4 goals failed"
     assert isinstance(explained.plot(), Figure)
 
-    plan = seal.plan_run("sample", limit=2, baselines=False)
+    plan = seal.plan_run("sample", limit=2, baselines=False, base_url=None)
     assert (plan.chats, plan.dollars) == (2, 0.0)
     assert "model calls" in repr(plan)
     assert "nothing was asked" in plan.table()

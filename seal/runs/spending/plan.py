@@ -121,7 +121,7 @@ def _shown(name: str, settings: RunSettings) -> Any:
     value = getattr(settings, name)
     if name == "servers":  # commands and addresses may hold keys
         return sorted(value) if isinstance(value, Mapping) else str(value)
-    return public_url(value) if name == "base_url" else _plain(value)
+    return public_url(value) if value and name == "base_url" else _plain(value)
 
 
 def _plain(value: Any) -> Any:
