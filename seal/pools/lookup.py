@@ -51,9 +51,10 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
             raise UsageError(f"{name!r} is {shortened(found)}; expected a seal.Benchmark")
         return found.pool()
     if folder.is_file():
+        made = f", or name a benchmark that it makes: {folder.stem}:NAME"
         raise DataError(
             f"{folder} is a file, and a pool is a folder; make one of your own files: "
-            "seal new NAME --tools FILE --tasks FILE --out POOL"
+            "seal new NAME --tools FILE --tasks FILE --out POOL" + made * (folder.suffix == ".py")
         )
     check_name("pool or folder", name, pool_names())
     return StoredPool(imported_pool(name).folder, benchmark=known)
