@@ -142,7 +142,7 @@ def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, An
     """Return name to type, and name to default, of a function's arguments but for the first few."""
     try:
         hints = get_type_hints(function)
-    except NameError as error:
+    except Exception as error:  # types that are texts are evaluated here
         raise UsageError(
             f"{name_of(function)}: a type cannot be found: {error}; import it in the same module"
         ) from error
@@ -245,7 +245,7 @@ def _schema(annotation: Any) -> dict[str, JSON] | None:
             return {"type": "number"}
         return _schema(choices.pop()) if len(choices) == 1 else None
     if origin is Literal:
-        return {"enum": list(inner)}
+        return None if any(isinstance(one, bytes) for one in inner) else {"enum": list(inner)}
     if annotation is list or origin is list:
         items = _schema(inner[0]) if inner else {}
         return None if items is None else {"type": "array", "items": items}

@@ -60,7 +60,7 @@ class LeftOut(ChatMetric):
         ]
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """Return the kind of an error and what it says, without keys."""
     said = without_keys(str(error).encode("utf-8", "replace")).decode()
     return f"{type(error).__name__}: {said}"

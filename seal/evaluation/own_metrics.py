@@ -16,7 +16,7 @@ from seal.evaluation.guarded import Guarded, told
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
-    "goal, or a list of seal.Score; NaN, infinity and an empty map are none of these"
+    "goal, or a list of seal.Score of this chat; NaN, infinity and an empty map are none of these"
 )
 
 
@@ -85,7 +85,12 @@ def own_metric(what: Any, found: Any) -> Guarded:
         raise UsageError(
             f"the metric {_name(what)} is a coroutine function; write it as a plain function"
         )
-    metric = found() if isinstance(found, type) else found
+    try:
+        metric = found() if isinstance(found, type) else found
+    except Exception as error:  # whatever a stranger's class raises
+        raise UsageError(
+            f"the metric {_name(found)} is not made: {told(error)}; give {_name(found)}(...) itself"
+        ) from error
     if inspect.isfunction(metric) or inspect.ismethod(metric):
         if places_of(metric, 3, 2) is None:
             raise UsageError(
@@ -112,25 +117,28 @@ def try_metrics(
     """
     for metric in metrics:
         try:
-            scores = list(metric.inner.score(task, trajectory, tools))
+            found: Any = metric.inner.score(task, trajectory, tools)
+            scores = list(found) if isinstance(found, Iterable) else [found]
         except SealError:
             raise
-        except Exception as error:  # whatever a metric raises is its author's to mend
+        except (Exception, SystemExit) as error:  # whatever it raises is its author's to mend
             raise UsageError(
                 f"the metric {metric.name} failed on the first chat that ended, task {task.id}: "
                 f"{told(error)}; mend it, or leave it out"
             ) from error
         for score in scores:
-            if not _is_score(score):
+            if not _is_score(score, task, trajectory):
                 raise UsageError(
                     f"the metric {metric.name} returned {shortened(score)}; {_EXPECTED}"
                 )
 
 
-def _is_score(score: Any) -> bool:
-    if not isinstance(score, Score):
+def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:
+    if not isinstance(score, Score) or not isinstance(score.metric, str):
         return False
-    value = score.value
+    chat, value = (score.task_id, score.trial), score.value
+    if chat != (task.id, trajectory.trial) or score.goal not in range(len(task.goals)):
+        return False
     return value is None or (isinstance(value, (int, float)) and math.isfinite(value))
 
 

@@ -337,8 +337,8 @@ class Benchmark(_Parts):
     def _written(self) -> Path:
         if not self._own.by_id:
             raise UsageError(
-                f"benchmark {self.name!r} has no tools here; import its files: "
-                f"seal import {self.name} SOURCE --out POOL, then use POOL"
+                f"benchmark {self.name!r} has no tools here; give tools=[...], or import its "
+                f"files: seal import {self.name} SOURCE --out POOL, then use POOL"
             )
         parent = tempfile.mkdtemp(prefix="seal-")
         weakref.finalize(self, shutil.rmtree, parent, True)

@@ -6,6 +6,7 @@ import re
 import sys
 from inspect import Parameter, Signature
 from pathlib import Path
+from typing import Literal
 
 import numpy
 import pytest
@@ -20,6 +21,16 @@ from seal.environments import Worlds, toolbox
 
 def polite(task, trajectory):
     return "please" in (trajectory.answers[0] or "")
+
+
+class Scores:
+    """A metric that says what it is told to."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def score(self, task, trajectory, tools):
+        return self.found
 
 
 def played(bench, tmp_path: Path, **options):
@@ -257,6 +268,12 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
     ("metric", "said"),
     [
         (lambda task, trajectory: "good", "returned 'good'; expected a number"),
+        (lambda task, trajectory: sys.exit(3), "failed on the first chat .*: SystemExit: 3; mend"),
+        (Scores(None), "Scores returned None; expected a number"),
+        (Scores(1.0), r"Scores returned 1\.0; expected a number"),
+        (Scores([seal.Score("shop-001", 0, 0, 7, 1.0)]), "returned Score.*; expected a number"),
+        (Scores([seal.Score("another", 0, 0, "own", 1.0)]), "expected .*seal.Score of this chat"),
+        (Scores([seal.Score("shop-001", 0, 7, "own", 1.0)]), "expected .*seal.Score of this chat"),
         (lambda task, trajectory: None, "returned None; expected a number"),
         (lambda task, trajectory: float("nan"), "returned nan; expected .*NaN, infinity and an"),
         (lambda task, trajectory: {"a": float("inf")}, r"returned \{'a': inf\}; expected a number"),
@@ -270,6 +287,13 @@ def test_a_metric_that_cannot_work_ends_the_run_at_its_first_chat(tmp_path, metr
     with pytest.raises(UsageError, match=said):
         played(shop(), tmp_path, metrics=[metric], workers=1)
     assert len((tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_class_of_metric_that_needs_arguments_is_told_to_be_made(tmp_path):
+    told = r"the metric Scores is not made: TypeError: .*'found'; give Scores\(\.\.\.\) itself"
+    with pytest.raises(UsageError, match=told):
+        played(shop(), tmp_path, metrics=[Scores])
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
@@ -464,6 +488,14 @@ def odd_type(when: set) -> None:
     """Look up."""
 
 
+def misspelt(when: "list[int") -> None:  # noqa: F722 - a user may write it
+    """Look up."""
+
+
+def in_bytes(when: Literal[b"now"]) -> None:
+    """Look up."""
+
+
 def switch(lamp, on: bool) -> str:
     """Switch the lamp.
 
@@ -487,6 +519,8 @@ async def late(task, trajectory):
         ({"tools": [untyped]}, "argument 'order_id' has no type; write one"),
         ({"tools": [spread]}, "cannot be given by name, as calls of tools are"),
         ({"tools": [odd_type]}, "argument 'when' has the type set; expected str, int"),
+        ({"tools": [misspelt]}, "misspelt: a type cannot be found: .*'list.int'"),
+        ({"tools": [in_bytes]}, "argument 'when' has the type .*b'now'.; expected str, int"),
         ({"tools": [3]}, "3 is no tool; expected a function, a schema"),
         ({"tools": [{"description": "x"}]}, "no tool in .*; expected an object with `name`"),
         ({"tools": [{"name": "x", "parameters": 3}]}, "parameters of 'x': expected a JSON Schema"),
@@ -520,7 +554,8 @@ async def late(task, trajectory):
         ),
         ({"play": {"teem": "full"}}, "play has no 'teem'; it takes: team, history, format"),
         ({"folder": Path("P")}, "the folder holds tasks already"),
-        ({"folder": "P"}, "folder: expected a path or None, got 'P'"),
+        ({"folder": "P"}, "folder: expected a path or None, got 'P' .*; give a pathlib.Path of it"),
+        ({"verdicts": object()}, "verdicts: expected a class or function, a text or None, got an"),
         ({"tools": [lambda: 3]}, "a lambda has no name that a model could call"),
         ({"headline": "pass_rate"}, "headline: expected a list, each item a text"),
         ({"success": ["polite"]}, "success: expected a text, got a list"),
