@@ -154,7 +154,7 @@ def explain(
     from seal.api.objects.documents import Explanation
     from seal.api.objects.frames import folder_of
     from seal.api.objects.run import Run
-    from seal.report.explanation import explain as of_run
+    from seal.report.explanation_files import explain as of_run
 
     place = None if out is None else Path(out)
     bench = run.bench if isinstance(run, Run) else None

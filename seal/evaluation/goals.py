@@ -313,6 +313,22 @@ def no_gold(goal: Goal) -> str:
     return NONE_NEEDED
 
 
+def no_missions(goal: Goal) -> str:
+    """Return why a goal is no mission; empty where it is one."""
+    plans = goal.plans or ()
+    if not plans:
+        return no_gold(goal)
+    conditions = (m.condition for plan in plans for m in (*plan.milestones, *plan.minefields))
+    if not all(isinstance(condition, (Called, Asked, Replied)) for condition in conditions):
+        return "the plan asks of the world, not of calls"
+    return "the plan has minefields" if any(plan.minefields for plan in plans) else ""
+
+
+def is_dialogue(task: Task) -> bool:
+    """Tell whether the goals of a task are missions of a dialogue: several, or labelled ones."""
+    return len(task.goals) > 1 or "type" in task.goals[0].labels
+
+
 def made_calls(steps: Iterable[Step]) -> list[ToolCall]:
     """Return the agent's API calls in order, as the model wrote them: rejected ones too.
 

@@ -24,32 +24,16 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from seal.core import JSON, Goal, Task
-from seal.core.conditions import Asked, Called, Replied
+from seal.core.conditions import Asked, Called
 from seal.core.plain import json_text
 from seal.core.stated import leaves, states
-from seal.evaluation.goals import USER, no_gold
+from seal.evaluation.goals import USER, no_missions
 
 TYPES = ("single", "multi", "chat", "clarify")
 Implied = Literal["near", "far"]
 
 _COUNTS = 31
 """Whole numbers up to this one are counts, days and hours."""
-
-
-def no_missions(goal: Goal) -> str:
-    """Return why a goal is no mission; empty where it is one."""
-    plans = goal.plans or ()
-    if not plans:
-        return no_gold(goal)
-    conditions = (m.condition for plan in plans for m in (*plan.milestones, *plan.minefields))
-    if not all(isinstance(condition, (Called, Asked, Replied)) for condition in conditions):
-        return "the plan asks of the world, not of calls"
-    return "the plan has minefields" if any(plan.minefields for plan in plans) else ""
-
-
-def is_dialogue(task: Task) -> bool:
-    """Tell whether the goals of a task are missions of a dialogue: several, or labelled ones."""
-    return len(task.goals) > 1 or "type" in task.goals[0].labels
 
 
 def mission_type(goal: Goal) -> str | None:

@@ -43,10 +43,11 @@ from seal.evaluation.goals import (
     GoalChat,
     GoalMetric,
     Value,
+    is_dialogue,
     made_calls,
+    no_missions,
     undefined,
 )
-from seal.evaluation.mission_labels import is_dialogue, mission_type, no_missions, relation
 from seal.evaluation.missions.graph import ANSWER, ASK, Call, Graph, Turn, checked_graph
 from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, verdict_on
 
@@ -111,6 +112,8 @@ class Missions(GoalMetric):
         verdict = verdicts[best]
         details = {"plan": best, "match": self.match, **_told(verdict, goal.tools)}
         if is_dialogue(goal.task):
+            from seal.evaluation.mission_labels import mission_type, relation
+
             labels = {
                 "type": mission_type(goal.goal),
                 "relation": relation(goal.task, goal.position),

@@ -35,7 +35,7 @@ from seal.core import (
 from seal.core.conditions import Match
 from seal.core.registry import Registry
 from seal.evaluation.calls import Calls, Verdict
-from seal.evaluation.error_patterns import ErrorPatterns
+from seal.evaluation.error_patterns.metrics import ErrorPatterns
 from seal.evaluation.goals import JUDGED, Chat, ChatMetric, scores_of
 from seal.evaluation.guarded import Guarded, LeftOut
 from seal.evaluation.judges.measures import PassRate

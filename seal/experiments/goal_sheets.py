@@ -26,7 +26,7 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.agreement import Case
+from seal.evaluation.judges.audits import Case
 from seal.evaluation.judges.panel import majority
 from seal.experiments.sheets import Judgements, Row, alpha_of, harmless
 from seal.runs.run_folder import RunFolder

@@ -8,7 +8,7 @@ from pathlib import Path
 from seal.core import JSON, DataError, UsageError, shortened
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.agreement import Case, audit, decisions, panel_audit, votes_of
+from seal.evaluation.judges.audits import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.goal_sheets import LABELS, LabelRow, Labels, decided, items_of, read_rows
 from seal.experiments.sheets import Row

@@ -8,14 +8,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from seal.core import Pool, Query, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.typed_values import Count, check_fields
-from seal.pools.samples import PoolSample, sample_pools
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents
+
+if TYPE_CHECKING:
+    from seal.pools.samples import PoolSample
 
 Size: TypeAlias = Count | Literal["all"]
 """Number of tools of a pool; "all": the whole pool."""
@@ -92,6 +94,8 @@ def drawn_pools(
         UsageError: A size is beyond the pool or serves no query, or no task has relevant tools.
         DataError: A task needs a tool that the pool lacks.
     """
+    from seal.pools.samples import sample_pools
+
     found = sample_pools(
         tools,
         tasks,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.runs.engine import Engine
-from seal.runs.identity import check_resumable, measure_of, system_of
+from seal.runs.identity import measure_of, system_of
 from seal.runs.journal import spent_on
+from seal.runs.resuming import check_resumable
 from seal.runs.run import Progress, budget_of, run, within
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings

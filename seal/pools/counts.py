@@ -17,12 +17,12 @@ from statistics import fmean
 
 from seal.core import Goal, Task, Tool
 from seal.core.conditions import Asked, Called, Replied
+from seal.evaluation.goals import no_missions
 from seal.evaluation.mission_labels import (
     TYPES,
     implied_relation,
     implied_type,
     mission_type,
-    no_missions,
     relation,
 )
 from seal.evaluation.mission_metrics import LEAVES, graph_of

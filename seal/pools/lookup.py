@@ -6,14 +6,14 @@ files under SEAL_DATA, and what a user hands over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
 from seal.core.registry import load_dotted
-from seal.pools.benchmark import Benchmark, Code, loaded
+from seal.pools.benchmark import Benchmark, Code
 from seal.pools.importer import REGISTRY, TOOLS
 from seal.pools.own_parts import FUNCTION, OwnTool
 from seal.pools.pool import StoredPool, load_pool
@@ -144,33 +144,3 @@ def declared(part: Literal["answers", "peers"]) -> dict[str, Code]:
     """Return what installed benchmarks declare by name in a part."""
     found = [known_benchmark(name) for name in REGISTRY.names()]
     return {name: code for one in found if one for name, code in getattr(one, part).items()}
-
-
-def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:
-    """Return what reads recorded files: the benchmark's own reader, else the first that can.
-
-    Args:
-        what: What the files hold.
-        benchmark: That was played.
-
-    Raises:
-        UsageError: No installed benchmark has recorded files.
-    """
-    own = getattr(known_benchmark(benchmark), what, None)
-    others = (getattr(known_benchmark(name), what, None) for name in REGISTRY.names())
-    readers = [own] if own is not None else [one for one in others if one is not None]
-    if not readers:
-        raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
-
-    def read(path: Path) -> Any:
-        if not path.exists():
-            raise DataError(f"{path}: there is no such file or folder; give the recorded {what}")
-        faults = []
-        for reader in readers:
-            try:
-                return loaded(reader)(path)
-            except DataError as error:
-                faults.append(str(error))
-        raise DataError("; ".join(faults))
-
-    return read

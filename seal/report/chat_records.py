@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from seal.core import Score, Trajectory
+from seal.core import Score, Step, Trajectory
 from seal.evaluation.goals import WORST_FIRST, decides, state_of
 from seal.report.grids import grouped
 from seal.runs.lines import Tail
@@ -100,3 +101,13 @@ def outcomes(run: RunFolder) -> Iterator[Outcome]:
             sum(1 for _ in chat.calls()),
             next((stop.error for stop in chat.stops if stop.error), ""),
         )
+
+
+def said(step: Step) -> tuple[Any, ...]:
+    """Return what a step says and does, by which steps are the same."""
+    call, result = step.call, step.result
+    return (
+        (step.author, step.recipient, step.content),
+        call and (call.name, call.arguments, call.raw),
+        result and (result.content, result.error),
+    )

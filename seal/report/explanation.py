@@ -1,128 +1,30 @@
-"""Why a run's goals failed, for a person: table, the report's part, files and a figure.
-
-waterfall   a bar a stage, from the goals left before it to those left after it; the last bar is
-            what is solved. Whiskers: 95 % intervals over tasks of the stage's share of all goals.
-"""
+"""Why a run's goals failed, for a person: the table and the report's section."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
-from seal.core import MissingExtraError
-from seal.experiments.explanation.explain import EXAMPLES, explain_run
-from seal.pools.benchmark import Benchmark
-from seal.report.grids import Grid, counted, grouped, listed, told
+from seal.experiments.explanation.explain import explain_run
+from seal.report.grids import Grid, counted, grouped, listed
 from seal.report.lanes import Lane
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
-from seal.runs.wholeness import check_whole
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-JSON = "explanation.json"
-MARKDOWN = "explanation.md"
-NAME = "waterfall"
 CAUSES = 3
 """Causes of a stage that the table names, the most frequent ones."""
 MISSING = 5
 """Tasks, and trials, that a run lacks that are named."""
 LINKED = 100
 """Most goals of a stage that are linked; `seal explain --json` has all."""
-_LONGEST = 160
+LONGEST = 160
 """Characters of a task's id, and of a line of an example."""
 _TEXT = 300
 """Characters of a line of an example on a page."""
 _COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
-_WIDTH = 4.6
-_BAR = 0.24
-"""Width of the figure, and height of a bar with its space, in inches."""
-
-
-def explain(
-    run: Path,
-    metric: str | None = None,
-    examples: int = EXAMPLES,
-    out: Path | None = None,
-    bench: Benchmark | None = None,
-) -> dict[str, Any]:
-    """Return why a run's failed goals failed, and write it into a folder where one is given.
-
-    Args:
-        run: Run folder, wherever it was moved.
-        metric: Whose verdict counts; None: that of each goal's kind of gold.
-        examples: Most of each stage.
-        out: Folder for explanation.json, explanation.md and figures/waterfall.svg and .png.
-        bench: What was played, where it is not installed.
-
-    Returns:
-        What `seal.experiments.explanation.explain` says; with `out` also `notes`, sentences on what
-        was left out, as a package is not installed.
-
-    Raises:
-        DataError: The folder is no scored run, nothing was played, or a file is damaged.
-        UsageError: A metric without a value, or a folder that holds something else.
-    """
-    from seal.experiments.result_files import check_results_folder, write_json
-    from seal.report.figures import FOLDER, save
-
-    if out is not None:
-        check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
-    folder = RunFolder.open(run)
-    check_whole(folder)
-    content = explain_run(folder, metric, examples, bench=bench)
-    if out is None:
-        return content
-    out.mkdir(parents=True, exist_ok=True)
-    write_json(content, out / JSON)
-    write_markdown(content, out)
-    try:
-        save(waterfall_figures(content), out)
-    except MissingExtraError as error:
-        return {**content, "notes": [f"without the figure: {error}"]}
-    return {**content, "notes": []}
-
-
-def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the waterfall and, below it, notes and examples.
-
-    Args:
-        content: Of explanation.json.
-    """
-    return told((waterfall(content), *notes(content), *_example_lines(content)))
-
-
-def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
-    for stage in content["stages"]:
-        for number, example in enumerate(stage["examples"], 1):
-            if number == 1:
-                yield f"\n{stage['meaning']}:"
-            yield f"  {place_text(example)} ({example['cause']})"
-            for name, text in example_lines(example):
-                yield f"    {name}: {one_line(text, _LONGEST)}"
-
-
-def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
-    """Write explanation.md, and return it."""
-    from seal.report.markup import escape_markdown, markdown, write_paragraphs
-
-    parts = [
-        markdown(waterfall(content)),
-        "\n".join(map(markdown, notes(content))),
-    ]
-    for stage in content["stages"]:
-        if stage["examples"]:
-            parts.append(f"### {escape_markdown(stage['meaning'])}")
-        for example in stage["examples"]:
-            heading = f"{place_text(example)} ({example['cause']})"
-            items = (f"{name}: {one_line(text, _LONGEST)}" for name, text in example_lines(example))
-            parts.append("\n".join((escape_markdown(heading), "", *map(markdown, items))))
-    return write_paragraphs(folder / MARKDOWN, *parts)
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -166,7 +68,7 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, 
         "chart": _chart(content, lane),
         "table": table(waterfall(content, counted)._replace(title=title), "Why goals failed"),
         "notes": notes(content),
-        "stages": [_stage(row, by_stage[row["stage"]], place) for row in _explaining(content)],
+        "stages": [_stage(row, by_stage[row["stage"]], place) for row in explaining(content)],
     }
 
 
@@ -175,24 +77,24 @@ def _chart(content: Mapping[str, Any], lane: Lane) -> Markup:
     colours = {"all": "floor", "solved": "ceiling", "undecided": "undecided"}
     groups = [
         BarGroup(name, (Bar(lane.label, colours.get(kind, lane.colour), count, begin=left),))
-        for name, kind, left, count in _bars(content)
+        for name, kind, left, count in bars_of(content)
     ]
     title = "First stage that explains each failed goal: goals left after it"
     return bar_chart(title, groups, content["goals"])
 
 
-def _explaining(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def explaining(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the stages that explain a goal."""
     return [row for row in content["stages"] if row["goals"]]
 
 
-def _bars(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:
+def bars_of(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:
     """Return the waterfall: (name, kind, first, goals), where `first` is where a bar begins.
 
     The kind is all, solved, undecided (where any goal is), or a stage.
     """
     bars = [("all goals", "all", 0, content["goals"])]
-    bars += [(it["meaning"], it["stage"], it["left"], it["goals"]) for it in _explaining(content)]
+    bars += [(it["meaning"], it["stage"], it["left"], it["goals"]) for it in explaining(content)]
     if content["undecided"]:
         bars.append(("undecided", "undecided", content["solved"], content["undecided"]))
     return [*bars, ("solved", "solved", 0, content["solved"])]
@@ -218,10 +120,10 @@ def waterfall(
             str(row["partly"] or ""),
             causes_text(row["causes"]),
         )
-        for row in _explaining(content)
+        for row in explaining(content)
     ]
     first = ("all goals", "", str(content["goals"]), "", "", "", "")
-    others = _bars(content)[1 + len(rows) :]
+    others = bars_of(content)[1 + len(rows) :]
     rest = [(state, str(count), "", "", "", "", "") for state, *_, count in others]
     return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
@@ -289,7 +191,7 @@ def _missing(missing: Mapping[str, Any]) -> Iterator[str]:
     trials = [f"{one['task']} trial {one['trial']}" for one in missing["trials"]]
     for what, names in (("tasks", missing["tasks"]), ("trials of other tasks", trials)):
         if names:
-            named = listed([one_line(name, _LONGEST) for name in names], MISSING)
+            named = listed([one_line(name, LONGEST) for name in names], MISSING)
             yield f"missing from the run: {len(names)} {what}: {named}"
 
 
@@ -330,55 +232,3 @@ def example_lines(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         f"{example['verdict']}: {example['reason']}" if example["reason"] else example["verdict"]
     )
     yield example["metric"] or "verdict", judge
-
-
-def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return the waterfall by its name; empty if the run has no goals.
-
-    Args:
-        content: Of explanation.json.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    if not content["goals"]:
-        return {}
-    from seal.report.figure_layout import styled
-
-    with styled():
-        return {NAME: _figure(content)}
-
-
-def _figure(content: Mapping[str, Any]) -> Figure:
-    from seal.report.figure_layout import lay_out, literal, panels, title
-    from seal.report.figures import COLOURS, GRID, whisker
-
-    goals, stages = content["goals"], _explaining(content)
-    bars = _bars(content)
-    figure, panel = panels(1, 1, _WIDTH, _BAR * len(bars))
-    axes = panel[0][0]
-    colours = {"all": "#bbbbbb", "solved": COLOURS[2], "undecided": COLOURS[4]}
-    colours["infrastructure"] = COLOURS[7]
-    for place, (_, kind, left, count) in enumerate(bars):
-        colour = colours.get(kind, COLOURS[1])
-        axes.barh(place, count, left=left, color=colour, height=0.7)
-    for place, row in enumerate(stages, 1):
-        if row["low"] is not None and row["high"] is not None:
-            lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)
-            look = {"color": "#333333", "capsize": 2, "elinewidth": 0.8, "linestyle": "none"}
-            ends = [[length] for length in lengths]
-            axes.errorbar(row["left"] + row["goals"], place, xerr=ends, **look)
-    axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, *_, n in bars])
-    axes.invert_yaxis()
-    right = [row["left"] + (row["high"] or 0) * goals for row in stages]
-    axes.set_xlim(0, max(goals, *right, 1) * 1.02)
-    axes.set_xlabel("goals left")
-    axes.grid(axis="x", **GRID)
-    axes.set_axisbelow(True)
-    title(axes, "First stage that explains each failed goal")
-    sentences = (
-        "A bar: goals that the stage explains, from those left before it to those left after it.",
-        "Whiskers: 95 % interval of the stage's share of all goals, over families of tasks.",
-    )
-    lay_out(figure, panel, {}, *sentences)
-    return figure

@@ -16,8 +16,8 @@ from statistics import fmean, pvariance
 from typing import TYPE_CHECKING, Any, get_args
 
 from seal.core import Score
-from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.mission_labels import TYPES, is_dialogue
+from seal.evaluation.goals import INFRASTRUCTURE, is_dialogue
+from seal.evaluation.mission_labels import TYPES
 from seal.evaluation.missions.judgement import ActionError
 from seal.pools.counts import MissionCounts, count_missions
 from seal.report.chat_records import scores_so_far

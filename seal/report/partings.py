@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
-from seal.core import DataError, Step, Trajectory
+from seal.core import DataError, Trajectory
 from seal.core.records import decode
+from seal.report.chat_records import said
 from seal.runs.lines import LineTail
 from seal.runs.run_folder import RunFolder
 
@@ -65,13 +66,3 @@ def _parting(one: Trajectory, other: Trajectory) -> Parting | None:
             ends = [None if step is None else step.index for step in (mine, theirs)]
             return Parting(ends[0], ends[1], offered)
     return Parting(None, None, offered) if offered else None
-
-
-def said(step: Step) -> tuple[Any, ...]:
-    """Return what a step says and does, by which steps are the same."""
-    call, result = step.call, step.result
-    return (
-        (step.author, step.recipient, step.content),
-        call and (call.name, call.arguments, call.raw),
-        result and (result.content, result.error),
-    )

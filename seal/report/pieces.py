@@ -18,10 +18,9 @@ from seal.core.formats import repairs_of
 from seal.core.plain import json_bytes
 from seal.evaluation.goals import asks_of_world
 from seal.report.annotations import Annotations
-from seal.report.chat_records import outcome_label, reason_of
+from seal.report.chat_records import outcome_label, reason_of, said
 from seal.report.gold import gold_lines, json_text
 from seal.report.pages import macros
-from seal.report.partings import said
 from seal.report.printable import folded, tables_text
 
 if TYPE_CHECKING:

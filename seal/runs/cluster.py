@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from seal.core import InfrastructureError, MissingExtraError, SealError, UsageError
 from seal.core.folders import cache_folder
 from seal.core.secrets import without_password
-from seal.runs.identity import differences, identity_of_run
+from seal.runs.identity import identity_of_run
 from seal.runs.processes import CAUSES, portable
+from seal.runs.resuming import differences
 from seal.runs.run_folder import RunFolder
 from seal.runs.workers import Job, Outcome, lost, play_job
 

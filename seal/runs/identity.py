@@ -6,7 +6,7 @@ A run is the same where `measure` (what is asked and how it is judged) and `syst
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from seal.pools.pool import StoredPool
 from seal.retrievers import files_digest
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
-from seal.runs.settings import GROWING, RunSettings
+from seal.runs.settings import RunSettings
 from seal.runs.tasks_file import write_tasks
 from seal.sandbox import build_sandbox
 
@@ -153,51 +153,6 @@ def _sources(team: Team) -> dict[str, JSON]:
     return {name: told for name, told in sorted(found.items()) if told is not None}
 
 
-def differences(
-    before: Mapping[str, Any],
-    now: Mapping[str, Any],
-    same: Callable[[str, Any, Any], bool] = lambda key, old, new: bool(old == new),
-) -> list[str]:
-    """Return in which settings two manifests differ, both values with each."""
-    return [
-        f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}"
-        for part in ("measure", "system")
-        for old, new in [(before.get(part, {}), now[part])]
-        for key in sorted({*old, *new})
-        if not same(key, old.get(key), new.get(key))
-    ]
-
-
-def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
-    """Make sure that a run may go on under the settings given now.
-
-    Raises:
-        UsageError: Names each setting that differs, both values, and the repair.
-    """
-    if differing := differences(before, now, _same):
-        judged = any(each.startswith("measure.judge:") for each in differing)
-        scored = f"Let the judge of now score it (seal score {folder}), resume"
-        raise UsageError(
-            f"{folder} holds a run of other settings; " + "; ".join(differing) + ". "
-            f"{scored if judged else 'Resume'} with the settings of then, or give another --out"
-        )
-
-
-def _without_order(measure: dict[str, Any]) -> None:
-    """Tell of an old run, whose limit took the head of the file, in the words of now."""
-    if measure.get("limit") is not None and "order" not in measure:
-        measure |= {"limit": None, "first": measure["limit"]}
-
-
-def _same(key: str, old: Any, new: Any) -> bool:
-    """Tell whether a run may go on with a part: the same, grown, or told of by fewer versions."""
-    if key == "versions" and isinstance(old, Mapping):
-        return all(old[name] == new[name] for name in old.keys() & new.keys())
-    if old == new or key not in GROWING:
-        return bool(old == new)
-    return new is None or (isinstance(old, int) and new >= old)
-
-
 def sandbox_identity(settings: RunSettings, pool: StoredPool) -> dict[str, JSON]:
     """Return `{"sandbox": ...}` where a task of the run runs code, else nothing.
 
@@ -275,8 +230,10 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
     if (folder.path / "run.json").is_file():
+        from seal.runs.resuming import check_resumable, without_order
+
         before = folder.manifest()
-        _without_order(before.get("measure", {}))
+        without_order(before.get("measure", {}))
         was_judged = any(role == "judge" for role, _ in spent_on(folder).asked)
         if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended

@@ -13,9 +13,10 @@ from typing import Any
 from seal.core import UsageError
 from seal.core.folders import in_work, naming, part_of, remove
 from seal.core.records import AtomicFile
-from seal.runs.identity import SHARD, differences
+from seal.runs.identity import SHARD
 from seal.runs.journal import Journal
 from seal.runs.rescore import rescore
+from seal.runs.resuming import differences
 from seal.runs.run import with_rankings
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.score_settings import ScoreSettings

@@ -14,15 +14,9 @@ from seal.core import DataError, UsageError
 from seal.core.plain import json_text
 from seal.experiments.retrieval.files import RETRIEVAL
 from seal.report.html import data_block
-from seal.report.run_facts import (
-    PARTS,
-    RunFacts,
-    experiments_below,
-    facts_of,
-    folder_at,
-    runs_below,
-)
+from seal.report.run_facts import RunFacts, facts_of
 from seal.report.run_pages import RunPages
+from seal.report.run_places import PARTS, experiments_below, folder_at, runs_below
 from seal.runs.run_folder import MANIFEST, RunFolder
 
 _OPEN = 4

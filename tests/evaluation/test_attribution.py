@@ -27,7 +27,8 @@ from seal.core import (
     Trajectory,
 )
 from seal.evaluation import MEANINGS, ORDER, decide
-from seal.evaluation.attribution import Cause, attribute
+from seal.evaluation.attribution.attribute import attribute
+from seal.evaluation.attribution.evidence import Cause
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"

@@ -45,7 +45,7 @@ from seal.core import (
 )
 from seal.experiments import CompareSettings
 from seal.report import Pieces, compare, data_block, escaped_json, explain, view, write_report
-from seal.report.explanation import MARKDOWN, write_markdown
+from seal.report.explanation_files import MARKDOWN, write_markdown
 from seal.report.printable import printable
 from seal.runs import RunFolder
 

@@ -20,7 +20,8 @@ from seal.experiments.retrieval import files as retrieval
 from seal.experiments.retrieval.files import RESULTS
 from seal.experiments.sweep import files as sweep
 from seal.experiments.sweep.files import SWEEP
-from seal.report.explanation import explanation_tables, waterfall, waterfall_figures
+from seal.report.explanation import waterfall
+from seal.report.explanation_files import explanation_tables, waterfall_figures
 from seal.report.frames import long_frame
 from seal.report.glance import Glance
 from seal.report.grids import Estimate, Grid, counted

@@ -17,7 +17,8 @@ def command(
     """List the runs below a folder, the latest last, without floors and ceilings."""
     from seal.core import UsageError
     from seal.report.grids import Grid, number
-    from seal.report.run_facts import facts_of, runs_below
+    from seal.report.run_facts import facts_of
+    from seal.report.run_places import runs_below
 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one that runs lie in")

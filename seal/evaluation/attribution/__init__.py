@@ -17,15 +17,3 @@ the goal is `unexplained`: nothing is guessed.
 - answer: nothing above, and the answer contradicts or omits what the calls brought (`attribute`).
 - unexplained: the rest.
 """
-
-from seal.evaluation.attribution.attribute import attribute
-from seal.evaluation.attribution.evidence import (
-    MEANINGS,
-    ORDER,
-    Cause,
-    DecidedBy,
-    Decision,
-    Stage,
-)
-
-__all__ = ["MEANINGS", "ORDER", "Cause", "DecidedBy", "Decision", "Stage", "attribute"]

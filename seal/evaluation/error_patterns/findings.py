@@ -32,9 +32,11 @@ measures no recovery, and leaves causes and effects together (a repeated call br
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, get_args
 
 from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, Trajectory
 from seal.core.canonical import canonical_json
@@ -43,6 +45,12 @@ from seal.core.plain import json_bytes
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
 from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
+
+if TYPE_CHECKING:
+    from seal.evaluation.error_patterns.gold import GoldComparison
+
+LISTED = 20
+"""Most findings that details list."""
 
 Pattern = Literal["IFE", "IFN", "IAN", "IAT", "IAV", "RAC"]
 """What a step can be guilty of; IAC, and wrong values beside gold, belong to no step (`gold`)."""
@@ -365,3 +373,26 @@ def _repair(
 def first_error(findings: Sequence[Finding]) -> Finding | None:
     """Return the agent's first error; None where no step of it is one."""
     return next((finding for finding in findings if finding.pattern is not None), None)
+
+
+def events(findings: Sequence[Finding], gold: GoldComparison | None = None) -> list[str]:
+    """Return the errors of a goal in the order in which they came to be, the model's and others'.
+
+    Each is a pattern, or `service`; what was found missing or wrong at the end comes last, once.
+
+    Args:
+        findings: Of the goal.
+        gold: What the agent did beside its plan; None: there is no gold.
+    """
+    found: list[str] = [
+        f.pattern or "service" for f in findings if f.pattern or f.service is not None
+    ]
+    if gold is not None:
+        found += [name for name, count in (("IAC", gold.missing), ("IAV", gold.wrong)) if count]
+    return found
+
+
+def transitions(found: Sequence[str]) -> dict[str, int]:
+    """Return how often one error came next after another, as `IAN>RAC`, in the order of names."""
+    counts = Counter(f"{one}>{next_one}" for one, next_one in pairwise(found))
+    return dict(sorted(counts.items()))

@@ -20,10 +20,8 @@ code has no one-to-one matching, and counts calls that use an optional argument 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from seal.core import CHAT_TOOLS, Plan
@@ -137,26 +135,3 @@ def _gold_calls(plan: Plan) -> dict[int, Called]:
         if isinstance(milestone.condition, Called)
         and not milestone.condition.tool.startswith(CHAT_TOOLS)
     }
-
-
-def events(findings: Sequence[Finding], gold: GoldComparison | None = None) -> list[str]:
-    """Return the errors of a goal in the order in which they came to be, the model's and others'.
-
-    Each is a pattern, or `service`; what was found missing or wrong at the end comes last, once.
-
-    Args:
-        findings: Of the goal.
-        gold: What the agent did beside its plan; None: there is no gold.
-    """
-    found: list[str] = [
-        f.pattern or "service" for f in findings if f.pattern or f.service is not None
-    ]
-    if gold is not None:
-        found += [name for name, count in (("IAC", gold.missing), ("IAV", gold.wrong)) if count]
-    return found
-
-
-def transitions(found: Sequence[str]) -> dict[str, int]:
-    """Return how often one error came next after another, as `IAN>RAC`, in the order of names."""
-    counts = Counter(f"{one}>{next_one}" for one, next_one in pairwise(found))
-    return dict(sorted(counts.items()))

@@ -53,26 +53,26 @@ calls it a percentage; its tables lie in 0..1, so that means over queries are me
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
-from seal.core import JSON, Goal, UsageError, shortened
+from seal.core import JSON, Goal, UsageError
 from seal.core.formats import repairs_of
-from seal.core.validation import CallError
-from seal.evaluation.calls import ArgumentFinding
-from seal.evaluation.error_patterns.findings import Finding, findings_by_goal, first_error, repairs
-from seal.evaluation.error_patterns.gold import (
-    GoldComparison,
-    GoldFinding,
-    compare_plans,
+from seal.evaluation.error_patterns.findings import (
+    LISTED,
+    Finding,
     events,
+    findings_by_goal,
+    first_error,
+    repairs,
     transitions,
 )
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, no_gold, undefined
+
+if TYPE_CHECKING:
+    from seal.evaluation.error_patterns.gold import GoldComparison
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""
@@ -83,18 +83,8 @@ PATTERNS = ("iac", "rac", "iav", "ife", "iat", "ian", "ifn")
 IAC_UPSTREAM = "iac_upstream"
 SERVICE_ANSWERS = "service_answers"
 NAMES = (*PATTERNS, IAC_UPSTREAM, "recovery", SERVICE_ANSWERS, "finished", "all_gold_calls")
-LISTED = 20
-"""Most findings that details list."""
 
-LENGTH = 200
-"""Characters that a text of many entries has at most, but for the count of those left out."""
-NOTHING = "nothing"
 
-_PLAIN = re.compile(r"(?!(?:true|false|null)$)[^\W\d][\w./-]{0,99}")
-"""Texts that need no quotes: none that could be a number, or several words."""
-
-_OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
-"""Faults of what was received as a name, or as the text of a call."""
 _BY_STEP = ("ife", "iat", "ian", "ifn", "rac")
 NO_CALL = "no call was made"
 _UNTOLD = "the agent was told of no error"
@@ -139,7 +129,11 @@ class ErrorPatterns(GoalMetric):
         for name in ("rac", "rac_all"):
             values[name].details["repeated"] = repeated
         reason = no_gold(goal.goal)
-        plans = [] if reason else compare_plans(goal.goal.plans or (), findings)
+        plans: list[GoldComparison] = []
+        if not reason:
+            from seal.evaluation.error_patterns.gold import compare_plans
+
+            plans = compare_plans(goal.goal.plans or (), findings)
         joint = min(plans, key=lambda plan: (plan.missing, plan.wrong), default=None)
         least = min(plans, key=lambda plan: (plan.wrong, plan.missing), default=None)
         own = values["iav"]
@@ -167,8 +161,10 @@ def _missing(reason: str, plan: GoldComparison | None, budget: int) -> dict[str,
     """Return IAC by the paper's denominator, and by that of ToolScan's code."""
     if plan is None:
         return dict.fromkeys(("iac", "iac_independent", IAC_UPSTREAM), undefined(reason))
+    from seal.evaluation.error_patterns.details import gold_details
+
     errors, gold = plan.missing, plan.gold
-    iac = Value(_share(errors, budget), details=_gold_details("IAC", plan))
+    iac = Value(_share(errors, budget), details=gold_details("IAC", plan))
     upstream = Value(_share(errors, gold), gold, details={"errors": errors, "gold": gold})
     return {"iac": iac, "iac_independent": iac, IAC_UPSTREAM: upstream}
 
@@ -183,7 +179,9 @@ def _wrong(
         return replace(own, details={**own.details, "without_gold": reason})
     if _is_cut(goal, findings):
         return Value(None, 0.0, "arguments were cut upstream", own.details if errors else {})
-    details = _gold_details("IAV", plan)
+    from seal.evaluation.error_patterns.details import gold_details
+
+    details = gold_details("IAV", plan)
     errors += details["errors"]
     details |= {
         "errors": errors,
@@ -242,102 +240,12 @@ def _repaired(acts: Iterable[Finding]) -> dict[str, JSON]:
 
 
 def _details(found: Sequence[Finding], calls: int) -> dict[str, Any]:
-    return {"errors": len(found), "calls": calls, "findings": list(map(_told, found[:LISTED]))}
+    details: dict[str, Any] = {"errors": len(found), "calls": calls, "findings": []}
+    if found:
+        from seal.evaluation.error_patterns.details import told_of
 
-
-def _told(finding: Finding) -> dict[str, JSON]:
-    """Return a finding for a report: where it is, and what is wrong."""
-    told: dict[str, JSON] = {"step": finding.step, "pattern": finding.kind}
-    if finding.call is not None:
-        told |= {"call": finding.call.id, "name": shortened_name(finding.call.name)}
-    if finding.faults:
-        told["faults"] = [_fault(fault.kind, fault) for fault in finding.faults[:LISTED]]
-    if finding.earlier is not None:
-        told["earlier"] = finding.earlier
-    if finding.service is not None:
-        told["service"] = finding.service
-    if finding.refusal:
-        told["refusal"] = finding.refusal
-    return told
-
-
-def _fault(kind: str, fault: CallError | ArgumentFinding) -> dict[str, JSON]:
-    received = None if fault.received is None else value_words(fault.received)
-    if fault.received == "" and kind in _OF_NAMES:
-        received = NOTHING
-    return {
-        "kind": kind,
-        "name": shortened_name(fault.name),
-        "expected": None if fault.expected is None else expected_words(fault.expected),
-        "received": received,
-    }
-
-
-def expected_words(value: Any) -> str:
-    """Return what was expected: one value, or the entries of a list or a map with commas.
-
-    Entries that have no room are counted, as in `get_work and 12 more`; no name is cut.
-    """
-    if isinstance(value, dict):
-        return _joined([f"{name}: {value_words(entry)}" for name, entry in value.items()])
-    if isinstance(value, list | tuple):
-        return _joined([value_words(entry) for entry in value])
-    return value_words(value)
-
-
-def value_words(value: Any) -> str:
-    """Return one value: a name as it is, other texts in quotes, and the rest as JSON."""
-    if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else shortened(value)
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=repr)
-    except (TypeError, ValueError, RecursionError):  # keys that are no texts; nested too deep
-        return shortened(value)
-    text = text.encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= LENGTH else f"{text[: LENGTH - 3]}..."
-
-
-def _joined(entries: Sequence[str]) -> str:
-    if not entries:
-        return NOTHING
-    shown = list(entries[:1])
-    length = len(shown[0])
-    for entry in entries[1:]:
-        length += len(entry) + 2
-        if length > LENGTH:
-            break
-        shown.append(entry)
-    left = len(entries) - len(shown)
-    return ", ".join(shown) + (f" and {left} more" if left else "")
-
-
-def shortened_name(name: str) -> str:
-    """Return a name as it is; one that a model made a text of, at most 200 characters."""
-    return name if len(name) <= 200 else f"{name[:197]}..."
-
-
-def _gold_details(pattern: str, compared: GoldComparison) -> dict[str, Any]:
-    found = [finding for finding in compared.findings if finding.pattern == pattern]
-    return {
-        "errors": len(found),
-        "gold": compared.gold,
-        "plan": compared.plan,
-        "findings": list(map(_gold_told, found[:LISTED])),
-    }
-
-
-def _gold_told(finding: GoldFinding) -> dict[str, JSON]:
-    told: dict[str, JSON] = {
-        "pattern": finding.pattern,
-        "gold": finding.milestone,
-        "name": finding.tool,
-        "cause": finding.cause,
-    }
-    if finding.step is not None:
-        told["step"] = finding.step
-    if finding.faults:
-        told["faults"] = [_fault(fault.problem, fault) for fault in finding.faults[:LISTED]]
-    return told
+        details["findings"] = list(map(told_of, found[:LISTED]))
+    return details
 
 
 def _no_arguments(goal: Goal) -> str:

@@ -25,7 +25,7 @@ class Side:
     name: str
     scores: ScoreTable
     clusters: Mapping[str, str]
-    """Task id to the cluster of its pairs (`seal.experiments.comparison.runs.clusters_of`)."""
+    """Task id to the cluster of its pairs (`seal.experiments.comparison.clusters`)."""
 
 
 @dataclass(frozen=True, slots=True)

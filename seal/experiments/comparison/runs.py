@@ -5,19 +5,16 @@ from __future__ import annotations
 import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import orjson
-
-from seal.core import DataError, Task, UsageError
-from seal.core.records import SCHEMAS
+from seal.core import DataError, UsageError
+from seal.experiments.comparison.clusters import clusters_of
+from seal.experiments.comparison.pairs import Side
 from seal.pools.importer import TASKS
 from seal.runs.run_folder import RunFolder
+from seal.runs.score_table import read_scores
 from seal.runs.settings import GROWING
 from seal.runs.wholeness import check_whole
-
-if TYPE_CHECKING:
-    from seal.experiments.comparison.pairs import Side
 
 
 def side_of(name: str, run: RunFolder, clusters: Mapping[str, str] | None = None) -> Side:
@@ -31,9 +28,6 @@ def side_of(name: str, run: RunFolder, clusters: Mapping[str, str] | None = None
     Raises:
         DataError: The run is not scored, or a file is damaged.
     """
-    from seal.experiments.comparison.pairs import Side  # an explanation needs neither
-    from seal.runs.score_table import read_scores
-
     return Side(name, read_scores(run.scores_path), clusters or clusters_of(run))
 
 
@@ -122,35 +116,3 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
         if len(set(names)) == len(names):
             break
     return dict(zip(names, runs, strict=True)) if runs else {}
-
-
-def cluster_of(task_id: str, metadata: Mapping[str, Any]) -> str:
-    """Return the cluster of a task: what it is a variant of, else the task itself.
-
-    Variants of a scenario name it in `metadata["base"]`, those that were made of a query in
-    `metadata["seed"]`, where that is a task's id.
-    """
-    made_of = metadata.get("base", metadata.get("seed"))
-    return made_of if isinstance(made_of, str) else task_id
-
-
-def clusters_of(run: RunFolder) -> dict[str, str]:
-    """Return task id to cluster, from a run's tasks.jsonl.
-
-    Raises:
-        DataError: There is no such file, or a line of it is no task; names the line.
-    """
-    path = run.path / TASKS
-    try:  # a task is made of 20 times as many objects as are needed here
-        if not path.is_file():
-            raise FileNotFoundError(path)  # for a pipe's writer it would wait
-        found = {}
-        with path.open("rb") as lines:
-            for one in map(orjson.loads, filter(bytes.strip, lines)):
-                if one["schema"] != SCHEMAS[Task] or not isinstance(one["id"], str):
-                    raise TypeError
-                found[one["id"]] = cluster_of(one["id"], one.get("metadata", {}))
-        return found
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        pass  # what follows names the fault
-    return {task.id: cluster_of(task.id, task.metadata) for task in run.tasks()}

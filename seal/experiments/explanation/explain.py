@@ -10,7 +10,7 @@ The result has:
   neither this stage nor an earlier one explains; after the last stage these are the solved and the
   undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of the failed
   goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks. Variants of a
-  task are drawn together (`seal.experiments.comparison.runs`), and `clusters` counts what is drawn.
+  task are drawn together (`seal.experiments.comparison.clusters`); `clusters` counts what is drawn.
 - unexplained: the share of failed goals in the last stage.
 - attributions: a short row for each goal that is not solved.
 - excluded: reason to the number of goals without a verdict, and of torn lines.
@@ -29,18 +29,11 @@ from typing import Any
 from seal.core import DataError, Goal, Task, Tool, ToolCall, Trajectory, UsageError, shortened
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Argument, Called
-from seal.evaluation.attribution import (
-    MEANINGS,
-    ORDER,
-    Cause,
-    DecidedBy,
-    Decision,
-    Stage,
-    attribute,
-)
+from seal.evaluation.attribution.attribute import attribute
+from seal.evaluation.attribution.evidence import MEANINGS, ORDER, Cause, DecidedBy, Decision, Stage
 from seal.evaluation.goals import answer_of, failed, goal_steps, made_calls
 from seal.evaluation.statistics import mean_over, share
-from seal.experiments.comparison.runs import cluster_of
+from seal.experiments.comparison.clusters import cluster_of
 from seal.experiments.explanation.reading import READ, LeftOut, chats_of
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run_folder import RunFolder
