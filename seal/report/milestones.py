@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from seal.core import DataError, Milestone, Score, Step, Tables, Task, Trajectory
 from seal.core.conditions import parts
@@ -276,3 +277,50 @@ def change_lines(name: str, change: TableChange) -> list[str]:
         lines.append(": ".join(", ".join(part) for part in (told, moves) if part))
         lines[-1] = f"{sign} {lines[-1]}"
     return [f"{name}:", *(lines or ["the same rows in another order"])]
+
+
+class GraphNode(NamedTuple):
+    """A milestone or minefield in the drawing of a plan."""
+
+    node: NodeOutcome
+    x: int
+    y: int
+    ends: tuple[tuple[int, int], ...]
+    """Centres of the nodes that it comes after."""
+
+
+def graph(nodes: Sequence[NodeOutcome]) -> list[GraphNode]:
+    """Return where the nodes of a plan stand: each right of all that it comes after.
+
+    Minefields stand in a row of their own below the milestones.
+    """
+    depth: dict[int, int] = {}
+    milestones = {node.node: node for node in nodes if node.kind == "milestone"}
+
+    def deep(number: int) -> int:
+        if number not in depth:
+            earlier = [one for one in milestones[number].after if one in milestones]
+            depth[number] = 0  # a plan that goes in circles ends here
+            depth[number] = 1 + max(map(deep, earlier), default=-1)
+        return depth[number]
+
+    rows: Counter[int] = Counter()
+    places: dict[tuple[str, int], tuple[int, int]] = {}
+    for number in milestones:
+        column = deep(number)
+        places["milestone", number] = (column, rows[column])
+        rows[column] += 1
+    below = max(rows.values(), default=0)
+    mines = [node for node in nodes if node.kind == "minefield"]
+    places |= {("minefield", node.node): (place, below) for place, node in enumerate(mines)}
+    centres = {key: (20 + 56 * x, 20 + 40 * y) for key, (x, y) in places.items()}
+    return [
+        GraphNode(
+            node,
+            *centres[node.kind, node.node],
+            tuple(centres["milestone", one] for one in node.after if one in milestones)
+            if node.kind == "milestone"
+            else (),
+        )
+        for node in nodes
+    ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from hashlib import blake2b
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from markupsafe import Markup
@@ -25,7 +24,7 @@ from seal.report.printable import folded, tables_text
 
 if TYPE_CHECKING:
     from seal.evaluation.milestones.faults import TableChange
-    from seal.report.milestones import ChangedRow, NodeOutcome
+    from seal.report.milestones import ChangedRow
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""
@@ -86,6 +85,8 @@ def chat_pieces(
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
     yield made.offered(trajectory.offered)
     for outcome in notes.goals:
+        from seal.report.milestones import graph
+
         yield made.milestones(outcome, len(notes.goals), graph(outcome.nodes))
     if notes.beginning:
         yield made.world_head(len(notes.beginning), sum(map(len, notes.beginning.values())))
@@ -131,53 +132,6 @@ def _relayed(step: Step, before: Step | None) -> bool:
 def _same(step: Step) -> str:
     """Return a short text that two steps share where they say and do the same."""
     return blake2b(json_bytes(said(step)), digest_size=6).hexdigest()
-
-
-class GraphNode(NamedTuple):
-    """A milestone or minefield in the drawing of a plan."""
-
-    node: NodeOutcome
-    x: int
-    y: int
-    ends: tuple[tuple[int, int], ...]
-    """Centres of the nodes that it comes after."""
-
-
-def graph(nodes: Sequence[NodeOutcome]) -> list[GraphNode]:
-    """Return where the nodes of a plan stand: each right of all that it comes after.
-
-    Minefields stand in a row of their own below the milestones.
-    """
-    depth: dict[int, int] = {}
-    milestones = {node.node: node for node in nodes if node.kind == "milestone"}
-
-    def deep(number: int) -> int:
-        if number not in depth:
-            earlier = [one for one in milestones[number].after if one in milestones]
-            depth[number] = 0  # a plan that goes in circles ends here
-            depth[number] = 1 + max(map(deep, earlier), default=-1)
-        return depth[number]
-
-    rows: Counter[int] = Counter()
-    places: dict[tuple[str, int], tuple[int, int]] = {}
-    for number in milestones:
-        column = deep(number)
-        places["milestone", number] = (column, rows[column])
-        rows[column] += 1
-    below = max(rows.values(), default=0)
-    mines = [node for node in nodes if node.kind == "minefield"]
-    places |= {("minefield", node.node): (place, below) for place, node in enumerate(mines)}
-    centres = {key: (20 + 56 * x, 20 + 40 * y) for key, (x, y) in places.items()}
-    return [
-        GraphNode(
-            node,
-            *centres[node.kind, node.node],
-            tuple(centres["milestone", one] for one in node.after if one in milestones)
-            if node.kind == "milestone"
-            else (),
-        )
-        for node in nodes
-    ]
 
 
 def _score(score: Score, several: bool) -> str:

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from seal.core import DataError
 from seal.report.grids import Estimate, counted
 from seal.report.lanes import headline_of, main_metrics, model_name
-from seal.report.pages import Curve, Point, curves
 from seal.runs.run_folder import MANIFEST, RunFolder
 from seal.runs.spending.ledger import read_ledger
 from seal.runs.spending.prices import Prices, dollars_of
@@ -92,6 +91,8 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
     shown = [run for run in runs if run.headline.mean is not None and run.tokens]
     if len(shown) < 2 or len({run.metric for run in shown}) > 1:
         return None
+    from seal.report.curve_chart import Curve, Point, curves
+
     priced = all(run.dollars for run in shown)
     costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
     drawn = [

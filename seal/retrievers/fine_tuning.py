@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import MissingExtraError, UsageError
-from seal.retrievers.embedders.linear_map import ABOUT
+from seal.retrievers.embedders import MAP
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
 from seal.retrievers.map_training import SCALE, WARM_UP, Progress
 from seal.retrievers.training_pairs import Pair, Relevance
@@ -75,7 +75,7 @@ def place(model: Path, out: Path) -> None:
     They take the place of older ones; what else is there stays. The file that makes a folder a
     model or a map is moved last.
     """
-    for path in sorted(model.iterdir(), key=lambda path: path.name in (_MODEL, ABOUT)):
+    for path in sorted(model.iterdir(), key=lambda path: path.name in (_MODEL, MAP)):
         old = out / path.name
         if old.is_dir():
             shutil.rmtree(old)

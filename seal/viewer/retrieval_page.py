@@ -12,7 +12,8 @@ from markupsafe import Markup
 from seal.core import DataError, Ranking
 from seal.core.trec import query_id, trec_word
 from seal.experiments.retrieval.files import RETRIEVAL, ranking_folders
-from seal.report.pages import Curve, Point, curves, paragraphs, render
+from seal.report.curve_chart import Curve, Point, curves
+from seal.report.pages import paragraphs, render
 from seal.report.retrieval_results import retrieval_parts
 from seal.runs.lines import Tail
 

@@ -26,8 +26,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation import MEANINGS, ORDER, decide
-from seal.evaluation.attribution.attribute import attribute
+from seal.evaluation import MEANINGS, ORDER, attribute, decide
 from seal.evaluation.attribution.evidence import Cause
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"

@@ -16,7 +16,6 @@ from seal.core.registry import Registry, load_dotted
 from seal.core.specs import label_of
 from seal.core.store import Store
 from seal.retrievers.contract import made_of, refuse_unknown_options
-from seal.retrievers.embedders.linear_map import LinearMap, base_of, is_map
 from seal.retrievers.embedders.vectors import (
     CachedEmbedder,
     Matrix,
@@ -29,6 +28,8 @@ from seal.retrievers.embedders.vectors import Embedder as Embedder
 from seal.retrievers.embedders.vectors import Vectors as Vectors
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+MAP = "map.json"
+"""File that makes a folder that of a linear map (`linear_map`)."""
 
 EMBEDDERS = Registry(
     "embedder",
@@ -76,7 +77,9 @@ def build_embedder(
         UnknownNameError: An option that a shipped embedder does not know.
         UsageError: No such embedder, or it has no `embed`.
     """
-    if is_map(what):
+    if isinstance(what, str | Path) and (Path(what) / MAP).is_file():
+        from seal.retrievers.embedders.linear_map import LinearMap, base_of
+
         base, _ = base_of(Path(what))
         return LinearMap(Path(what), build_embedder(base, options, answers, cache))
     plugin, model = _resolved(what)

@@ -16,14 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from seal.core import DataError, UsageError
+from seal.retrievers.embedders import MAP
 from seal.retrievers.embedders.vectors import Embedder, Vectors
 
-MATRICES, ABOUT = "map.npy", "map.json"
-
-
-def is_map(what: object) -> bool:
-    """Tell whether this is the folder of a map."""
-    return isinstance(what, str | Path) and (Path(what) / ABOUT).is_file()
+MATRICES = "map.npy"
 
 
 def base_of(folder: Path) -> tuple[str, str]:
@@ -33,10 +29,10 @@ def base_of(folder: Path) -> tuple[str, str]:
         DataError: The file does not say it.
     """
     try:
-        about = json.loads((folder / ABOUT).read_bytes())
+        about = json.loads((folder / MAP).read_bytes())
         return str(about["base"]), str(about["base_identity"])
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{folder / ABOUT} does not say {error}; train the map again") from error
+        raise DataError(f"{folder / MAP} does not say {error}; train the map again") from error
 
 
 def write_map(matrices: Vectors, base: str, base_identity: str, folder: Path) -> None:
@@ -44,7 +40,7 @@ def write_map(matrices: Vectors, base: str, base_identity: str, folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / MATRICES, matrices)
     about = {"base": base, "base_identity": base_identity}
-    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
+    (folder / MAP).write_text(json.dumps(about, indent=1) + "\n")
 
 
 class LinearMap:
