@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from seal.cli.groups import COMPLETED
 from seal.cli.verbs import load, verbs
 from seal.core import SealError
 
@@ -30,6 +31,7 @@ def complete(wanted: str) -> int:
     from typer.completion import get_completion_inspect_parameters
 
     get_completion_inspect_parameters()  # makes the shells known to what is called below
+    COMPLETED.update(_BY_PARAMETER)
     os.environ[VARIABLE] = wanted
     with suppress(SealError, OSError):  # a folder that is typed may not be there yet
         _Verbs(name="seal").main([], prog_name="seal", complete_var=VARIABLE)
@@ -92,7 +94,7 @@ def _folders(incomplete: str, holding: str) -> list[str]:
     return _that_begin(incomplete, sorted(found))
 
 
-BY_PARAMETER: Mapping[str, Callable[..., list[str]]] = {
+_BY_PARAMETER: Mapping[str, Callable[..., list[str]]] = {
     "pool": _pools,
     "pools": _pools,
     "model": _models,

@@ -31,7 +31,6 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from seal.cli.completion import BY_PARAMETER
 from seal.cli.words import FORMS, pairs, several, typed_pairs
 from seal.core import UsageError
 from seal.core.folders import check_path
@@ -40,6 +39,8 @@ _Command = TypeVar("_Command", bound=Callable[..., int])
 Reader = Callable[[str, Any], Any]
 """From the flag, as it was typed, and what was typed to the value of an option."""
 _SEVERAL = list[str] | None
+COMPLETED: dict[str, Callable[..., list[str]]] = {}
+"""Name of an option or argument to what it may be, where a shell asks (`seal.cli.completion`)."""
 _ALL = "seal.help_all"
 """Key of a context in which every option is shown."""
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY
@@ -71,7 +72,7 @@ class Option:
         """Return the parameter that Typer makes an option of, under a title of the help."""
         told: dict[str, Any] = {"help": self.help, "metavar": self.metavar, "min": self.least}
         told |= {"callback": self.callback, "is_eager": self.eager, "rich_help_panel": title}
-        told |= {"autocompletion": BY_PARAMETER.get(name)}
+        told |= {"autocompletion": COMPLETED.get(name)}
         told |= {"show_default": "[default: " not in self.help}
         as_text = self.read is not None and isinstance(self.default, str)
         words = self.words or (str if as_text else hint)

@@ -25,7 +25,7 @@ from seal.evaluation.judges.recorded import (
     read_votes,
 )
 from seal.evaluation.preference import Pairing
-from seal.pools.recorded_files import reader_of
+from seal.pools.upstream import reader_of
 from seal.runs.rescore import check_answers, query_id_of
 from seal.runs.run_folder import RunFolder
 

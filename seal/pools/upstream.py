@@ -1,18 +1,21 @@
-"""Pools that are imported from upstream files under SEAL_DATA, once."""
+"""Upstream files: pools imported from those under SEAL_DATA, once, and recorded verdicts."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from seal.core import UsageError
+from seal.core import DataError, UsageError
 from seal.core.canonical import digest
 from seal.core.folders import cache_folder
+from seal.pools.benchmark import loaded
 from seal.pools.catalogue import by_any_name
 from seal.pools.importer import REGISTRY
 from seal.pools.imports import import_benchmark
+from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool, load_pool
 
 
@@ -77,3 +80,33 @@ def _code_of_importers() -> str:
     folders = (here / "benchmarks", here / "environments", here / "pools")
     modules = sorted(module for folder in folders for module in folder.rglob("*.py"))
     return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])
+
+
+def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:
+    """Return what reads recorded files: the benchmark's own reader, else the first that can.
+
+    Args:
+        what: What the files hold.
+        benchmark: That was played.
+
+    Raises:
+        UsageError: No installed benchmark has recorded files.
+    """
+    own = getattr(known_benchmark(benchmark), what, None)
+    others = (getattr(known_benchmark(name), what, None) for name in REGISTRY.names())
+    readers = [own] if own is not None else [one for one in others if one is not None]
+    if not readers:
+        raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
+
+    def read(path: Path) -> Any:
+        if not path.exists():
+            raise DataError(f"{path}: there is no such file or folder; give the recorded {what}")
+        faults = []
+        for reader in readers:
+            try:
+                return loaded(reader)(path)
+            except DataError as error:
+                faults.append(str(error))
+        raise DataError("; ".join(faults))
+
+    return read

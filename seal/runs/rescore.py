@@ -26,7 +26,7 @@ from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics, is_foreign, named_metrics
 from seal.pools.errata import read_errata
-from seal.pools.recorded_files import reader_of
+from seal.pools.upstream import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
