@@ -25,7 +25,7 @@ from typing import Any
 
 import seal
 from seal.cli import main as command
-from seal.experiments.comparison.runs import side_of
+from seal.experiments.comparison.between_runs import side_of
 from seal.experiments.fidelity import changes, fidelity
 from seal.report.fidelity_results import fidelity_tables
 from seal.report.grids import Grid

@@ -26,7 +26,7 @@ from typing import Any
 
 from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import ANSWER
-from seal.evaluation.missions.values import words
+from seal.evaluation.missions.value_likeness import words
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 

@@ -19,11 +19,11 @@ from typing import Any
 
 from seal.core import Tool
 from seal.sandbox import Case
+from seal.sandbox.api_code import Recorded, fit, rule_written
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
+from seal.sandbox.function_cases import same_rows
 from seal.sandbox.functions import function_name
 from seal.sandbox.monty import MontySandbox
-from seal.sandbox.outcomes import same_rows
-from seal.sandbox.written import Recorded, fit, rule_written
 
 ROWS, BUDGET = 50, 3.0
 NAMES = ("city", "cuisine", "price_range")

@@ -28,8 +28,8 @@ from seal.api.pools import load_pool
 from seal.cli.failure import tell
 from seal.core import CacheMode
 from seal.core.records import write_records
-from seal.experiments.training.settings import BY_BENCHMARK, SplitKind, TrainSettings
-from seal.pools.order import prefix
+from seal.experiments.training.training_settings import BY_BENCHMARK, SplitKind, TrainSettings
+from seal.pools.task_order import prefix
 
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = {

@@ -11,8 +11,8 @@ from seal.lazy import imported_names, take
 if TYPE_CHECKING:
     from seal.agents.teams import Team as Team
     from seal.api.chats import groupchat as groupchat
-    from seal.api.objects.frames import frames as frames
-    from seal.api.objects.run import Run as Run
+    from seal.api.objects.run_frames import frames as frames
+    from seal.api.objects.run_object import Run as Run
     from seal.api.plugins import register as register
     from seal.api.pools import augment as augment
     from seal.api.pools import generate as generate
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from seal.core import ToolResult as ToolResult
     from seal.core import Trajectory as Trajectory
     from seal.core.conditions import Argument as Argument
-    from seal.models.specs import Model as Model
+    from seal.models.model_specs import Model as Model
     from seal.pools import Benchmark as Benchmark
-    from seal.pools.own import ask as ask
-    from seal.pools.own import called as called
+    from seal.pools.own_benchmark import ask as ask
+    from seal.pools.own_benchmark import called as called
 
     __version__: str
 

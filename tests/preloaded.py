@@ -21,10 +21,10 @@ with warnings.catch_warnings():
     import seal.models.lexical_calls
     import seal.models.random_calls
     import seal.report.comparison_page
-    import seal.report.error_patterns
-    import seal.report.explanation
+    import seal.report.cost_plan
+    import seal.report.failure_stages
     import seal.report.html
-    import seal.report.spending
+    import seal.report.pattern_tables
     import seal.retrievers
     import seal.retrievers.gold
     import seal.retrievers.lexical

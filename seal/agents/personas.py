@@ -12,7 +12,7 @@ A persona is a map; every part is optional:
   text}; `goal` opens a dialogue by what its user wanted, `end` closes one.
 
 Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
-of a part (`seal.core.personas`).
+of a part (`seal.core.persona_parts`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 from seal.agents.offers import END
 from seal.agents.roles import prompt
 from seal.core import JSON, Chat, DataError, Message, Step, shortened
-from seal.core.personas import PARTS
+from seal.core.persona_parts import PARTS
 from seal.core.plain import json_text
 from seal.core.text import words
 

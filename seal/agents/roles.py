@@ -9,8 +9,8 @@ from functools import partial
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
 from seal.core import Chat, Message, Reply, Step, ToolCall
 from seal.core.canonical import digest
+from seal.core.package_data import shipped_prompt, shipped_texts
 from seal.core.plain import one_line
-from seal.core.shipped import shipped_prompt, shipped_texts
 from seal.core.text import plan_steps
 
 prompt = partial(shipped_prompt, __package__)

@@ -14,8 +14,8 @@ from seal.pools.lookup import Bench, bench_of, known_benchmark
 from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
-    from seal.api.objects.findings import Findings
-    from seal.api.objects.tables import PoolTables
+    from seal.api.objects.lint_findings import Findings
+    from seal.api.objects.paper_tables import PoolTables
     from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Entry
@@ -175,7 +175,7 @@ def lint(
         >>> report.counts()
         {'ungrounded_value': 5}
     """
-    from seal.api.objects.findings import Findings
+    from seal.api.objects.lint_findings import Findings
     from seal.pools.lint import lint as check
     from seal.pools.lookup import open_pool
 
@@ -305,7 +305,7 @@ def tables(pool: Bench) -> PoolTables:
         >>> calls.loc[0, "tool"], calls.loc[0, "arguments"]
         ('sample/skywatch/daily', '{"location":"Bristol","start_date":"2026-06-06"}')
     """
-    from seal.api.objects.tables import PoolTables
+    from seal.api.objects.paper_tables import PoolTables
     from seal.pools.lookup import open_pool
 
     return PoolTables(open_pool(pool))

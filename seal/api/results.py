@@ -12,10 +12,10 @@ from seal.core import UsageError
 from seal.core.signatures import checked
 
 if TYPE_CHECKING:
-    from seal.api.objects.comparison import Comparison
-    from seal.api.objects.documents import Explanation
-    from seal.api.objects.frames import RunLike
-    from seal.api.objects.run import Run
+    from seal.api.objects.comparisons import Comparison
+    from seal.api.objects.json_results import Explanation
+    from seal.api.objects.run_frames import RunLike
+    from seal.api.objects.run_object import Run
     from seal.experiments.annotation import Imported
     from seal.experiments.goal_sheets import ImportedLabels
 
@@ -64,8 +64,8 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
         >>> again["pass_rate"].mean == run["pass_rate"].mean
         True
     """
-    from seal.api.objects.frames import folder_of
-    from seal.api.objects.run import Run
+    from seal.api.objects.run_frames import folder_of
+    from seal.api.objects.run_object import Run
     from seal.runs.rescore import rescore
     from seal.runs.score_settings import ScoreSettings
 
@@ -95,8 +95,8 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
         >>> seal.report(run, "two-chats.html").name
         'two-chats.html'
     """
-    from seal.api.objects.frames import folders_of
-    from seal.api.objects.run import Run
+    from seal.api.objects.run_frames import folders_of
+    from seal.api.objects.run_object import Run
     from seal.report.html import write_report
     from seal.report.sections import default_sections, sections_of
     from seal.runs.run_folder import RunFolder
@@ -151,9 +151,9 @@ def explain(
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
         [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('answer', 1)]
     """
-    from seal.api.objects.documents import Explanation
-    from seal.api.objects.frames import folder_of
-    from seal.api.objects.run import Run
+    from seal.api.objects.json_results import Explanation
+    from seal.api.objects.run_frames import folder_of
+    from seal.api.objects.run_object import Run
     from seal.report.explanation_files import explain as of_run
 
     place = None if out is None else Path(out)
@@ -194,11 +194,11 @@ def compare(
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
             judge_model, votes, model_options, base_url, cache_dir, cache_url, preferences
-            (`seal.experiments.comparison.settings` says what each is).
+            (`seal.experiments.comparison.comparison_settings` says what each is).
 
     Returns:
         The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and
-        `.plot()`; `seal.api.objects.comparison.Comparison` says what its `.content` holds.
+        `.plot()`; `seal.api.objects.comparisons.Comparison` says what its `.content` holds.
 
     Raises:
         UsageError: There are fewer than two runs, or one is given twice. Or two runs have no task
@@ -217,9 +217,9 @@ def compare(
         >>> comparison["call_recall"].difference
         0.333333
     """
-    from seal.api.objects.comparison import Comparison
-    from seal.api.objects.frames import folders_of
-    from seal.experiments.comparison.settings import CompareSettings
+    from seal.api.objects.comparisons import Comparison
+    from seal.api.objects.run_frames import folders_of
+    from seal.experiments.comparison.comparison_settings import CompareSettings
     from seal.report.comparison_results import compare as beside
 
     place = None if out is None else Path(out)
@@ -255,7 +255,7 @@ def export_sheet(
         OptionError: n is less than 1.
         DataError: No run in the folder, nothing to rate, or no chat ended.
     """
-    from seal.api.objects.frames import folder_of
+    from seal.api.objects.run_frames import folder_of
     from seal.experiments.annotation import export_items, items_of
     from seal.experiments.goal_sheets import export_goals
     from seal.runs.run_folder import RunFolder
@@ -285,7 +285,7 @@ def import_sheets(run: RunLike, files: Sequence[str | Path]) -> Imported | Impor
         DataError: No run in the folder, a file that cannot be read or lacks a column, or two rows
             of one rater and item.
     """
-    from seal.api.objects.frames import folder_of
+    from seal.api.objects.run_frames import folder_of
     from seal.experiments.annotation import import_ratings
     from seal.experiments.goal_sheets import holds_labels, import_labels
     from seal.runs.run_folder import RunFolder

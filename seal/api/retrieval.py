@@ -10,15 +10,15 @@ from seal.api.settings import DrawingOptions
 from seal.core import CacheMode, Task
 from seal.core.signatures import checked
 from seal.experiments.pool_draws import Size
-from seal.experiments.retrieval.settings import Perturbation
-from seal.experiments.training.settings import Device, SplitKind, Trains
+from seal.experiments.retrieval.retrieval_settings import Perturbation
+from seal.experiments.training.training_settings import Device, SplitKind, Trains
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
-    from seal.api.objects.documents import Retrieval
+    from seal.api.objects.json_results import Retrieval
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -96,13 +96,13 @@ def retrieve(
         resume: Go on with the experiment that `out` holds: what was measured is not ranked again.
         progress: Called with the stage, how many of its items are done, and how many there are.
         on_result: Called with each entry of `results` as soon as it is there.
-        **options: Fields of `seal.experiments.retrieval.settings.RetrievalSettings`: pool_sizes,
-            samples, distractors, queries_in, nested, queries, seed, options, select, limit,
-            first, held_out, prices, cache, cache_dir, cache_url.
+        **options: Fields of `seal.experiments.retrieval.retrieval_settings.RetrievalSettings`:
+            pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
+            limit, first, held_out, prices, cache, cache_dir, cache_url.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`
-        and `.plot()`; `seal.api.objects.documents.Retrieval` says what its `.content` holds.
+        and `.plot()`; `seal.api.objects.json_results.Retrieval` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such setting, pool, retriever or option; the text names the
@@ -118,10 +118,10 @@ def retrieve(
         >>> found.of("tfidf")["recall@10"].n
         72
     """
-    from seal.api.objects.documents import Retrieval
-    from seal.experiments.retrieval.experiment import retrieve as rank
-    from seal.experiments.retrieval.settings import RetrievalSettings
-    from seal.report.experiment import write_tables_and_figures
+    from seal.api.objects.json_results import Retrieval
+    from seal.experiments.retrieval.measurement import retrieve as rank
+    from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
+    from seal.report.experiment_files import write_tables_and_figures
     from seal.retrievers import DEFAULT
 
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
@@ -170,7 +170,7 @@ def train_retriever(
         test_on: Other pools to test on too; a single one may stand alone.
         resume: Continue the training in `out` from its newest checkpoint.
         progress: Called with the stage, how many of its items are done, and how many there are.
-        **options: Further fields of `seal.experiments.training.settings.TrainSettings`.
+        **options: Further fields of `seal.experiments.training.training_settings.TrainSettings`.
 
     Returns:
         The content of training.json:
@@ -206,8 +206,8 @@ def train_retriever(
         >>> trained = seal.train_retriever("sample", out="mine", steps=5)
         >>> found = seal.retrieve("sample", "dense,model=mine", k=5)
     """
-    from seal.experiments.training.settings import TrainSettings
     from seal.experiments.training.train import train_retriever as train
+    from seal.experiments.training.training_settings import TrainSettings
 
     places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)

@@ -17,9 +17,9 @@ from seal.runs.agent_settings import AgentUnderTest
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
-    from seal.api.objects.comparison import Ablation
-    from seal.api.objects.documents import RunPlan, Sweep
-    from seal.api.objects.run import Run
+    from seal.api.objects.comparisons import Ablation
+    from seal.api.objects.json_results import RunPlan, Sweep
+    from seal.api.objects.run_object import Run
     from seal.runs.run import Progress
 
 
@@ -74,7 +74,7 @@ def run(
         >>> run["call_f1"].mean
         1.0
     """
-    from seal.api.objects.run import Run
+    from seal.api.objects.run_object import Run
     from seal.runs.cast import check_address_used
     from seal.runs.run import run as play
 
@@ -119,7 +119,7 @@ def plan_run(
         >>> plan.chats, plan.requests
         (2, 8)
     """
-    from seal.api.objects.documents import RunPlan
+    from seal.api.objects.json_results import RunPlan
     from seal.runs.spending.plan import plan
 
     return RunPlan(plan(settings_of(bench, options, agent, tools)))
@@ -151,9 +151,9 @@ def sweep(
             sweep.parquet and figures.
         resume: Continue the sweep in `out`. Finished runs are skipped; `samples` may be larger.
         progress: Called with the stage, how many of its items are done, and how many there are.
-        **options: Fields of `seal.experiments.sweep.settings.SweepSettings` (samples, distractors,
-            queries_in, nested, queries), and those that `seal.run` takes. The retriever is tfidf by
-            default. Baselines are not played by default.
+        **options: Fields of `seal.experiments.sweep.sweep_settings.SweepSettings` (samples,
+            distractors, queries_in, nested, queries), and those that `seal.run` takes. The
+            retriever is tfidf by default. Baselines are not played by default.
 
     Returns:
         The sweep. `.of(size=50)["pass_rate"].mean` is one figure. `.results` has a row for each
@@ -173,10 +173,10 @@ def sweep(
         >>> [point.size for point in swept.results]
         [20, 65]
     """
-    from seal.api.objects.documents import Sweep
-    from seal.experiments.sweep.settings import SweepSettings
-    from seal.experiments.sweep.sweep import sweep as play
-    from seal.report.experiment import write_sweep
+    from seal.api.objects.json_results import Sweep
+    from seal.experiments.sweep.sweep_runs import sweep as play
+    from seal.experiments.sweep.sweep_settings import SweepSettings
+    from seal.report.experiment_files import write_sweep
 
     others: Any = dict(options)
     drawing = {n: others.pop(n) for n in DrawingOptions.__annotations__ if n in others}
@@ -225,7 +225,7 @@ def ablate(
     Returns:
         The ablation: `.runs["on"]`, `.comparisons`, `.frame`, `.table()`, `.plot()`, `.folder` and
         the `.exit_code` of `seal run`. Of two conditions `ablation["pass_rate"].difference` is one
-        figure. `seal.api.objects.comparison.Ablation` says what its `.content` holds.
+        figure. `seal.api.objects.comparisons.Ablation` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such ablation, setting or plug-in; the text names the closest.
@@ -241,11 +241,11 @@ def ablate(
         >>> ablation["call_recall"].difference
         0.0
     """
-    from seal.api.objects.comparison import Ablation
+    from seal.api.objects.comparisons import Ablation
     from seal.experiments.ablation.ablate import ablate as play
-    from seal.experiments.ablation.conditions import ablation_named
+    from seal.experiments.ablation.variants import ablation_named
     from seal.pools.lookup import open_pool
-    from seal.report.experiment import write_ablation
+    from seal.report.experiment_files import write_ablation
 
     asked = settings_of(bench, options, agent, tools, baselines=False)
     ablation = ablation_named(what, open_pool(asked.pool).benchmark)

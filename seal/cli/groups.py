@@ -40,7 +40,7 @@ Reader = Callable[[str, Any], Any]
 """From the flag, as it was typed, and what was typed to the value of an option."""
 _SEVERAL = list[str] | None
 COMPLETED: dict[str, Callable[..., list[str]]] = {}
-"""Name of an option or argument to what it may be, where a shell asks (`seal.cli.completion`)."""
+"""Name of an option or argument to what it may be, where a shell asks (`seal.cli.shell`)."""
 _ALL = "seal.help_all"
 """Key of a context in which every option is shown."""
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY

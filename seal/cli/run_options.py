@@ -14,7 +14,7 @@ from seal.cli.groups import filled, flag, like, option, setting, settings_of
 from seal.cli.words import pairs, sizes, whole
 from seal.core import UsageError
 from seal.experiments.pool_draws import DrawnGroup
-from seal.experiments.sweep.settings import SweepSettings
+from seal.experiments.sweep.sweep_settings import SweepSettings
 from seal.runs.settings import (
     EnvironmentGroup,
     JudgingGroup,

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
 from seal.core.consent import affirms, calls_off, clauses, holds, plain, spoken_in
-from seal.core.stated import Sense, is_phone, leaves, said, spelled, states
+from seal.core.statements import Sense, is_phone, leaves, said, spelled, states
 from seal.core.text import CJK, HANGUL, sentences, word_list, words
 
 if TYPE_CHECKING:
@@ -287,8 +287,8 @@ def confirmation(
 ) -> int | None:
     """Return the place of the answer that confirms a call; None: it is not confirmed.
 
-    The last message that states all arguments (`seal.core.stated`) decides; a later word that calls
-    things off ends every confirmation before it.
+    The last message that states all arguments (`seal.core.statements`) decides; a later word that
+    calls things off ends every confirmation before it.
 
     Args:
         before: What was said before the call.

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from seal.core.shipped import shipped_words
+from seal.core.package_data import shipped_words
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Kana and Chinese characters, which are written without blanks, as part of a regex class."""

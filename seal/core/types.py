@@ -344,7 +344,7 @@ class Task:
     def __post_init__(self) -> None:
         """Check the persona."""
         if self.persona is not None:
-            from seal.core.personas import check_persona
+            from seal.core.persona_parts import check_persona
 
             check_persona(self.persona)
 

@@ -4,7 +4,7 @@
   booked", "You'll be reminded at 8"), and no earlier call did it without an error. The name of a
   tool tells what its calls do. A tool whose name tells nothing may have done anything. A clause
   that asks, denies, offers or states a condition claims nothing.
-- `unsupported`: a fact (`seal.core.stated_facts`) that neither the user nor a call or result gave.
+- `unsupported`: a fact (`seal.core.facts`) that neither the user nor a call or result gave.
   A number may also follow from given ones: rounded, in another order of magnitude, counted, or the
   sum, difference, product or quotient of two. "About 68" is as good as any number within 1 %.
   Nothing is said against days, times and dates where a call came through, for they may be reckoned.
@@ -22,11 +22,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.conditions.messages import EXECUTOR, USER, tells_user
+from seal.core.english import MONTHS
+from seal.core.facts import Knowledge, StatedFact
 from seal.core.plain import json_text
 from seal.core.speech import asking, offers_help, own_sentences, reading, says_cannot
-from seal.core.spoken import MONTHS
-from seal.core.stated import leaves
-from seal.core.stated_facts import Knowledge, StatedFact
+from seal.core.statements import leaves
 from seal.core.text import sentences, words
 
 if TYPE_CHECKING:

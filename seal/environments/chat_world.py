@@ -36,7 +36,7 @@ from seal.core import (
 from seal.core.plain import json_bytes, loses_number
 from seal.core.typed_values import fits
 from seal.core.validation import CallValidator, error_result
-from seal.environments.functions import NOT_GIVEN, Tokens, WorldTool
+from seal.environments.function_tools import NOT_GIVEN, Tokens, WorldTool
 from seal.environments.race import MOST_EXHAUSTIVE, Touch, exhaustive_order, failing_order
 from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
 

@@ -34,7 +34,7 @@ from seal.core.store import Store
 from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World
-from seal.environments.functions import WorldTool, fits, world_tool
+from seal.environments.function_tools import WorldTool, fits, world_tool
 from seal.environments.tables import Row
 
 

@@ -21,7 +21,7 @@ import orjson
 from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.canonical import digest
 from seal.core.formats.forms import objects_in
-from seal.core.shipped import shipped_prompt
+from seal.core.package_data import shipped_prompt
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.judges import PASS_PAPER
 from seal.evaluation.judges.panel import LABELS, Solvability

@@ -26,7 +26,7 @@ from typing import Any, Literal
 from seal.core import JSON, Goal, Task
 from seal.core.conditions import Asked, Called
 from seal.core.plain import json_text
-from seal.core.stated import leaves, states
+from seal.core.statements import leaves, states
 from seal.evaluation.goals import USER, no_missions
 
 TYPES = ("single", "multi", "chat", "clarify")

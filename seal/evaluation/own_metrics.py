@@ -12,7 +12,7 @@ from typing import Any
 
 from seal.core import Score, SealError, Task, Tool, Trajectory, UsageError, shortened
 from seal.core.signatures import places_of
-from seal.evaluation.guarded import Guarded, told
+from seal.evaluation.metric_guard import Guarded, told
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "

@@ -28,7 +28,7 @@ It says unsure of what it cannot tell, so that a solved or unsolved is safe:
 
 - whether an answer is complete where neither values nor gold calls are annotated. Relevant tools do
   not say how often each must be called, so such goals are never solved;
-- values in other words or units (see `core.stated`), and a true result that was misread;
+- values in other words or units (see `core.statements`), and a true result that was misread;
 - refusals and denials in other languages than English;
 - any answer of over `LONGEST` characters.
 """
@@ -43,9 +43,9 @@ from typing import Literal
 
 from seal.core import Goal, NoVerdictError, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.english import normalise, numbers, read
 from seal.core.plain import leaves
-from seal.core.spoken import normalise, numbers, read
-from seal.core.stated import statement
+from seal.core.statements import statement
 from seal.core.text import sentences
 from seal.evaluation.calls import best_alignment, wrong
 from seal.evaluation.goals import asks_calls_alone, asks_no_call, asks_of_world, failed, made_calls

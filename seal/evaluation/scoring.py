@@ -35,14 +35,14 @@ from seal.core import (
 from seal.core.conditions import Match
 from seal.core.registry import Registry
 from seal.evaluation.calls import Calls, Verdict
-from seal.evaluation.error_patterns.metrics import ErrorPatterns
+from seal.evaluation.error_patterns.pattern_scores import ErrorPatterns
 from seal.evaluation.goals import JUDGED, Chat, ChatMetric, scores_of
-from seal.evaluation.guarded import Guarded, LeftOut
 from seal.evaluation.judges.measures import PassRate
-from seal.evaluation.milestones.metrics import MATCHES, Milestones
+from seal.evaluation.metric_guard import Guarded, LeftOut
+from seal.evaluation.milestones.milestone_scores import MATCHES, Milestones
 from seal.evaluation.mission_metrics import DIALOGUE, Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
-from seal.evaluation.retrieval import Retrieval, metric_names
+from seal.evaluation.ranking_metrics import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit

@@ -5,7 +5,7 @@ errors by hand; here they are found by rule, so that every score can be read bes
 
 Hallucination:
 - `outside_brief`: a fact that stands neither in the request, the brief, nor in what the agent said
-  before (`seal.core.stated_facts`).
+  before (`seal.core.facts`).
 
 Instruction following:
 - `ended_early`: the conversation was ended before the agent had said anything, or after a question
@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 
 from seal.core import Step
+from seal.core.facts import Knowledge
 from seal.core.plain import leaves
 from seal.core.speech import FAILURES, asking, reading
-from seal.core.stated_facts import Knowledge
 from seal.evaluation.goals import USER, GoalChat
 from seal.evaluation.user_audit import ends_conversation
 

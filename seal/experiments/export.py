@@ -44,9 +44,9 @@ from seal.core.order import levels
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.trec import query_id, trec_word
-from seal.evaluation.retrieval import grade_of, qrels_of
-from seal.evaluation.trec import write_trec_qrels, write_trec_run
-from seal.models.settings import ModelSettings
+from seal.evaluation.ranking_metrics import grade_of, qrels_of
+from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
+from seal.models.model_settings import ModelSettings
 from seal.models.wire import wire_request, wire_tools
 from seal.pools.catalogue import catalogue
 from seal.pools.pool import StoredPool

@@ -8,7 +8,7 @@ recorded one. The simulator `recorded` has 1 in all of them.
 - shape: the share of the fields of either answer, with their types, that both have. The elements of
   a list count as one field. A text that holds JSON or a Python literal counts as what it holds.
 - echo: the share of arguments whose value both answers state, or neither.
-- facts: twice the number of facts (`seal.core.stated_facts`) that both state, divided by the sum of
+- facts: twice the number of facts (`seal.core.facts`) that both state, divided by the sum of
   the facts of each. Facts of the arguments do not count.
 - told: the share of the recorded facts that the agent passed on to its user which the simulator
   states too. A judge needs these facts.
@@ -43,15 +43,15 @@ from seal.core import (
     UsageError,
 )
 from seal.core.environment import EnvironmentFactory
+from seal.core.facts import Knowledge, StatedFact
 from seal.core.plain import exact_json, leaves, literal_value
 from seal.core.records import write_records
-from seal.core.stated import states
-from seal.core.stated_facts import Knowledge, StatedFact
+from seal.core.statements import states
 from seal.core.store import Store, open_store
 from seal.evaluation.goals import answer_of
 from seal.evaluation.statistics import mean_over
+from seal.experiments.comparison.between_runs import side_of
 from seal.experiments.comparison.pairs import Side, compare
-from seal.experiments.comparison.runs import side_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.pools.reading.chats import LEAD, USER
@@ -61,9 +61,9 @@ from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.score_settings import ScoreSettings
 from seal.runs.settings import RunSettings, changed
-from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.recorded_environments import RecordedEnvironments
 from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 
 MEASURES = ("error", "shape", "echo", "facts", "told")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seal.core.trec import query_id
-from seal.evaluation.retrieval import grade_of, qrels_of
+from seal.evaluation.ranking_metrics import grade_of, qrels_of
 from seal.pools.pool import StoredPool
 from seal.retrievers.documents import DEFAULT, documents
 from seal.retrievers.embedders.mteb_models import task_metadata

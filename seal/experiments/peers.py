@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from seal.core import Ranking
-from seal.evaluation.comparison import mcnemar
 from seal.evaluation.correlation import spearman
+from seal.evaluation.paired_tests import mcnemar
 from seal.evaluation.power import pass_hat
-from seal.evaluation.retrieval import Graded, measure_rankings, metric_names
+from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
 from seal.experiments.verification import Held, Peer
 
 _DRAWN = 2_000

@@ -1,8 +1,8 @@
 """Joins recorded preferences to the goals of two runs, and refuses those of other runs.
 
 A file `preference_results` of upstream names two models, and has the first trial of each query. A
-table of SEAL's own (`seal.evaluation.judges.recorded`) names two runs in each row. A run may be
-named by its folder or by its model; a run of `recorded:NAME` also by NAME.
+table of SEAL's own (`seal.evaluation.judges.verdict_files`) names two runs in each row. A run may
+be named by its folder or by its model; a run of `recorded:NAME` also by NAME.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from seal.core import JSON, DataError
 from seal.core.text import normalised
-from seal.evaluation.judges.recorded import (
+from seal.evaluation.judges.verdict_files import (
     IDENTITY,
     UNRECORDED,
     Ballots,

@@ -9,7 +9,7 @@ from pathlib import Path
 from seal.core import JSON, DataError, Task, Trajectory
 from seal.core.store import open_store
 from seal.evaluation.goals import answer_of, goal_steps
-from seal.evaluation.judges.recorded import Place
+from seal.evaluation.judges.verdict_files import Place
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.preference import (
     Contestant,
@@ -21,10 +21,10 @@ from seal.evaluation.preference import (
     preference_identity,
     summarise_pairings,
 )
-from seal.experiments.comparison.settings import PreferenceSettings
+from seal.experiments.comparison.comparison_settings import PreferenceSettings
 from seal.experiments.preferences import recorded_preferences
 from seal.runs.cast import Cast, judges_under
-from seal.runs.judges import check_votes
+from seal.runs.judge_setup import check_votes
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 

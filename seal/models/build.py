@@ -8,8 +8,8 @@ from typing import Any
 from seal.core import JSON, ChatModel, OpenedPerChat, Task, UnknownNameError, UsageError, nearest
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
-from seal.models.settings import OFFLINE, ModelSettings, check_options, options_of
-from seal.models.specs import Model, bare_name, settings_of
+from seal.models.model_settings import OFFLINE, ModelSettings, check_options, options_of
+from seal.models.model_specs import Model, bare_name, settings_of
 
 REGISTRY = Registry(
     "model",

@@ -18,9 +18,9 @@ from typing import Any, Literal
 import orjson
 
 from seal.core import JSON
+from seal.core.english import DAY, MONTH, NUMBER_WORDS, day_of
 from seal.core.plain import json_bytes
 from seal.core.schemas import is_sound, meets, required_names
-from seal.core.spoken import DAY, MONTH, NUMBER_WORDS, day_of
 from seal.core.text import words
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from seal.core import JSON, Completion, Goal, Request, Task, Tool, ToolCall, UsageError
 from seal.models.fill import fill
+from seal.models.model_settings import ModelSettings
 from seal.models.oracle import Oracle
 from seal.models.scene import find_scene
-from seal.models.settings import ModelSettings
 
 _ROLE = "execution_manager"
 

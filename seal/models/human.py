@@ -10,7 +10,7 @@ from typing import TextIO
 from seal.core import END_CONVERSATION, Completion, Message, ModelError, Request, Tool, ToolCall
 from seal.core.formats.forms import parse_object
 from seal.core.plain import json_text
-from seal.models.settings import ModelSettings
+from seal.models.model_settings import ModelSettings
 
 _HELP = 'Type a text, or /call NAME {"argument": value}; an empty line sends the calls so far.'
 _NAMES_FOR_USER = {"assistant": "you", "user": "assistant", "system": "your part"}

@@ -32,8 +32,8 @@ from seal.core import (
 )
 from seal.core.function_calls import parse_call
 from seal.core.plain import json_bytes
+from seal.models.model_settings import ModelSettings
 from seal.models.scene import Scene, find_scene, offered_names
-from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
 CHECKER = "checker"

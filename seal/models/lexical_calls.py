@@ -29,8 +29,8 @@ from functools import lru_cache
 from seal.core import FIND_TOOLS, Completion, Message, OptionError, Request, Tool, ToolCall
 from seal.core.canonical import canonical_json
 from seal.core.text import clauses, words
+from seal.models.model_settings import ModelSettings
 from seal.models.scene import in_words, offered_names, without_author
-from seal.models.settings import ModelSettings
 
 _LONGEST_REPLY = 2000
 _JUDGING = ("[verifier]", "[checker]")

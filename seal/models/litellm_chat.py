@@ -12,8 +12,8 @@ from typing import Any
 
 from seal.core import ModelError
 from seal.core.secrets import held_keys
+from seal.models.model_settings import ModelSettings
 from seal.models.server_model import SdkServer, ServerModel
-from seal.models.settings import ModelSettings
 
 
 class _LiteLLM(SdkServer):

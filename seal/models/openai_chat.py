@@ -14,9 +14,9 @@ from typing import Any
 
 from seal.core import JSON, Request, RequestError
 from seal.core.providers import OpenAIServer
+from seal.models.model_settings import ModelSettings
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
-from seal.models.settings import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
 OUTPUT_CAP = 8192

@@ -30,8 +30,8 @@ from seal.core.canonical import equal
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.order import levels
 from seal.core.text import clauses, words
+from seal.models.model_settings import ModelSettings
 from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names
-from seal.models.settings import ModelSettings
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000

@@ -14,7 +14,7 @@ from typing import Any
 from seal.core import JSON, ChatModel, ToolCall
 from seal.core.canonical import digest
 from seal.core.formats import Format, ToolMessages, check_presentation, form_of
-from seal.core.shipped import shipped_prompt
+from seal.core.package_data import shipped_prompt
 from seal.models.build import is_offline, split_name
 
 MANAGER = "execution_manager"

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.folders import cache_folder
 from seal.core.function_calls import wire_name
-from seal.core.shipped import shipped_text
+from seal.core.package_data import shipped_text
 
 PLAIN = "plain"
 """Name of the profile of a model that takes everything."""

@@ -10,7 +10,7 @@ from typing import Any
 from seal.core import JSON, Completion, Request, ToolCall
 from seal.core.canonical import derive_seed
 from seal.models.lexical_calls import current_exchange, speak_plainly, stated_results
-from seal.models.settings import ModelSettings
+from seal.models.model_settings import ModelSettings
 
 _WORDS = ("alpha", "bravo", "delta", "kilo", "lima", "oscar", "sierra", "tango")
 _FORMATS = {

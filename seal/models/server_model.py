@@ -25,9 +25,9 @@ from seal.core.deadlines import given_up, seconds_left
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.server_words import refusal_of, unread
 from seal.core.servers import Server, Standing
+from seal.models.model_settings import ModelSettings
 from seal.models.normal_form import presentation_of
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
-from seal.models.settings import ModelSettings
 from seal.models.tokens import count_thinking, estimate_usage
 from seal.models.wire import (
     FailedAnswerError,

@@ -16,9 +16,9 @@ from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.function_calls import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.plain import well_formed
 from seal.core.server_words import FAULTY, finish_of
+from seal.models.model_settings import ModelSettings
 from seal.models.normal_form import closed, normalised
 from seal.models.profiles import HINTS, Profile
-from seal.models.settings import ModelSettings
 
 _PLAIN = Profile()
 _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})

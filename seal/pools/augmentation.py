@@ -17,10 +17,10 @@ from seal.pools.importer import REPORT, Notes, Recorded, Web
 from seal.pools.imports import ImportReport
 from seal.pools.named_tools import named_tools
 from seal.pools.originals import is_scrambled
+from seal.pools.other_tools import renamed
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.renaming import renamed
+from seal.pools.pool_writer import write_pool
 from seal.pools.scrambling import Scrambler
-from seal.pools.writing import write_pool
 
 SCRAMBLINGS = {
     "names": "tool_name_scrambled",

@@ -21,8 +21,8 @@ from seal.core.specs import name_of
 from seal.core.typed_values import check_types
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
+from seal.pools.paper_data import PublishedTable
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.published import PublishedTable
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -68,7 +68,7 @@ class _Parts:
     """`team`, `history` and `format` where the user says nothing."""
     verdicts: Code = None
     """(path) to the verdicts that its authors recorded in a file
-    (`seal.evaluation.judges.recorded.VerdictFile`)."""
+    (`seal.evaluation.judges.verdict_files.VerdictFile`)."""
     preferences: Code = None
     """Likewise to preferences between two systems (`PreferenceFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class _Parts:
     """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
     has them."""
     ablations: Sequence[Any] = ()
-    """Further ablations (`seal.experiments.ablation.conditions.Variation`), or where each stands,
+    """Further ablations (`seal.experiments.ablation.variants.Variation`), or where each stands,
     as `module:attribute`."""
     tables: Code = None
     """(run folder) to further tables of a run for the terminal."""
@@ -219,7 +219,7 @@ class Benchmark(_Parts):
         Raises:
             UsageError: It exists and is no pool.
         """
-        from seal.pools.writing import write_pool
+        from seal.pools.pool_writer import write_pool
 
         write_pool(self.name, self._records, None, Path(folder), **self._played())
         return Path(folder)
@@ -274,7 +274,7 @@ class Benchmark(_Parts):
         known = known_benchmark(pool.name) or cls(pool.name)
         loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
         if tools:
-            from seal.pools.own import check_functions
+            from seal.pools.own_benchmark import check_functions
 
             check_functions(Path(folder), loaded._own, {tool.id: tool for tool in pool.tools()})
         return loaded
@@ -321,13 +321,13 @@ class Benchmark(_Parts):
                 given = self.environment.documents()
         if not given and not self.tasks:
             return OwnTools()
-        from seal.pools.own import own_tools
+        from seal.pools.own_benchmark import own_tools
 
         return own_tools(self.name, given)
 
     @cached_property
     def _tasks(self) -> tuple[Task, ...]:
-        from seal.pools.own import own_tasks
+        from seal.pools.own_benchmark import own_tasks
 
         given = self.environment
         world = given if isinstance(given, str) else "" if given is None else self.name
@@ -360,7 +360,7 @@ class Benchmark(_Parts):
 
     def _check(self) -> None:
         from seal.environments.world import Worlds
-        from seal.pools.own import check_gold
+        from seal.pools.own_benchmark import check_gold
 
         check_gold(self._tasks, self._own.by_id)
         # What is no `Worlds`, such as a function, would have to be called to tell its tables.

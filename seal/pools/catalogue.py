@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from seal.core import UnknownNameError
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 
 STAGES = ("retrieval", "calls", "arguments", "state", "conversation", "final answer")
 """What can be scored, in the order of a chat."""

@@ -30,7 +30,7 @@ from seal.evaluation.missions.judgement import mission_kind
 from seal.evaluation.name_similarity import name_similarity
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
-from seal.pools.reading.records import function_name
+from seal.pools.reading.upstream_files import function_name
 
 GOLD_KINDS = ("relevant", "calls", "arguments", "state", "turns", "answers")
 """What may be gold about a task, in the order of the stages."""

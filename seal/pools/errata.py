@@ -25,13 +25,13 @@ from seal.core.canonical import digest
 from seal.core.records import from_plain, to_plain
 from seal.evaluation.milestones.checks import check_plan
 from seal.pools.catalogue import by_any_name
-from seal.pools.gold_calls import GoldCheck
+from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import REPORT, Mobile, Notes, Recorded, Web
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import known_benchmark
 from seal.pools.named_tools import named_tools
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.reading.records import expect, field, json_file, refuse_deep
+from seal.pools.reading.upstream_files import expect, field, json_file, refuse_deep
 
 GOLD = ("plans", "answers", "relevant", "any_relevant", "any_answer", "reference")
 """Fields of a goal that a correction may change."""
@@ -238,7 +238,7 @@ def apply_errata(
         UsageError: `out` holds something else.
         DataError: The errata are of another benchmark or version, or cannot be; nothing is left.
     """
-    from seal.pools.writing import write_pool
+    from seal.pools.pool_writer import write_pool
 
     errata.check_benchmark(pool.name)
     if (out / REPORT).is_file():

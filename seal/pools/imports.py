@@ -68,7 +68,7 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
     importer = importer_of(name)
     if importer is None:
         raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
-    from seal.pools.writing import write_pool
+    from seal.pools.pool_writer import write_pool
 
     check_options(importer, options, f"option -T of {name}")
     return write_pool(name.rpartition(":")[2], importer, source, out, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seal.pools.reading.records import expect, field, function_name
+from seal.pools.reading.upstream_files import expect, field, function_name
 
 _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _DEEPEST = 12

@@ -33,10 +33,14 @@ from seal.core.registry import is_module, load_dotted
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import TASKS, TOOLS, Notes
 from seal.pools.openapi import openapi_tools
-from seal.pools.own import ask, called, check_gold, own_tasks
+from seal.pools.own_benchmark import ask, called, check_gold, own_tasks
 from seal.pools.own_parts import OwnTool, OwnTools
-from seal.pools.reading.calls import given_arguments, parsed_call
-from seal.pools.reading.records import (
+from seal.pools.pool_writer import write_pool
+from seal.pools.reading.python_calls import given_arguments, parsed_call
+from seal.pools.reading.python_types import literal, parameters_schema, python_type
+from seal.pools.reading.rows import rows
+from seal.pools.reading.tolerance import Reader, listed, usable
+from seal.pools.reading.upstream_files import (
     Placed,
     expect,
     json_file,
@@ -44,10 +48,6 @@ from seal.pools.reading.records import (
     parse_json,
     utf8_text,
 )
-from seal.pools.reading.rows import rows
-from seal.pools.reading.tolerance import Reader, listed, usable
-from seal.pools.reading.types import literal, parameters_schema, python_type
-from seal.pools.writing import write_pool
 
 UNANSWERABLE = "unanswerable"
 """In the column of calls: no tool serves the request."""

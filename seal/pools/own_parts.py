@@ -1,4 +1,4 @@
-"""The kinds of tools that people have (`seal.pools.own` reads them)."""
+"""The kinds of tools that people have (`seal.pools.own_benchmark` reads them)."""
 
 from __future__ import annotations
 

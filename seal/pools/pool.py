@@ -26,7 +26,7 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
-from seal.pools.order import Choice, prefix
+from seal.pools.task_order import Choice, prefix
 from seal.simulator_cache.gold_answers import RecordedCall, recorded_calls
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class StoredPool:
             select: Tag to the value that it must have, written as on a command line: a boolean tag
                 matches `true` or `false`, `*` any characters. `id` is the task's id. All must
                 hold.
-            limit: At most so many, which stand for all (`seal.pools.order`).
+            limit: At most so many, which stand for all (`seal.pools.task_order`).
             first: At most so many, from the head of the file.
 
         Raises:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from seal.core import JSON, Tool
 from seal.pools.originals import FUNCTION, ORIGINAL
-from seal.pools.reading.records import function_name
+from seal.pools.reading.upstream_files import function_name
 
 KEEPS = "keeps"
 """Under this name a tool's `source` lists the scramblings that do not touch it."""

@@ -15,10 +15,10 @@ from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
 from seal.models.endpoints import FILE as SETTINGS
 from seal.pools.importer import MOBILE, REGISTRY, TASKS, TOOLS, WEB
-from seal.pools.lint.findings import read_leniently
+from seal.pools.lint.lint_report import read_leniently
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
-from seal.pools.reading.records import json_file
+from seal.pools.reading.upstream_files import json_file
 
 
 @dataclass(frozen=True, slots=True)

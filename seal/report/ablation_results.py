@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from seal.experiments.ablation.conditions import ABSTENTION
 from seal.experiments.ablation.similarity import VARIANTS
+from seal.experiments.ablation.variants import ABSTENTION
 from seal.report.columns import DIFFERENCE, Cell, Columns, figure, grid_of, signed, with_interval
 from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker

@@ -8,16 +8,16 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Score, Tables, Task, Trajectory
-from seal.evaluation.error_patterns.metrics import PATTERNS, SERVICE_ANSWERS
+from seal.evaluation.error_patterns.pattern_scores import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
-from seal.evaluation.milestones.metrics import applies
+from seal.evaluation.milestones.milestone_scores import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
 from seal.report.grids import counted, grouped, listed
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
-    from seal.report.milestones import GoalOutcome, WorldChange
+    from seal.report.milestone_views import GoalOutcome, WorldChange
 
 _FLAGS = {
     "outside_brief": "the user said what its brief does not tell",
@@ -96,7 +96,7 @@ def _has_world(task: Task | None, trajectory: Trajectory) -> bool:
 
 def _of_world(task: Task | None, trajectory: Trajectory, scores: Sequence[Score]) -> Annotations:
     """Return what became of the milestones, and the world and the time of each step."""
-    from seal.report.milestones import beginning, goal_outcomes, times, world_changes
+    from seal.report.milestone_views import beginning, goal_outcomes, times, world_changes
 
     state = task.initial_state if task is not None else None
     return Annotations(

@@ -16,8 +16,8 @@ from seal.pools.search import named_one
 from seal.report.annotations import Annotations
 from seal.report.breakdown import breakdown_tables
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
-from seal.report.error_patterns import pattern_table
-from seal.report.milestones import WorldLog
+from seal.report.milestone_views import WorldLog
+from seal.report.pattern_tables import pattern_table
 from seal.report.printable import one_line, printable
 from seal.report.run_results import environment_patterns
 from seal.report.transcript import (

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from seal.core import UsageError
 from seal.core.records import AtomicFile
 from seal.evaluation.statistics import UNBOUNDED
-from seal.experiments.comparison.settings import CompareSettings
+from seal.experiments.comparison.comparison_settings import CompareSettings
 from seal.experiments.comparison.study import study
 from seal.report import comparison_results as results
 from seal.report.chat_records import decisive_of

@@ -8,8 +8,8 @@ from typing import Any
 
 from seal.core.records import without_cycle_search
 from seal.evaluation.statistics import UNBOUNDED
-from seal.experiments.comparison.runs import named_runs
-from seal.experiments.comparison.settings import CompareSettings
+from seal.experiments.comparison.between_runs import named_runs
+from seal.experiments.comparison.comparison_settings import CompareSettings
 from seal.experiments.comparison.study import study
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.report.chat_records import decisive_of

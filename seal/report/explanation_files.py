@@ -14,7 +14,7 @@ from seal.core import MissingExtraError
 from seal.experiments.explanation.explain import EXAMPLES, explain_run
 from seal.experiments.result_files import check_results_folder, write_json
 from seal.pools.benchmark import Benchmark
-from seal.report.explanation import (
+from seal.report.failure_stages import (
     LONGEST,
     bars_of,
     example_lines,

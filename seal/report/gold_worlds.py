@@ -17,7 +17,7 @@ from seal.core.conditions import (
     StateUnchanged,
     parts,
 )
-from seal.report.gold import describe, fields_line, json_text
+from seal.report.gold_words import describe, fields_line, json_text
 
 _VERBS = {"snapshot": "is", "addition": "gains", "removal": "loses", "update": "changes to"}
 _SIGNS = {"exact": "=", "close": "=", "contains": "contains", "rouge_l": "~"}

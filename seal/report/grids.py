@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 
 class Grid(NamedTuple):
-    """A table of texts, which a terminal draws (`seal.report.fitted`)."""
+    """A table of texts, which a terminal draws (`seal.report.terminal_grids`)."""
 
     title: str
     columns: Sequence[str]
@@ -29,7 +29,7 @@ class Grid(NamedTuple):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the table, in parts where the terminal is narrow."""
-        from seal.report.fitted import fitted_tables
+        from seal.report.terminal_grids import fitted_tables
 
         yield from fitted_tables(self, options.max_width)
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from seal.core import SealError, UsageError, fault, shortened
 from seal.pools.benchmark import Benchmark, loaded
-from seal.pools.published import PublishedTable, Source
+from seal.pools.paper_data import PublishedTable, Source
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
 from seal.report.pages import Bar, BarGroup, bar_chart, render, table

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.folders import within
 from seal.experiments.result_files import read_json
-from seal.experiments.retrieval.files import RESULTS
-from seal.experiments.sweep.files import SWEEP
+from seal.experiments.retrieval.ranking_files import RESULTS
+from seal.experiments.sweep.sweep_files import SWEEP
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import REGISTRY, TASKS, TOOLS
 from seal.pools.lookup import known_benchmark
+from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.published import PublishedTable, Source
 from seal.report.grids import Grid, counted
 from seal.report.lanes import lanes_of
 from seal.report.paper import Measured, PaperTable, filled, measured_lanes, tables_of, tables_of_run

@@ -18,13 +18,13 @@ from seal.core.plain import json_bytes
 from seal.evaluation.goals import asks_of_world
 from seal.report.annotations import Annotations
 from seal.report.chat_records import outcome_label, reason_of, said
-from seal.report.gold import gold_lines, json_text
+from seal.report.gold_words import gold_lines, json_text
 from seal.report.pages import macros
 from seal.report.printable import folded, tables_text
 
 if TYPE_CHECKING:
-    from seal.evaluation.milestones.faults import TableChange
-    from seal.report.milestones import ChangedRow
+    from seal.evaluation.milestones.shortfalls import TableChange
+    from seal.report.milestone_views import ChangedRow
 
 CUT = 4_000
 """Characters of one text that a page holds; the run's files have the rest."""
@@ -85,7 +85,7 @@ def chat_pieces(
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
     yield made.offered(trajectory.offered)
     for outcome in notes.goals:
-        from seal.report.milestones import graph
+        from seal.report.milestone_views import graph
 
         yield made.milestones(outcome, len(notes.goals), graph(outcome.nodes))
     if notes.beginning:
@@ -205,7 +205,7 @@ def _cell(text: Any) -> str:
 
 
 def _changed(change: TableChange) -> list[ChangedRow]:
-    from seal.report.milestones import change_rows
+    from seal.report.milestone_views import change_rows
 
     return change_rows(change)
 

@@ -8,7 +8,7 @@ from functools import partial
 from markupsafe import Markup
 
 from seal.evaluation.role_work import OUTCOMES, Outcome, Place, Work
-from seal.experiments.role_work import work_of
+from seal.experiments.role_counts import work_of
 from seal.report.grids import Grid
 from seal.report.lanes import Lane
 from seal.report.pages import Listing, link, render, table, task_link

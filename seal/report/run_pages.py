@@ -26,7 +26,7 @@ from seal.core.plain import json_text as compact_json
 from seal.core.records import Record, decode
 from seal.report.annotations import annotate
 from seal.report.chat_records import by_chat, decisive_of, outcome_label, scores_so_far
-from seal.report.gold import json_text
+from seal.report.gold_words import json_text
 from seal.report.grids import grouped
 from seal.report.lanes import ShortTable, lanes_of, measure_differences, model_name
 from seal.report.pages import stream

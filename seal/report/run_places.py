@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from seal.core import DataError
-from seal.experiments.retrieval.files import RETRIEVAL
+from seal.experiments.retrieval.ranking_files import RETRIEVAL
 from seal.runs.run_folder import BASELINES, CORRECTED, MANIFEST, RunFolder
 
 DEPTH = 4

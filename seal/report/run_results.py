@@ -59,7 +59,7 @@ def environment_patterns(run: RunFolder) -> list[Any]:
     """Return ToolScan's Table 4 where tasks name their environment, as ToolScan's do."""
     if not any("environment" in task.tags for task in run.tasks()):
         return []
-    from seal.report.error_patterns import pattern_table
+    from seal.report.pattern_tables import pattern_table
 
     return pattern_table(run)
 
@@ -78,12 +78,12 @@ def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[Renderabl
 
         tables += breakdown_tables(run)
     if missions_typed(lanes):
-        from seal.report.missions import mission_breakdown
+        from seal.report.mission_section import mission_breakdown
 
         tables += mission_breakdown(run)
     summary = run.summary()
     if summary.get("audit"):
-        from seal.report.judging import judge_tables
+        from seal.report.judge_section import judge_tables
 
         tables += judge_tables(summary)
     return [*tables, *(() if of_benchmark is None else of_benchmark(run))]
@@ -227,7 +227,7 @@ def _counts(summary: Mapping[str, Any]) -> str:
 def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the simulated users did wrong, where there were any."""
     if INSTRUCTION in (summary.get("metrics") or ()):
-        from seal.report.users import user_notes
+        from seal.report.user_errors import user_notes
 
         yield from user_notes(run)
 
@@ -235,7 +235,7 @@ def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
 def _judged(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what judges agreed on, where there were any."""
     if summary.get("judging") or summary.get("audit"):
-        from seal.report.judging import judging_notes
+        from seal.report.judge_section import judging_notes
 
         yield from judging_notes(summary)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from seal.experiments.sweep.settings import RECALL_AT
+from seal.experiments.sweep.sweep_settings import RECALL_AT
 from seal.pools.catalogue import STAGES, catalogue
 from seal.pools.counts import count_stored
+from seal.pools.paper_data import PublishedTable
 from seal.pools.pool import StoredPool
-from seal.pools.published import PublishedTable
 
 PAPER = "seal"
 COUNTS = {

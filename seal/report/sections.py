@@ -33,7 +33,7 @@ from seal.report.applies import (
     some_failed,
 )
 from seal.report.chat_records import reason_of, scores_so_far
-from seal.report.gold import json_text
+from seal.report.gold_words import json_text
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import Lane, Rows, ShortTable, all_metrics
 from seal.report.pages import (
@@ -139,18 +139,18 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "errata:section", applies=some_corrected),
+    "errata": OwnSection("Corrected gold", "errata_section:section", applies=some_corrected),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison_page:section", runs=2),
     "roles": OwnSection("What each role did", "role_section:section", applies=helpers_spoke),
-    "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
+    "explanation": OwnSection("Why goals failed", "failure_stages:section", applies=some_failed),
     "breakdown": OwnSection(
         "By category and augmentation", "breakdown:section", applies=by_category
     ),
-    "judges": OwnSection("Judges", "judging:section", applies=audited),
-    "missions": OwnSection("Missions", "missions:section", applies=missions_typed),
-    "error_patterns": OwnSection("Error patterns", "error_patterns:section", "ife"),
-    "users": OwnSection("Users", "users:section", INSTRUCTION),
+    "judges": OwnSection("Judges", "judge_section:section", applies=audited),
+    "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
+    "error_patterns": OwnSection("Error patterns", "pattern_tables:section", "ife"),
+    "users": OwnSection("Users", "user_errors:section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
     "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
 }

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seal.experiments.sweep.settings import RECALL_AT
+from seal.experiments.sweep.sweep_settings import RECALL_AT
 from seal.report.columns import spread
 from seal.report.figure_layout import styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure

@@ -13,9 +13,9 @@ from seal.core.formats import repairs_of
 from seal.evaluation.goals import decides, state_of
 from seal.report.annotations import Annotations, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
-from seal.report.gold import gold_lines, json_text
+from seal.report.gold_words import gold_lines, json_text
 from seal.report.grids import number
-from seal.report.milestones import GoalOutcome, NodeOutcome, change_lines, fault_text
+from seal.report.milestone_views import GoalOutcome, NodeOutcome, change_lines, fault_text
 from seal.report.printable import folded, printable, tables_text
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from seal.core import ChatModel, Message, OptionError, Pool, Request, shortened
-from seal.core.shipped import shipped_prompt
+from seal.core.package_data import shipped_prompt
 
 _AT_ONCE = 8
 """Requests that wait for a server at the same time."""

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.core import Pool, Query
-from seal.core.shipped import shipped_words
+from seal.core.package_data import shipped_words
 from seal.core.text import CJK, split_identifiers
 from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
 from seal.retrievers.documents import DEFAULT, documents, template_name

@@ -8,7 +8,7 @@ from typing import Any
 from seal.agents.teams import USER
 from seal.core import Task
 from seal.models import Flagged, bare_name
-from seal.runs.judges import JudgeChoice
+from seal.runs.judge_setup import JudgeChoice
 from seal.runs.run_folder import BASELINES
 from seal.runs.settings import RunSettings, changed
 

@@ -50,8 +50,8 @@ from seal.models import (
     shown_at,
     split_name,
 )
+from seal.models.model_settings import options_of
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
-from seal.models.settings import options_of
 from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
 from seal.retrievers import models_of
@@ -356,7 +356,7 @@ class Cast:
                 opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
                 policy = self._settings.history_policy
                 if role != USER and policy != "stop":
-                    from seal.models.shortened import ShortenedModel
+                    from seal.models.short_prompts import ShortenedModel
 
                     opened[role] = ShortenedModel(opened[role], policy == "summarise")
             return opened[role]

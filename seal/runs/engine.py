@@ -47,10 +47,10 @@ from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, learns, rank, reads_gold
 from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
-from seal.runs.goals import history_of, limits_of, merge_goals
+from seal.runs.goal_chats import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
 from seal.runs.identity import ELSE, SCRIPTED, measure_of
-from seal.runs.judges import Judges
+from seal.runs.judge_setup import Judges
 from seal.runs.play import played, team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
 from seal.runs.run_folder import LiveFile, RunFolder

@@ -23,8 +23,8 @@ from seal.pools.pool import Outline, StoredPool
 from seal.runs.cast import Cast, find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback
-from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.gold_answers import GoldAnswers, RecordedCall, recorded_calls
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class SimulatorSource:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
         if functions:
-            from seal.simulator_cache.own_code import OwnFunctions
+            from seal.simulator_cache.own_simulators import OwnFunctions
 
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
@@ -91,7 +91,7 @@ class SimulatorSource:
         if self.settings.force_simulator:
             return
         if scrambled := originals(self.tools.values()):
-            from seal.pools.renaming import renamed
+            from seal.pools.other_tools import renamed
 
             for task in self.pool.tasks():
                 yield from recorded_calls(renamed(task, scrambled))
@@ -177,7 +177,7 @@ class EnvironmentSource:
         """Return the environment of one chat; `offered` may grow while the chat goes on."""
         gold = task
         if self._originals:  # what answers calls knows the originals alone
-            from seal.pools.renaming import renamed
+            from seal.pools.other_tools import renamed
 
             task = renamed(task, self._originals)
         environment = self._place(task.id).open(task, trial, offered)

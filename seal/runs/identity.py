@@ -24,9 +24,9 @@ from seal.core.specs import name_of
 from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
-from seal.pools.order import told_of
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
+from seal.pools.task_order import told_of
 from seal.retrievers import files_digest
 from seal.runs.journal import spent_on
 from seal.runs.run_folder import CALLS, GOLD, REFUSED, RunFolder
@@ -280,7 +280,7 @@ def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
     own = pool.benchmark is None or pool.benchmark.name not in BENCHMARKS
     if settings.simulator != "template" or settings.environment or not own:
         return
-    from seal.simulator_cache.implied import implied_fields
+    from seal.simulator_cache.word_fields import implied_fields
 
     run = {} if pool.benchmark is None else pool.benchmark.functions
     simulated = (tool for tool in pool.tools() if tool.returns is None and tool.id not in run)

@@ -77,7 +77,7 @@ def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
     """Return settings that have a team, a history and a format, with the origin of each value.
 
     Whoever completes them again changes nothing. What a task says of its own limits goes before
-    the defaults of the run, task by task (`seal.runs.goals`).
+    the defaults of the run, task by task (`seal.runs.goal_chats`).
 
     Raises:
         OptionError: An option that the benchmark cannot have under these settings.

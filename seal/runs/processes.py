@@ -199,7 +199,7 @@ def start_server() -> Any:
     from multiprocessing import forkserver
 
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["seal.runs.preloaded"])
+    context.set_forkserver_preload(["seal.runs.preload"])
     with _uninterrupted():
         forkserver.ensure_running()
     return context

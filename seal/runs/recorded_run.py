@@ -11,7 +11,7 @@ from seal.evaluation.recorded_scores import RecordedScores
 from seal.evaluation.rule_judge import RuleJudge
 from seal.pools.importer import RECORDED, RECORDINGS
 from seal.pools.imports import ImportReport, check_options
-from seal.pools.writing import write_pool
+from seal.pools.pool_writer import write_pool
 from seal.runs.run_folder import RunFolder
 
 CUTOFFS = (1, 5, 10)

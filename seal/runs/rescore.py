@@ -21,16 +21,16 @@ from seal.core.specs import name_of
 from seal.core.store import open_store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import answer_of
-from seal.evaluation.guarded import LeftOut
 from seal.evaluation.judges.panel import MISSING, recorded_panel
-from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
+from seal.evaluation.judges.verdict_files import QueryVerdicts, VerdictFile
+from seal.evaluation.metric_guard import LeftOut
 from seal.evaluation.scoring import build_metrics, is_foreign, named_metrics
 from seal.pools.errata import read_errata
 from seal.pools.upstream import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
-from seal.runs.judges import Judges, Recorded
+from seal.runs.judge_setup import Judges, Recorded
 from seal.runs.run_folder import BASELINES, CORRECTED, Pair, RunFolder
 from seal.runs.score import Scorer, rules_of
 from seal.runs.score_settings import ScoreSettings

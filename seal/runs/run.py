@@ -23,7 +23,7 @@ from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode, without_cycle_search
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.guarded import Guarded
+from seal.evaluation.metric_guard import Guarded
 from seal.evaluation.scoring import (
     build_metrics,
     is_ours,

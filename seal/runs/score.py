@@ -25,7 +25,7 @@ from seal.core import (
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile, encode_scores
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.error_patterns.metrics import MAX_TURNS
+from seal.evaluation.error_patterns.pattern_scores import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER, failed
 from seal.evaluation.judges.agreement import JudgingSummary
 from seal.evaluation.judges.measures import MILESTONES
@@ -45,7 +45,7 @@ from seal.evaluation.scoring import (
 from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
 from seal.pools.benchmark import Benchmark, loaded, part_of
-from seal.runs.goals import turns_of
+from seal.runs.goal_chats import turns_of
 from seal.runs.hooks import Told
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import COLUMNS, FAILED_GOLD, LARGE, LINES, Pair, RunFolder, human_summary

@@ -41,7 +41,7 @@ from seal.sandbox import NAMES as SANDBOXES
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
 HistoryPolicy = Literal["stop", "drop", "summarise"]
-"""What becomes of a prompt that is too long for the model's window (`seal.models.shortened`)."""
+"""What becomes of a prompt that is too long for a model's window (`seal.models.short_prompts`)."""
 Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
 """Who gave a setting its value, in this order: the command line, a call from Python, a variable of
 the environment, seal.toml, what the pool says under `play`, an experiment or a baseline, nobody."""

@@ -28,7 +28,7 @@ from seal.core import UnknownNameError
 from seal.lazy import give_names
 
 if TYPE_CHECKING:
-    from seal.sandbox.outcomes import Case, Limits, Outcome, Sandbox, Status
+    from seal.sandbox.function_cases import Case, Limits, Outcome, Sandbox, Status
 
 give_names(__name__)
 
@@ -48,8 +48,8 @@ def build_sandbox(name: str = "monty", limits: Limits | None = None) -> Sandbox:
         UsageError: Bubblewrap cannot be used here.
     """
     from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
+    from seal.sandbox.function_cases import Second
     from seal.sandbox.monty import MontySandbox
-    from seal.sandbox.outcomes import Second
 
     if name not in NAMES:
         raise UnknownNameError("sandbox", name, NAMES)

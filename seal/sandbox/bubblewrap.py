@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from seal.core import JSON, InfrastructureError, UsageError
 from seal.core.line_process import LineProcess
-from seal.core.shipped import shipped_text
+from seal.core.package_data import shipped_text
 from seal.sandbox.confinement import MACHINES, Interpreter, program, this_interpreter
-from seal.sandbox.outcomes import (
+from seal.sandbox.function_cases import (
     MOST_OUTPUT,
     MOST_RESULT,
     Case,

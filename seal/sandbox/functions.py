@@ -17,7 +17,7 @@ from typing import NamedTuple
 from seal.core import JSON, Tool
 from seal.core.canonical import digest
 from seal.core.plain import json_text
-from seal.sandbox.outcomes import Case, Row, Sandbox, Status
+from seal.sandbox.function_cases import Case, Row, Sandbox, Status
 
 CONVENTION = (
     "The first parameter, table, is a list of rows, each a dict from column to value. Arguments "

@@ -33,7 +33,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, InfrastructureError, MissingExtraError
-from seal.sandbox.outcomes import (
+from seal.sandbox.function_cases import (
     MOST_MESSAGE,
     MOST_OUTPUT,
     MOST_RESULT,

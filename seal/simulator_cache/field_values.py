@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 from seal.core.text import words
 
 

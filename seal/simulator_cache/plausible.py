@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, SimulatorError, Tool
 from seal.core.schemas import meets, schema_validator
 from seal.core.text import words
-from seal.simulator_cache.agreement import agree
+from seal.simulator_cache.consistency import agree
 from seal.simulator_cache.field_values import FORMATS, named_range, named_text, singular
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
@@ -71,7 +71,7 @@ def has_no_shape(checker: Validator) -> bool:
 
 def _described(tool: Tool) -> dict[str, Any]:
     """Return a schema for a tool without a shape: what its words imply, else no result."""
-    from seal.simulator_cache.implied import implied_fields
+    from seal.simulator_cache.word_fields import implied_fields
 
     fields = implied_fields(tool) or {"result": {"type": "null"}}
     return {"type": "object", "properties": fields, _ECHO: True}

@@ -10,8 +10,8 @@ from seal.core import JSON, Lookup, Response, Task, Tool, ToolCall, ToolResult, 
 from seal.core.canonical import canonical_json
 from seal.core.environment import Environment, Stateless, Storeless
 from seal.core.validation import CallValidator, error_result
-from seal.simulator_cache.environments import result_of
 from seal.simulator_cache.recordings import RecordedAnswers
+from seal.simulator_cache.simulator_environments import result_of
 
 
 class RecordedEnvironments(Storeless):

@@ -130,7 +130,7 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
     is_ours = type(found).__module__.partition(".")[0] == __name__.partition(".")[0]
     if is_ours:
         return cast(Simulator, found)
-    from seal.simulator_cache.own_code import Foreign
+    from seal.simulator_cache.own_simulators import Foreign
 
     return Foreign(found)
 

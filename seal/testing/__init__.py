@@ -25,24 +25,24 @@ from seal.api.pools import augment, load_pool
 from seal.api.runs import run
 from seal.core import ChatModel, DataError, Task, Tool
 from seal.core.records import write_records
-from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
+from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.retrieval import MEASURES
+from seal.evaluation.ranking_metrics import MEASURES
 from seal.evaluation.statistics import UNBOUNDED
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
 from seal.pools.lookup import Bench, bench_of
-from seal.pools.reading.records import json_file
-from seal.pools.writing import write_pool
+from seal.pools.pool_writer import write_pool
+from seal.pools.reading.upstream_files import json_file
 from seal.runs.cast import with_roles
 from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
 from seal.runs.score_settings import ScoreSettings
-from seal.testing.altered import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
+from seal.testing.alterations import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
 from seal.testing.gate import assert_passes as assert_passes
 
 if TYPE_CHECKING:
-    from seal.api.objects.run import Run
+    from seal.api.objects.run_object import Run
 
 PERFECT = (
     "abstention",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from seal.api.objects.run import Run
+from seal.api.objects.run_object import Run
 from seal.core import DataError
 
 _LISTED = 5

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from seal.core import DataError, Ranking
 from seal.core.trec import query_id, trec_word
-from seal.experiments.retrieval.files import RETRIEVAL, ranking_folders
+from seal.experiments.retrieval.ranking_files import RETRIEVAL, ranking_folders
 from seal.report.curve_chart import Curve, Point, curves
 from seal.report.pages import paragraphs, render
 from seal.report.retrieval_results import retrieval_parts

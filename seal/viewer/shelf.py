@@ -12,7 +12,7 @@ from pathlib import Path
 
 from seal.core import DataError, UsageError
 from seal.core.plain import json_text
-from seal.experiments.retrieval.files import RETRIEVAL
+from seal.experiments.retrieval.ranking_files import RETRIEVAL
 from seal.report.html import data_block
 from seal.report.run_facts import RunFacts, facts_of
 from seal.report.run_pages import RunPages

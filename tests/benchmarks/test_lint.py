@@ -40,7 +40,7 @@ from seal.pools import (
     ungrounded_values,
 )
 from seal.pools.lint import lint
-from seal.pools.lint.values import Said
+from seal.pools.lint.unknowable_values import Said
 
 SCHEMA = {
     "type": "object",

@@ -13,7 +13,7 @@ from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
 from seal.experiments import audit_run
 from seal.pools import import_benchmark, load_pool
 from seal.report import lanes_of
-from seal.report.judging import section
+from seal.report.judge_section import section
 from seal.runs import RunFolder, ScoreSettings, import_run
 from seal.runs.rescore import rescore
 

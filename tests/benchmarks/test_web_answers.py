@@ -9,7 +9,7 @@ from toolsandbox_sources import scenario, write
 
 from seal.core import DataError
 from seal.experiments import write_drawn
-from seal.experiments.sweep.sweep import PoolSample
+from seal.experiments.sweep.sweep_runs import PoolSample
 from seal.pools import augment_stored, import_benchmark, load_pool, parse_augmentations
 from seal.runs import RunSettings
 from seal.runs.run import run

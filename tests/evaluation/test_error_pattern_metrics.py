@@ -43,7 +43,7 @@ from seal.evaluation import (
     no_gold,
     value_words,
 )
-from seal.evaluation.error_patterns.metrics import NAMES
+from seal.evaluation.error_patterns.pattern_scores import NAMES
 
 ARGUMENT = {"type": "integer"}
 TOOLS = {

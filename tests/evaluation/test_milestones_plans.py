@@ -35,7 +35,7 @@ from seal.evaluation import (
     view,
     with_outer_guardrails,
 )
-from seal.evaluation.milestones.metrics import NAMES
+from seal.evaluation.milestones.milestone_scores import NAMES
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))

@@ -34,7 +34,7 @@ from seal.core import (
 )
 from seal.evaluation import mean_and_deviation
 from seal.experiments import SeriesResult, SweepSettings
-from seal.experiments.sweep.sweep import sweep
+from seal.experiments.sweep.sweep_runs import sweep
 from seal.report import save, sweep_figures, sweep_tables
 from seal.runs import RunFolder, RunSettings
 

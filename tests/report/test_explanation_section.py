@@ -6,7 +6,7 @@ import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
 from seal.report import lanes_of
-from seal.report.explanation import LINKED, section
+from seal.report.failure_stages import LINKED, section
 
 
 @pytest.fixture

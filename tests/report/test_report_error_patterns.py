@@ -30,7 +30,7 @@ from seal.report import (
     write_report,
 )
 from seal.report.annotations import Mark
-from seal.report.error_patterns import COLUMNS, LINKED
+from seal.report.pattern_tables import COLUMNS, LINKED
 from seal.runs import RunFolder, RunSettings
 from seal.runs.run import run
 

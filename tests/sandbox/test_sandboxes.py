@@ -32,7 +32,7 @@ from seal.sandbox import (
     too_large,
     why_not,
 )
-from seal.sandbox.outcomes import MOST_MESSAGE
+from seal.sandbox.function_cases import MOST_MESSAGE
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
 BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"

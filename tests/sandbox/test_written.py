@@ -112,7 +112,7 @@ RULES = st.builds(
 def test_a_filter_passes_in_the_search_what_its_source_returns(
     chosen: Filter, arguments: dict[str, object]
 ) -> None:
-    from seal.sandbox.written import _Search
+    from seal.sandbox.api_code import _Search
 
     (outcome,) = run(source_of(TOOL, chosen), Recorded(arguments, []))
     returned = [TABLE.index(row) for row in outcome.received]

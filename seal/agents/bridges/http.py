@@ -35,7 +35,7 @@ from seal.agents.bridges.chat_wire import (
     written,
 )
 from seal.agents.bridges.line import Line, OverError
-from seal.agents.bridges.mcp import McpPosts
+from seal.agents.bridges.mcp_bridge import McpPosts
 from seal.agents.own import asked_of, earlier_of
 from seal.core import Chat, Tool, ToolCall, UsageError
 from seal.core.plain import json_bytes, well_formed

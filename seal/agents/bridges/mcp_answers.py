@@ -1,4 +1,4 @@
-"""What MCP clients ask of a chat, and the answers; it needs the SDK (`seal.agents.bridges.mcp`)."""
+"""What MCP clients ask of a chat, and the answers; it needs the SDK (`mcp_bridge`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mcp_types as types
 from mcp import MCPError
 
 from seal.agents.bridges.line import FINISHED, Line, OverError
-from seal.agents.bridges.mcp import PROMPT, SUBMIT
+from seal.agents.bridges.mcp_bridge import PROMPT, SUBMIT
 from seal.agents.own import asked_of
 from seal.core import Chat, Tool, ToolCall, ToolResult, shortened
 

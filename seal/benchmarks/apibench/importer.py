@@ -25,7 +25,10 @@ from typing import Any, NamedTuple
 from seal.core import JSON, DataError, Goal, Task, Tool, check_name
 from seal.core.plain import json_text
 from seal.pools.importer import Notes
-from seal.pools.reading.records import (
+from seal.pools.reading.python_types import literal, python_type
+from seal.pools.reading.tolerance import numbered, usable
+from seal.pools.reading.tool_table import TaskIds, ToolTable
+from seal.pools.reading.upstream_files import (
     field,
     function_name,
     json_lines,
@@ -33,9 +36,6 @@ from seal.pools.reading.records import (
     tool_id,
     wrong_source,
 )
-from seal.pools.reading.tables import TaskIds, ToolTable
-from seal.pools.reading.tolerance import numbered, usable
-from seal.pools.reading.types import literal, python_type
 
 DOCUMENTS = {
     "huggingface": "huggingface_api.jsonl",

@@ -9,9 +9,9 @@ arguments. An argument with a default may be left out or written out with that d
 the same, so both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
-content (`seal.pools.reading.tables.ToolTable`). How types become a schema, and which arguments are
-required, stands in `seal.pools.reading.types`. Gold calls are checked against that schema,
-and those that it refuses are kept and counted as `invalid_gold_calls`.
+content (`seal.pools.reading.tool_table.ToolTable`). How types become a schema, and which arguments
+are required, stands in `seal.pools.reading.python_types`. Gold calls are checked against that
+schema, and those that it refuses are kept and counted as `invalid_gold_calls`.
 
 Source: Liu et al., APIGen, 2024 (arXiv 2406.18518), section 3.
 """
@@ -27,10 +27,13 @@ import orjson
 
 from seal.core import JSON, Goal, Milestone, MissingExtraError, Plan, Task, Tool, located
 from seal.core.conditions import Argument, Called
-from seal.pools.gold_calls import GoldCheck
+from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns
-from seal.pools.reading.records import (
+from seal.pools.reading.python_types import parameters_schema
+from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tool_table import TaskIds, ToolTable
+from seal.pools.reading.upstream_files import (
     Placed,
     Torn,
     expect,
@@ -42,9 +45,6 @@ from seal.pools.reading.records import (
     refuse_deep,
     tool_id,
 )
-from seal.pools.reading.tables import TaskIds, ToolTable
-from seal.pools.reading.tolerance import usable
-from seal.pools.reading.types import parameters_schema
 
 BENCHMARK = "apigen"
 SPLIT = "train"

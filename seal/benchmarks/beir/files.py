@@ -30,8 +30,10 @@ from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Tool, shortened
 from seal.core.plain import json_text
-from seal.pools.reading.packed import PACKED, lines_of
-from seal.pools.reading.records import (
+from seal.pools.reading.gzip_lines import PACKED, lines_of
+from seal.pools.reading.python_types import literal, parameters_schema
+from seal.pools.reading.rows import CARDS, rows
+from seal.pools.reading.upstream_files import (
     Placed,
     Torn,
     expect,
@@ -40,8 +42,6 @@ from seal.pools.reading.records import (
     utf8_text,
     wrong_source,
 )
-from seal.pools.reading.rows import CARDS, rows
-from seal.pools.reading.types import literal, parameters_schema
 
 _RECORDS = ("*.jsonl", "*.jsonl.gz", "*.json", "*.parquet")
 _JUDGEMENTS = ("*.tsv", "*.tsv.gz", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from seal.core import DataError, UnknownNameError
 from seal.pools.importer import Notes
-from seal.pools.reading.records import field, json_records, refuse_deep, wrong_source
 from seal.pools.reading.tolerance import FileFault, usable
+from seal.pools.reading.upstream_files import field, json_records, refuse_deep, wrong_source
 
 _Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")

@@ -26,9 +26,9 @@ from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
 from seal.core import JSON, Task, Tool, check_name
 from seal.core.canonical import digest
 from seal.core.conditions import Called
-from seal.pools.gold_calls import GoldCheck
+from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
-from seal.pools.reading.tables import TaskIds
+from seal.pools.reading.tool_table import TaskIds
 
 _LISTED = 40
 """Violations that are listed, besides being counted."""

@@ -50,10 +50,10 @@ from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tools import Functions
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
 from seal.core.conditions import Argument, Called
-from seal.pools.gold_calls import admits
-from seal.pools.reading.calls import given_arguments, parsed_call
-from seal.pools.reading.records import expect, field
+from seal.pools.gold_values import admits
+from seal.pools.reading.python_calls import given_arguments, parsed_call
 from seal.pools.reading.tolerance import FileFault
+from seal.pools.reading.upstream_files import expect, field
 
 MOST_VALUES = 4096
 """Accepted values of one argument, multiplied out; upstream has at most 128."""

@@ -29,8 +29,8 @@ import orjson
 
 from seal.core import JSON, Tool, located
 from seal.core.canonical import digest
-from seal.pools.reading.records import expect, field, refuse_deep, tool_id
-from seal.pools.reading.tables import ToolTable
+from seal.pools.reading.tool_table import ToolTable
+from seal.pools.reading.upstream_files import expect, field, refuse_deep, tool_id
 
 ToolPer = Literal["content", "name"]
 

@@ -28,7 +28,7 @@ from seal.core import (
 from seal.core.environment import Environment, Validated
 from seal.core.validation import CallValidator
 from seal.environments.world import WorldSetup, check_options
-from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 
 NAME = "bfcl"
 _FAILED = "Error during execution: "

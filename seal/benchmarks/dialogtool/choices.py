@@ -38,7 +38,7 @@ from seal.core import (
 )
 from seal.core.conditions import Called, Condition, StateHas
 from seal.core.plain import json_text
-from seal.experiments.ablation.conditions import Variation
+from seal.experiments.ablation.variants import Variation
 from seal.pools.pool import StoredPool, View
 from seal.runs.settings import RunSettings
 

@@ -34,8 +34,8 @@ from seal.benchmarks.dialogtool.schemas import Api, Service, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, ToolCall, ToolResult, shortened
 from seal.core.conditions import Argument, Called
-from seal.pools.reading.records import expect, field, fields
 from seal.pools.reading.tolerance import CountedFault
+from seal.pools.reading.upstream_files import expect, field, fields
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
 NO_INTENT = "NONE"

@@ -49,9 +49,9 @@ from seal.benchmarks.dialogtool.schemas import (
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
 from seal.core.canonical import digest
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.records import expect, field, json_file, wrong_source
-from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.tool_table import TaskIds
+from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
 
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""

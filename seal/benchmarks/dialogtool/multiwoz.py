@@ -35,7 +35,7 @@ from seal.benchmarks.dialogtool.importer import PLAY, Dialogues, Drawing, tasks_
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.core import Task, Tool, check_name
 from seal.pools.importer import Notes
-from seal.pools.reading.records import expect, field, json_file, wrong_source
+from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
 
 BENCHMARK = "multiwoz"
 SPLITS = ("test", "dev", "train")

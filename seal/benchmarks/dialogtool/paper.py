@@ -13,7 +13,7 @@ from typing import Any
 from seal.benchmarks.dialogtool.dialogues import Reading
 from seal.benchmarks.dialogtool.schemas import domain_of
 from seal.core import JSON, Tool
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 
 FILES = {"train": 127, "dev": 20, "test": 34}
 """Dialogue files of each split, numbered from 1."""

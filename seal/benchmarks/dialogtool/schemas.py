@@ -28,12 +28,12 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.core import JSON, DataError, Tool, check_name, shortened
-from seal.core.spoken import read
+from seal.core.english import read
 from seal.pools.importer import Notes
-from seal.pools.reading.records import Placed, Torn, field, function_name, json_file, tool_id
-from seal.pools.reading.tables import ToolTable
+from seal.pools.reading.python_types import arguments_schema
 from seal.pools.reading.tolerance import FileFault, Reader, listed, usable
-from seal.pools.reading.types import arguments_schema
+from seal.pools.reading.tool_table import ToolTable
+from seal.pools.reading.upstream_files import Placed, Torn, field, function_name, json_file, tool_id
 
 BENCHMARK = "dialogtool"
 

@@ -23,8 +23,8 @@ from seal.benchmarks.livemcpbench.runs import Run, Search
 from seal.benchmarks.livemcpbench.tools import BENCHMARK, ServerTools
 from seal.core import DataError, Goal, Task, Tool, check_name
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import expect, field, find, refuse_deep, wrong_source
 from seal.pools.reading.tolerance import usable
+from seal.pools.reading.upstream_files import expect, field, find, refuse_deep, wrong_source
 
 QUERIES = ("tasks", "route")
 _TOOLS, _TASKS = "tools.json", "all_annotations.json"

@@ -17,7 +17,7 @@ from seal.benchmarks.livemcpbench.tools import ServerTools
 from seal.core import FIND_TOOLS, JSON, Execution, Ranking, Stop, ToolCall, ToolResult, Trajectory
 from seal.core.plain import literal_value
 from seal.pools.reading.chats import Made, chat_steps
-from seal.pools.reading.records import expect, field, json_of_text
+from seal.pools.reading.upstream_files import expect, field, json_of_text
 from seal.retrievers.contract import by_place
 
 _SEARCH, _EXECUTE = "route", "execute-tool"

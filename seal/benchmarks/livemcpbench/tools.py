@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from seal.core import JSON, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import expect, field, function_name, tool_id
 from seal.pools.reading.tolerance import usable
+from seal.pools.reading.upstream_files import expect, field, function_name, tool_id
 
 BENCHMARK = "livemcpbench"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from seal.benchmarks.livemcpbench.tools import BENCHMARK
 from seal.core import DataError, located
-from seal.evaluation.judges.recorded import QueryVerdicts, VerdictFile
-from seal.pools.reading.records import field, find, json_records
+from seal.evaluation.judges.verdict_files import QueryVerdicts, VerdictFile
+from seal.pools.reading.upstream_files import field, find, json_records
 
 _JUDGE, _PEOPLE = "judge", "task_success"
 

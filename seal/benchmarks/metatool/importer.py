@@ -30,7 +30,9 @@ from typing import Any
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name, shortened
 from seal.core.conditions import Called
 from seal.pools.importer import Notes
-from seal.pools.reading.records import (
+from seal.pools.reading.tolerance import numbered, usable
+from seal.pools.reading.tool_table import TaskIds
+from seal.pools.reading.upstream_files import (
     Placed,
     Torn,
     expect,
@@ -43,8 +45,6 @@ from seal.pools.reading.records import (
     utf8_text,
     wrong_source,
 )
-from seal.pools.reading.tables import TaskIds
-from seal.pools.reading.tolerance import numbered, usable
 
 COLUMNS = ("Query", "Tool")
 

@@ -24,8 +24,8 @@ from seal.benchmarks.mmtb.tools import BENCHMARK, entries
 from seal.core import JSON, DataError, check_name, located, shortened
 from seal.core.order import levels
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
-from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
 from seal.pools.reading.tolerance import CountedFault
+from seal.pools.reading.upstream_files import expect, field, json_of_text, refuse_deep
 
 LANGUAGES = ("en", "zh")
 MARK = "====="

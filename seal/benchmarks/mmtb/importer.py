@@ -24,9 +24,9 @@ from seal.benchmarks.mmtb.tasks import Tally, make_task, unknown_arguments
 from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
 from seal.core import Task, Tool, located
 from seal.pools.importer import Notes
-from seal.pools.reading.records import find, wrong_source
-from seal.pools.reading.tables import TaskIds, ToolTable
 from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tool_table import TaskIds, ToolTable
+from seal.pools.reading.upstream_files import find, wrong_source
 
 _RECORD = b'answer_list"'
 _HEAD = 1 << 20

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from seal.evaluation.mission_labels import TYPES
 from seal.pools import StoredPool
 from seal.pools.counts import count_missions
-from seal.pools.published import PublishedTable
+from seal.pools.paper_data import PublishedTable
 from seal.report.lanes import Lane
-from seal.report.missions import mission_tables, pyramid, runs_of
+from seal.report.mission_section import mission_tables, pyramid, runs_of
 from seal.report.paper import Figures
 from seal.report.run_tables import Share
 

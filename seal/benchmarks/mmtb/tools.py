@@ -15,7 +15,9 @@ from typing import Any
 
 from seal.core import JSON, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.records import (
+from seal.pools.reading.tolerance import numbered, usable
+from seal.pools.reading.tool_table import ToolTable
+from seal.pools.reading.upstream_files import (
     expect,
     field,
     function_name,
@@ -23,8 +25,6 @@ from seal.pools.reading.records import (
     refuse_deep,
     tool_id,
 )
-from seal.pools.reading.tables import ToolTable
-from seal.pools.reading.tolerance import numbered, usable
 
 BENCHMARK = "mmtb"
 

@@ -14,7 +14,7 @@ from seal.core.canonical import normalise
 from seal.core.store import Store
 from seal.core.text import words
 from seal.core.validation import CallValidator
-from seal.pools.reading.types import literal
+from seal.pools.reading.python_types import literal
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,

@@ -17,7 +17,7 @@ import orjson
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core import DataError, shortened
 from seal.core.plain import json_text
-from seal.pools.reading.records import expect, field
+from seal.pools.reading.upstream_files import expect, field
 
 Finish = Literal["give_answer", "give_up"]
 

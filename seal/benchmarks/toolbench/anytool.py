@@ -22,9 +22,9 @@ from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.chats import LEAD, USER
-from seal.pools.reading.records import field, find, json_file, wrong_source
-from seal.pools.reading.tables import TaskIds
 from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.tool_table import TaskIds
+from seal.pools.reading.upstream_files import field, find, json_file, wrong_source
 
 BENCHMARK = "anytool"
 SIBLINGS = ("stabletoolbench", "toolbench")

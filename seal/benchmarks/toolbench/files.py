@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.pools.reading.records import parse_json
+from seal.pools.reading.upstream_files import parse_json
 
 _EXAMPLE = "example"
 _RESPONSES = "response_examples"

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolbench.answers import Run, read_tree, text_of_query
-from seal.benchmarks.toolbench.converted import read_converted
 from seal.benchmarks.toolbench.files import (
     SourceFile,
     find_files,
@@ -42,11 +41,12 @@ from seal.benchmarks.toolbench.tasks import (
     relevant_tools,
     split_of,
 )
+from seal.benchmarks.toolbench.tooleval_answers import read_converted
 from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core import JSON, DataError, Task, Tool, check_name, located, shortened
 from seal.core.text import normalised
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import expect, refuse_deep
+from seal.pools.reading.upstream_files import expect, refuse_deep
 
 
 def import_toolbench(

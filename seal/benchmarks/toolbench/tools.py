@@ -23,8 +23,8 @@ from seal.core import JSON, DataError, Tool, shortened
 from seal.core.canonical import digest
 from seal.core.plain import json_text
 from seal.core.records import to_plain
-from seal.pools.reading.records import expect, field
-from seal.pools.reading.types import arguments_schema, default_or_example
+from seal.pools.reading.python_types import arguments_schema, default_or_example
+from seal.pools.reading.upstream_files import expect, field
 
 FINISH = "Finish"
 """The pseudo function by which a run hands in its answer; never a tool."""
@@ -41,8 +41,9 @@ _ABOUT = re.compile(r'The description of this function is: "(?P<text>.*?)"?$', r
 class ApiTable:
     """ToolBench's APIs met so far. An id, name and document never change once they are here.
 
-    Unlike a `seal.pools.reading.tables.ToolTable` it gives every API a function name of its own, as
-    recorded runs call them. Documents that differ in their response shape alone are the same.
+    Unlike a `seal.pools.reading.tool_table.ToolTable` it gives every API a function name of its
+    own, as recorded runs call them. Documents that differ in their response shape alone are the
+    same.
     """
 
     def __init__(self) -> None:

@@ -18,8 +18,8 @@ import orjson
 
 from seal.core import DataError, located, shortened
 from seal.core.plain import literal_value
-from seal.evaluation.judges.recorded import PreferenceFile, QueryVerdicts, VerdictFile
-from seal.pools.reading.records import expect, json_file
+from seal.evaluation.judges.verdict_files import PreferenceFile, QueryVerdicts, VerdictFile
+from seal.pools.reading.upstream_files import expect, json_file
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "

@@ -1,7 +1,7 @@
 """The ablation that ToolSandbox offers: what it is worth that tools tell of the phone's state."""
 
 from seal.benchmarks.toolsandbox.phone.descriptions import OPTION
-from seal.experiments.ablation.conditions import Variation
+from seal.experiments.ablation.variants import Variation
 
 DESCRIPTIONS = Variation(
     OPTION,

@@ -29,7 +29,7 @@ from seal.benchmarks.toolsandbox.user_texts import is_heard, persona_of
 from seal.core import DataError, located
 from seal.pools.augmentation import UNCHANGED
 from seal.pools.distraction import Distractors
-from seal.pools.reading.records import Placed, Torn, expect, named
+from seal.pools.reading.upstream_files import Placed, Torn, expect, named
 
 SCENARIOS = "tool_sandbox/scenarios/__init__.py"
 """File by which a checkout is known."""

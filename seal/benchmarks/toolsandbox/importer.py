@@ -38,11 +38,11 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
     set_clock,
 )
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, located, shortened
-from seal.core.personas import check_persona
+from seal.core.persona_parts import check_persona
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Web
-from seal.pools.reading.records import expect, field, find, named
 from seal.pools.reading.tolerance import Reader, usable
+from seal.pools.reading.upstream_files import expect, field, find, named
 from seal.pools.scrambling import KEEPS, Scrambler
 
 _SCRAMBLED = {

@@ -25,7 +25,7 @@ from seal.core.conditions import (
 from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
-from seal.pools.reading.records import expect, field, named
+from seal.pools.reading.upstream_files import expect, field, named
 
 TABLES = {
     "SETTING": "settings",

@@ -19,12 +19,12 @@ from collections.abc import Callable
 from seal.benchmarks.toolsandbox.statistics import ScenarioStatistics, scenario_statistics
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
 from seal.pools import StoredPool
-from seal.pools.published import PublishedTable, shipped_rows
+from seal.pools.paper_data import PublishedTable, shipped_rows
 from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.breakdown import AUGMENTATIONS
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
-from seal.report.users import user_rows
+from seal.report.user_errors import user_rows
 
 _AUGMENTED = {row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()}
 _GROUPS = {row.partition(",")[0]: group for group, row in CATEGORY_GROUPS.items()} | _AUGMENTED

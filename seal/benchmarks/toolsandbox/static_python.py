@@ -20,7 +20,7 @@ from typing import Any
 
 from seal.core import DataError, shortened
 from seal.core.plain import parse_module
-from seal.pools.reading.records import utf8_text
+from seal.pools.reading.upstream_files import utf8_text
 
 _LONGEST = 100_000
 """Characters of a text, values of a container, or of containers within one another."""

@@ -41,8 +41,8 @@ from seal.core import (
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import expect, field, refuse_deep
 from seal.pools.reading.tolerance import usable
+from seal.pools.reading.upstream_files import expect, field, refuse_deep
 
 Played = tuple[Task, Trajectory]
 

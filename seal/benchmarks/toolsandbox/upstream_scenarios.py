@@ -23,8 +23,15 @@ from typing import Any
 import orjson
 
 from seal.core import JSON, DataError, UsageError, located, shortened
-from seal.pools.reading.packed import lines_of
-from seal.pools.reading.records import Placed, Torn, field, json_values, parse_json, refuse_deep
+from seal.pools.reading.gzip_lines import lines_of
+from seal.pools.reading.upstream_files import (
+    Placed,
+    Torn,
+    field,
+    json_values,
+    parse_json,
+    refuse_deep,
+)
 
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")

@@ -20,7 +20,7 @@ from typing import Any
 
 from seal.core import DataError, located, shortened
 from seal.core.plain import literal_value, parse_module
-from seal.pools.reading.records import field, utf8_text
+from seal.pools.reading.upstream_files import field, utf8_text
 
 FLAT = "(flat)"
 """Stands for the toolset of an API that a list of toolsets holds outside of any."""

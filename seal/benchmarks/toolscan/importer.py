@@ -28,10 +28,17 @@ from seal.benchmarks.toolscan.queries import Queries
 from seal.core import JSON, DataError, Task, Tool, UsageError, located, shortened
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
-from seal.pools.reading.records import field, find, function_name, json_file, refuse_deep, tool_id
-from seal.pools.reading.tables import ToolTable
+from seal.pools.reading.python_types import arguments_schema, default_or_example, typed
 from seal.pools.reading.tolerance import listed, usable
-from seal.pools.reading.types import arguments_schema, default_or_example, typed
+from seal.pools.reading.tool_table import ToolTable
+from seal.pools.reading.upstream_files import (
+    field,
+    find,
+    function_name,
+    json_file,
+    refuse_deep,
+    tool_id,
+)
 
 BENCHMARK = "toolscan"
 

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from seal.core import JSON, Score, Step
-from seal.evaluation.error_patterns.metrics import PATTERNS
+from seal.evaluation.error_patterns.pattern_scores import PATTERNS
 from seal.pools import StoredPool
 from seal.pools.counts import environments_of
-from seal.pools.published import PublishedTable, shipped_rows
+from seal.pools.paper_data import PublishedTable, shipped_rows
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.error_patterns import COLUMNS
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
+from seal.report.pattern_tables import COLUMNS
 from seal.report.printable import one_line
 
 _ROWS = shipped_rows(__package__)

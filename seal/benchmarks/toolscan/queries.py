@@ -46,9 +46,11 @@ from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, 
 from seal.core.conditions import Argument, Called
 from seal.core.plain import MAX_DEPTH, leaves, nested_deeper
 from seal.core.records import to_plain
-from seal.pools.gold_calls import GoldCheck
+from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
-from seal.pools.reading.records import (
+from seal.pools.reading.tolerance import CountedFault, numbered, usable
+from seal.pools.reading.tool_table import TaskIds
+from seal.pools.reading.upstream_files import (
     Placed,
     Torn,
     expect,
@@ -57,8 +59,6 @@ from seal.pools.reading.records import (
     refuse_deep,
     utf8_text,
 )
-from seal.pools.reading.tables import TaskIds
-from seal.pools.reading.tolerance import CountedFault, numbered, usable
 
 OPTIONAL = "optional"
 """Upstream's mark of a gold argument that may be left out."""

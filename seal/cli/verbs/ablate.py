@@ -143,7 +143,7 @@ def _play(
 ) -> int:
     from seal.experiments.ablation.ablate import COMPARISON, ablate
     from seal.report.ablation_results import ablation_tables
-    from seal.report.experiment import write_ablation
+    from seal.report.experiment_files import write_ablation
 
     if resume and not (out / COMPARISON.name).is_file():
         tell(f"{out} holds no ablation to go on with: a new one begins there")

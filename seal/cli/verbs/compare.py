@@ -8,7 +8,7 @@ from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, settings_of, verb
 from seal.cli.output import output
-from seal.experiments.comparison.settings import CompareGroup, PreferenceSettings
+from seal.experiments.comparison.comparison_settings import CompareGroup, PreferenceSettings
 
 app = shared.new_app()
 

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from seal.cli.completion import complete
 from seal.cli.groups import argument, verb
 from seal.cli.options import new_app
+from seal.cli.shell import complete
 
 app = new_app()
 

@@ -22,7 +22,7 @@ def command(
     json: bool = JSON,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
-    from seal.api.objects.findings import lint_tables
+    from seal.api.objects.lint_findings import lint_tables
     from seal.pools.lint import lint
     from seal.pools.lookup import open_pool
 

@@ -50,7 +50,7 @@ def command(
     the client answers with the tool `submit`. The run is written and scored like any other.
     """
     from seal.report.html import write_report
-    from seal.runs.serving import serve_http, serve_stdio
+    from seal.runs.task_server import serve_http, serve_stdio
 
     if play.model.agent is not None or (offer.stdio and offer.http):
         raise UsageError(

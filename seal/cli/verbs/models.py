@@ -133,7 +133,7 @@ def _answer_of(spec: str) -> dict[str, Any]:
     from seal.core import Message, Request, SealError, shortened
     from seal.core.deadlines import seconds_left, within
     from seal.models import Flagged, Model, is_offline
-    from seal.models.specs import shown_name
+    from seal.models.model_specs import shown_name
     from seal.runs.cast import RunModel, find_recording
 
     found: dict[str, Any] = dict.fromkeys(("model", "asked"), shown_name(spec)) | {"answers": False}

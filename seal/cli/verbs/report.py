@@ -25,7 +25,7 @@ def command(
     from seal.api.results import report
     from seal.report.lanes import lanes_of
     from seal.report.run_results import breakdowns, missing_notes
-    from seal.report.users import user_tables
+    from seal.report.user_errors import user_tables
     from seal.runs.run_folder import RunFolder
 
     folders = [RunFolder.open(path) for path in runs]

@@ -7,7 +7,7 @@ from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
 from seal.cli.output import output
 from seal.experiments.pool_draws import DrawnGroup
-from seal.experiments.retrieval.settings import (
+from seal.experiments.retrieval.retrieval_settings import (
     KeptGroup,
     RetrievalSettings,
     RetrieverGroup,

@@ -18,7 +18,7 @@ from seal.experiments.pool_draws import DrawnGroup
 from seal.runs.settings import RunSettings, has_own_code
 
 if TYPE_CHECKING:
-    from seal.experiments.sweep.settings import SweepSettings
+    from seal.experiments.sweep.sweep_settings import SweepSettings
     from seal.runs.run import Progress
 
 app = new_app()
@@ -118,7 +118,7 @@ def _asked_before(out: Path | None) -> str:
 
 
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
-    from seal.experiments.sweep.settings import SweepSettings
+    from seal.experiments.sweep.sweep_settings import SweepSettings
 
     drawing = settings_of(pools)
     drawing["pool_sizes"] = pools.pool_sizes or ("all",)
@@ -140,7 +140,7 @@ def _source(context: typer.Context, name: str) -> str:
 
 
 def _plan(settings: RunSettings, json: bool) -> int:
-    from seal.report.spending import plan_tables
+    from seal.report.cost_plan import plan_tables
     from seal.runs.spending.plan import plan
 
     with output(json) as result:
@@ -178,9 +178,9 @@ def _play(settings: RunSettings, out: Path, resume: bool, result: Output) -> int
 def _sweep(
     settings: RunSettings, varied: "SweepSettings", out: Path, resume: bool, result: Output
 ) -> int:
-    from seal.experiments.sweep.files import SWEEP
-    from seal.experiments.sweep.sweep import sweep
-    from seal.report.experiment import write_sweep
+    from seal.experiments.sweep.sweep_files import SWEEP
+    from seal.experiments.sweep.sweep_runs import sweep
+    from seal.report.experiment_files import write_sweep
     from seal.report.sweep_results import sweep_tables
 
     if resume and not (out / SWEEP.name).is_file():

@@ -39,7 +39,7 @@ def command(
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judge_audit import audit_run
-    from seal.report.errata import errata_grid
+    from seal.report.errata_section import errata_grid
     from seal.report.run_results import result_tables
     from seal.runs.rescore import rescore
     from seal.runs.run_folder import RunFolder, exit_code_of

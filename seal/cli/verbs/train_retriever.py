@@ -8,7 +8,12 @@ from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
 from seal.cli.interruption import resumable
 from seal.cli.options import JSON, new_app
 from seal.cli.output import output, progress
-from seal.experiments.training.settings import KeptGroup, MeasureGroup, SplitGroup, TrainingGroup
+from seal.experiments.training.training_settings import (
+    KeptGroup,
+    MeasureGroup,
+    SplitGroup,
+    TrainingGroup,
+)
 
 app = new_app()
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Unconfirmed(OfTheStepAlone):
     """A call of one of some tools whose arguments the user did not confirm: made for minefields.
 
-    It is confirmed where the agent told the user every argument (`seal.core.stated`), and the next
-    thing that the user said confirms that and nothing else (`seal.core.confirmation`).
+    It is confirmed where the agent told the user every argument (`seal.core.statements`), and the
+    next thing that the user said confirms that and nothing else (`seal.core.confirmation`).
     Other arguments need another confirmation, and so does the same call a second time, unless the
     first one failed. What the user said to the last message with these arguments decides; a later
     word of the user that calls things off ends every confirmation before it.

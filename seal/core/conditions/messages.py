@@ -239,8 +239,8 @@ def message_row(step: Step, columns: Mapping[str, Any]) -> dict[str, Any]:
 class Told(OfTheStepAlone):
     """A message of the agent to its user that states something.
 
-    A text is stated as a value is (`seal.core.stated`): 40,000 is 40000, and "1 Sept" is September
-    1; what is denied, doubted or asked is not stated.
+    A text is stated as a value is (`seal.core.statements`): 40,000 is 40000, and "1 Sept" is
+    September 1; what is denied, doubted or asked is not stated.
     """
 
     all_of: tuple[str, ...] = ()
@@ -256,7 +256,7 @@ class Told(OfTheStepAlone):
         """
         if not tells_user(step):
             return 0.0
-        from seal.core.stated import statement
+        from seal.core.statements import statement
 
         def told(text: str) -> bool:
             return statement(step.content, text) == "stated"

@@ -120,7 +120,7 @@ class StateHas(_Compared):
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return the geometric mean over cells of the best assignment of rows, in [0, 1]."""
-        from seal.core.conditions.rows import compared, rows_similarity
+        from seal.core.conditions.row_likeness import compared, rows_similarity
 
         if self.table == MESSAGE:
             columns = dict.fromkeys(name for row in self.rows for name in row)
@@ -149,7 +149,7 @@ class StateUnchanged(_Compared):
         """Return 1 where the table is as it was, else 0; 1 where no step is compared with."""
         if self.since is None:
             return 1.0
-        from seal.core.conditions.rows import unchanged
+        from seal.core.conditions.row_likeness import unchanged
 
         before = table_after(reached[self.since], self.table)
         return float(unchanged(table_after(step, self.table), before, self.match))
@@ -177,7 +177,7 @@ class DependsOn(_Compared):
         Each argument is filled in twice: the earlier value before the wanted one, and after it. A
         placeholder that the earlier call says nothing of makes the whole condition 0.
         """
-        from seal.core.conditions.rows import rows_similarity
+        from seal.core.conditions.row_likeness import rows_similarity
 
         best = 0.0
         for target in self.targets(reached[self.since]):

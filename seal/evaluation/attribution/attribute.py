@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from seal.core import Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
-from seal.core.stated import statement
+from seal.core.statements import statement
 from seal.evaluation.attribution.evidence import (
     OMITS,
     Cause,
@@ -24,7 +24,7 @@ from seal.evaluation.attribution.evidence import (
 )
 from seal.evaluation.error_patterns.findings import findings_by_goal
 from seal.evaluation.goals import Chat, no_gold
-from seal.evaluation.milestones.metrics import applies
+from seal.evaluation.milestones.milestone_scores import applies
 from seal.evaluation.rule_judge import expected_values, judge_trajectory
 from seal.evaluation.user_audit import NAMES
 

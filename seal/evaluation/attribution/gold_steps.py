@@ -41,8 +41,8 @@ from seal.evaluation.attribution.evidence import (
     wrong_tool,
 )
 from seal.evaluation.calls import VERDICT
+from seal.evaluation.error_patterns.against_gold import GoldFinding, choose
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
-from seal.evaluation.error_patterns.gold import GoldFinding, choose
 from seal.evaluation.goals import CRASHED, MISSION, failed
 
 

@@ -45,8 +45,8 @@ from seal.evaluation.attribution.evidence import (
 )
 from seal.evaluation.error_patterns.findings import REJECTED, Finding
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.milestones.faults import Fault, Unmet, unmet
 from seal.evaluation.milestones.plans import measured_again
+from seal.evaluation.milestones.shortfalls import Fault, Unmet, unmet
 
 _WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
 _WORDS = (Told, Refused, Replied, Asked, DependsOn)

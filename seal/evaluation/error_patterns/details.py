@@ -10,8 +10,8 @@ from typing import Any
 from seal.core import JSON, shortened
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
+from seal.evaluation.error_patterns.against_gold import GoldComparison, GoldFinding
 from seal.evaluation.error_patterns.findings import LISTED, Finding
-from seal.evaluation.error_patterns.gold import GoldComparison, GoldFinding
 
 LENGTH = 200
 """Characters that a text of many entries has at most, but for the count of those left out."""

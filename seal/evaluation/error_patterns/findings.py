@@ -47,7 +47,7 @@ from seal.evaluation.error_patterns.services import Service, service_failure
 from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
 
 if TYPE_CHECKING:
-    from seal.evaluation.error_patterns.gold import GoldComparison
+    from seal.evaluation.error_patterns.against_gold import GoldComparison
 
 LISTED = 20
 """Most findings that details list."""

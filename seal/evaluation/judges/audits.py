@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from seal.core import JSON, Score
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import holm, mcnemar
 from seal.evaluation.judges.panel import majority
+from seal.evaluation.paired_tests import holm, mcnemar
 from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from seal.evaluation.goals import (
     stop_of,
     undefined,
 )
-from seal.evaluation.milestones.metrics import applies, match_of
+from seal.evaluation.milestones.milestone_scores import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge, judge_calls
 
 if TYPE_CHECKING:

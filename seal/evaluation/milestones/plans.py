@@ -46,11 +46,11 @@ from seal.core.conditions import (
     party,
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
-from seal.core.conditions.rows import Keys, Version
+from seal.core.conditions.row_likeness import Keys, Version
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.matching import Similarities, best_match
-from seal.evaluation.milestones.metrics import MATCHES
+from seal.evaluation.milestones.match_search import Similarities, best_match
+from seal.evaluation.milestones.milestone_scores import MATCHES
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def fit(
     if scorer == "exact":
         return whole(predicted, answer, properties, equal)
     # The scorers of missions alone: other benchmarks do not load them.
-    from seal.evaluation.missions.values import mmtb_match, strict_match
+    from seal.evaluation.missions.value_likeness import mmtb_match, strict_match
 
     published = mmtb_match if scorer == "mmtb" else strict_match
     return published(predicted, answer, properties)

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from seal.core import UnknownNameError
 from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
+from seal.evaluation.missions.call_pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, mask_of
-from seal.evaluation.missions.pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.walk import Walk
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def _way(
     """
     if len(set(graph.names)) == len(graph):
         return [], True
-    from seal.evaluation.missions.search import place_all
+    from seal.evaluation.missions.hindsight import place_all
 
     said = mask_of(node for node, name in enumerate(graph.names) if name in PSEUDO)
     masks: list[list[int]] = []

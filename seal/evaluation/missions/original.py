@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from seal.evaluation.missions.arguments import ArgumentError
+from seal.evaluation.missions.call_pairs import Pair, Pairing
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions.judgement import (
     Verdict,
@@ -29,7 +30,6 @@ from seal.evaluation.missions.judgement import (
     taken,
     verdict_at,
 )
-from seal.evaluation.missions.pairs import Pair, Pairing
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
 """Errors where the original raises."""

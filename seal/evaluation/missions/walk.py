@@ -14,8 +14,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from seal.evaluation.missions.call_pairs import Pairing
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
-from seal.evaluation.missions.pairs import Pairing
 
 SMALL = 12
 """Nodes of a mission in which all sets are followed."""

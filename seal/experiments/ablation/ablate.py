@@ -23,17 +23,17 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.evaluation.statistics import rounded
-from seal.experiments.ablation.conditions import ALL, Variation, ablation_named, conditions_of
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
+from seal.experiments.ablation.variants import ALL, Variation, ablation_named, conditions_of
+from seal.experiments.comparison.between_runs import sides_of
 from seal.experiments.comparison.pairs import Side, compare, untested
-from seal.experiments.comparison.runs import sides_of
 from seal.experiments.result_files import ExperimentFile, write_json
-from seal.experiments.role_work import work_of
+from seal.experiments.role_counts import work_of
 from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
 from seal.pools.lookup import open_pool
-from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
+from seal.pools.task_order import told_of
 from seal.runs.engine import Engine
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder

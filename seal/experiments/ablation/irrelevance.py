@@ -13,12 +13,12 @@ from typing import Any
 
 from seal.core import Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.experiments.ablation.conditions import ABSTENTION, Variation
 from seal.experiments.ablation.similarity import rate_of
+from seal.experiments.ablation.variants import ABSTENTION, Variation
 from seal.experiments.comparison.pairs import Side, compare
 from seal.experiments.series import Condition
-from seal.pools.order import prefix
 from seal.pools.pool import StoredPool
+from seal.pools.task_order import prefix
 from seal.runs.settings import RunSettings, changed
 
 TAG = "irrelevance"

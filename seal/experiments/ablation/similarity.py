@@ -5,8 +5,8 @@ ones, where it is a single one. J_avg in both variants is of all its tools
 (`seal.evaluation.name_similarity`).
 
 An error rate is 1 less the mean score of a pattern over the goals of the environment, so that its
-denominators are those of `seal.evaluation.error_patterns.metrics`; `any` is the share of goals with
-at least one error of any pattern, `failed` 1 less the pass rate.
+denominators are those of `seal.evaluation.error_patterns.pattern_scores`; `any` is the share of
+goals with at least one error of any pattern, `failed` 1 less the pass rate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seal.core.arrays import Floats, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import mean_over, rounded
-from seal.experiments.ablation.conditions import PATTERNS
+from seal.experiments.ablation.variants import PATTERNS
 from seal.pools.counts import environments_of, home_of
 from seal.pools.pool import StoredPool
 from seal.runs.score_table import ScoreTable

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import Difference, holm, paired_differences
+from seal.evaluation.paired_tests import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
 from seal.evaluation.statistics import cluster_sums, rounded
-from seal.experiments.comparison.settings import RESAMPLES
+from seal.experiments.comparison.comparison_settings import RESAMPLES
 from seal.runs.score_table import ScoreTable, row_numbers
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core import UnknownNameError, UsageError
 from seal.evaluation.power import ALPHA, POWER
+from seal.experiments.comparison.between_runs import differing, shared_clusters, side_of
+from seal.experiments.comparison.comparison_settings import Against, CompareSettings
 from seal.experiments.comparison.pairs import (
     Chats,
     Pairs,
@@ -20,8 +22,6 @@ from seal.experiments.comparison.pairs import (
     pair_up,
     untested,
 )
-from seal.experiments.comparison.runs import differing, shared_clusters, side_of
-from seal.experiments.comparison.settings import Against, CompareSettings
 from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import win_rate
@@ -190,7 +190,7 @@ class _Compared:
         return cls(one, other, pairs, chats, shared, paired, averaged, entries)
 
     def described(self, settings: CompareSettings, decisive: Sequence[str]) -> dict[str, Any]:
-        """Return what `seal.api.objects.comparison.Comparison` says of a pair, but the win rate."""
+        """Return what `api.objects.comparisons.Comparison` says of a pair, but the win rate."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import Difference, mcnemar, paired_differences
 from seal.evaluation.goals import WHOLLY
+from seal.evaluation.paired_tests import Difference, mcnemar, paired_differences
 from seal.evaluation.power import pass_at, pass_hat
 from seal.evaluation.statistics import rounded
 from seal.experiments.comparison.pairs import Chats, Pairs, Side, column_of

@@ -34,7 +34,7 @@ from seal.evaluation.attribution.evidence import MEANINGS, ORDER, Cause, Decided
 from seal.evaluation.goals import answer_of, failed, goal_steps, made_calls
 from seal.evaluation.statistics import mean_over, share
 from seal.experiments.comparison.clusters import cluster_of
-from seal.experiments.explanation.reading import READ, LeftOut, chats_of
+from seal.experiments.explanation.run_chats import READ, LeftOut, chats_of
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run_folder import RunFolder
 

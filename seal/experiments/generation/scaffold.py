@@ -14,7 +14,7 @@ from pathlib import Path
 
 from seal.core import JSON, Task, Tool
 from seal.core.records import AtomicFile, write_records
-from seal.experiments.generation.journal import Journal, Made
+from seal.experiments.generation.work_folder import Journal, Made
 from seal.experiments.result_files import write_json
 from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, pool_digest
 from seal.pools.imports import ImportReport

@@ -8,8 +8,8 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
-from seal.core.spoken import numbers
-from seal.core.stated import states
+from seal.core.english import numbers
+from seal.core.statements import states
 
 Leaf = str | float
 

@@ -25,7 +25,7 @@ from seal.core import (
 from seal.core.canonical import normalise
 from seal.core.specs import name_of
 from seal.evaluation.calibration import Calibration, calibration
-from seal.evaluation.retrieval import measure_rankings, qrels_of
+from seal.evaluation.ranking_metrics import measure_rankings, qrels_of
 from seal.experiments.result_files import read_object
 from seal.experiments.retrieval.draws import Ranked, Source, distinct
 from seal.retrievers import build_retriever, files_digest, known_options, rank

@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core import Task, Tool, UsageError
 from seal.experiments.pool_draws import Sampled, Size, drawn_pools, drawn_queries
-from seal.experiments.retrieval.settings import RetrievalSettings
+from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool

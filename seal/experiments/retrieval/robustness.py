@@ -26,11 +26,11 @@ from typing import Any
 
 from seal.core import Task, Tool
 from seal.core.canonical import derive_seed, digest
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 from seal.core.text import sentences
 from seal.experiments.retrieval.draws import Source
-from seal.experiments.retrieval.settings import Perturbation
-from seal.pools.renaming import renamed
+from seal.experiments.retrieval.retrieval_settings import Perturbation
+from seal.pools.other_tools import renamed
 
 _WORD = re.compile(r"[^\W\d_]+")
 _LONG = 4

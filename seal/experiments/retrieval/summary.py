@@ -9,8 +9,8 @@ from typing import Any
 
 from seal.core.arrays import Floats, Integers, np
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import mean_and_deviation, paired_differences, weighted_intervals
-from seal.evaluation.retrieval import RANKED, metric_names
+from seal.evaluation.paired_tests import mean_and_deviation, paired_differences, weighted_intervals
+from seal.evaluation.ranking_metrics import RANKED, metric_names
 from seal.evaluation.statistics import groups_of
 from seal.evaluation.statistics import rounded as shown
 from seal.experiments.comparison.pairs import correct

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.canonical import derive_seed
-from seal.evaluation.comparison import mean_and_deviation
+from seal.evaluation.paired_tests import mean_and_deviation
 from seal.evaluation.statistics import kind_of_reason
 from seal.experiments.retrieval.summary import estimated, rounded
 from seal.runs.run_folder import RunFolder

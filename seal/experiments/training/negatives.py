@@ -23,8 +23,8 @@ from seal.core import DataError, Query, Ranking, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.store import Store
 from seal.experiments.retrieval.draws import Source
-from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import COMPARED
+from seal.experiments.training.training_settings import TrainSettings
 from seal.retrievers import build_retriever, rank, reads_gold
 from seal.retrievers.training_pairs import Asked, plain
 from seal.runs.ranking import search_pool

@@ -11,10 +11,9 @@ from seal.core import DataError, Task, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.store import open_store
 from seal.experiments.retrieval.draws import Source, distinct, open_sources
-from seal.experiments.retrieval.settings import RetrievalSettings
-from seal.experiments.training.evaluation import Tested
+from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
+from seal.experiments.training.gains import Tested
 from seal.experiments.training.negatives import Mined, mine
-from seal.experiments.training.settings import BY_BENCHMARK, TrainSettings
 from seal.experiments.training.splits import (
     NearDuplicate,
     Split,
@@ -23,6 +22,7 @@ from seal.experiments.training.splits import (
     split,
     without,
 )
+from seal.experiments.training.training_settings import BY_BENCHMARK, TrainSettings
 from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.training_pairs import Asked, Pair, Relevance, batches_of, pairs_of

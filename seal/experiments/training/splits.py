@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from seal.core import DataError, Goal, Task, UsageError
 from seal.core.canonical import derive_seed
-from seal.experiments.training.settings import BY_BENCHMARK, SplitKind
+from seal.experiments.training.training_settings import BY_BENCHMARK, SplitKind
 from seal.retrievers.training_pairs import Asked, plain
 
 TRAIN = "train"

@@ -22,7 +22,7 @@ from seal.core.canonical import normalise
 from seal.core.folders import Lock
 from seal.experiments.result_files import read_object, write_json
 from seal.experiments.retrieval.contenders import TRAINING
-from seal.experiments.training.evaluation import Progress, Tested, evaluate
+from seal.experiments.training.gains import Progress, Tested, evaluate
 from seal.experiments.training.preparation import (
     Prepared,
     opened,
@@ -30,9 +30,9 @@ from seal.experiments.training.preparation import (
     tests_of,
     with_negatives,
 )
-from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import asked_of
 from seal.experiments.training.trainers import EncoderTrainer, MapTrainer
+from seal.experiments.training.training_settings import TrainSettings
 from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.fine_tuning import place

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from threadpoolctl import threadpool_limits
 
 from seal.core.store import open_store
-from seal.experiments.training.settings import TrainSettings
+from seal.experiments.training.training_settings import TrainSettings
 from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries
 from seal.retrievers.embedders.linear_map import write_map
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder

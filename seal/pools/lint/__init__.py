@@ -10,8 +10,8 @@ from typing import Any
 
 from seal.core import JSON, UsageError
 from seal.core.signatures import checked_names
-from seal.pools.gold_calls import GoldCheck
-from seal.pools.lint.findings import KINDS, Finding, ReadPool, Severity, read_leniently
+from seal.pools.gold_values import GoldCheck
+from seal.pools.lint.lint_report import KINDS, Finding, ReadPool, Severity, read_leniently
 from seal.pools.lint.tasks import (
     PlanCheck,
     invalid_calls,
@@ -26,7 +26,7 @@ from seal.pools.lint.tools import (
     duplicates,
     near_duplicates,
 )
-from seal.pools.lint.values import ungrounded_values
+from seal.pools.lint.unknowable_values import ungrounded_values
 
 
 @checked_names

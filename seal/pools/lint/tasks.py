@@ -13,9 +13,9 @@ from seal.core.validation import CallError
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.milestones.checks import check_plan
-from seal.evaluation.milestones.metrics import match_of
-from seal.pools.gold_calls import GoldCheck
-from seal.pools.lint.findings import Finding
+from seal.evaluation.milestones.milestone_scores import match_of
+from seal.pools.gold_values import GoldCheck
+from seal.pools.lint.lint_report import Finding
 from seal.pools.named_tools import named_tools
 
 

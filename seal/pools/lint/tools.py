@@ -25,7 +25,7 @@ import numpy as np
 from seal.core import Tool, shortened
 from seal.core.schema_faults import schema_faults
 from seal.core.text import words
-from seal.pools.lint.findings import Finding
+from seal.pools.lint.lint_report import Finding
 from seal.retrievers.documents import documents, names
 from seal.retrievers.documents import shortened as cut
 

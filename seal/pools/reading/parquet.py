@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, MissingExtraError
-from seal.pools.reading.packed import RATIO, SMALL
-from seal.pools.reading.records import Placed
+from seal.pools.reading.gzip_lines import RATIO, SMALL
+from seal.pools.reading.upstream_files import Placed
 
 _ROWS = 1024
 """Rows that are read at once."""

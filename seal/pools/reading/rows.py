@@ -7,9 +7,9 @@ from pathlib import Path
 
 from seal.core import DataError
 from seal.core.csv_tables import CsvRows
-from seal.pools.reading.packed import PACKED
+from seal.pools.reading.gzip_lines import PACKED
 from seal.pools.reading.parquet import arrow_records, parquet_records
-from seal.pools.reading.records import Placed, Torn, json_records
+from seal.pools.reading.upstream_files import Placed, Torn, json_records
 
 CARDS = frozenset({"dataset_info.json", "dataset_infos.json", "state.json", "dataset_dict.json"})
 """Of a hub's copy: they say what its files hold."""

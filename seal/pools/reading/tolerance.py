@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from seal.core import DataError
 from seal.pools.importer import Notes
-from seal.pools.reading.records import Placed, Torn, json_records
+from seal.pools.reading.upstream_files import Placed, Torn, json_records
 
 MALFORMED = "malformed_record"
 """The usual reason to count a record under."""

@@ -36,9 +36,9 @@ EMBEDDERS = Registry(
     "seal.embedders",
     {
         "all-MiniLM-L6-v2": "seal.retrievers.embedders.minilm:MiniLM",
-        "gemini": "seal.retrievers.embedders.servers:GeminiEmbedder",
+        "gemini": "seal.retrievers.embedders.server_embedders:GeminiEmbedder",
         "mteb": "seal.retrievers.embedders.mteb_models:MtebEmbedder",
-        "openai": "seal.retrievers.embedders.servers:OpenAIEmbedder",
+        "openai": "seal.retrievers.embedders.server_embedders:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.embedders.sentence_transformers:SentenceEmbedder",
     },
 )

@@ -35,7 +35,7 @@ from seal.runs.baselines import all_given, baselines_of
 from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named, with_roles
 from seal.runs.engine import Engine
 from seal.runs.environment_stack import worlds_of
-from seal.runs.judges import JudgeChoice
+from seal.runs.judge_setup import JudgeChoice
 from seal.runs.play import played
 from seal.runs.run import budget_of
 from seal.runs.run_folder import RunFolder

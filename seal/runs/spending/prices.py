@@ -21,7 +21,7 @@ from typing import Any
 import orjson
 
 from seal.core import DataError, UsageError, shortened
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 from seal.models import bare_name, is_free
 from seal.runs.spending.ledger import Ledger
 

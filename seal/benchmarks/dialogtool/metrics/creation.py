@@ -8,13 +8,13 @@ For every goal whose label `task` is `creation`:
 - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
 - creation_exact: passed cases / those that the sandbox could run.
 - creation_relative: passed cases / those that the oracle's function passes, the best of a family
-  of filters (`seal.sandbox.written`). Some answers follow from no filter of the table, so the
+  of filters (`seal.sandbox.api_code`). Some answers follow from no filter of the table, so the
   oracle passes fewer than all. A function that passes more than the oracle has more than 1.0.
 
 All are in [0, 1] but the last. Their weights are the denominators. A sandbox that cannot be used
 is an error of the infrastructure, never a score.
 
-Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.outcomes`.
+Source: DialogTool, tool creation; spec of statuses in `seal.sandbox.function_cases`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from seal.benchmarks.dialogtool.tool_life import CREATOR, is_creation
 from seal.core import JSON, DataError, SealError, Task, Tool, shortened
 from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, GoalMetric, Value, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
+from seal.sandbox.api_code import Fitted, Recorded, fit
 from seal.sandbox.functions import code_of, function_name, keywords
-from seal.sandbox.written import Fitted, Recorded, fit
 
 NAMES = ("creation", "creation_exact", "creation_relative")
 

@@ -7,8 +7,9 @@ just these arguments. What was said in the chat decides, or that the dialogue's 
 them (label `confirmed` of a goal). `-T confirm=false` asks for no confirmation.
 
 To confirm a call the agent must have said every one of its arguments, and the user's next word must
-allow just that (`seal.core.confirmation`). An argument is said by the rules of `seal.core.stated`:
-dates and times in whatever form, 2019-03-08 as "March 8th", 17:30 as "5:30 pm".
+allow just that (`seal.core.confirmation`). An argument is said by the rules of
+`seal.core.statements`: dates and times in whatever form, 2019-03-08 as "March 8th", 17:30 as "5:30
+pm".
 
 The answer to a call is the recorded one, or rows of the app's table, or what a function brings that
 a model wrote (`--tools created`). Such functions run in a sandbox. Bookings stand in the table

@@ -14,8 +14,8 @@ from seal.core.canonical import derive_seed
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.models.scene import DONE
+from seal.sandbox.api_code import Recorded, oracle_written, rule_written
 from seal.sandbox.functions import signature
-from seal.sandbox.written import Recorded, oracle_written, rule_written
 
 _USERS = ("user_simulator", "user", "executor")
 

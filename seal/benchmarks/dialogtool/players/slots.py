@@ -20,7 +20,7 @@ import orjson
 
 from seal.benchmarks.dialogtool.tool_life import TODAY
 from seal.core import JSON, Message, Tool
-from seal.core.spoken import Time, days, read
+from seal.core.english import Time, days, read
 from seal.core.text import words
 from seal.models.fill import Span, spans
 

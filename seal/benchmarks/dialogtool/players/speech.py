@@ -15,8 +15,8 @@ import orjson
 from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, UNKNOWN, Lesson, read_lesson
 from seal.core import JSON, Completion, Message, Request
 from seal.core.formats.bracket import BracketForm
+from seal.core.package_data import shipped_json
 from seal.core.plain import json_text
-from seal.core.shipped import shipped_json
 from seal.core.text import words
 from seal.models.scene import without_author
 

@@ -21,7 +21,7 @@ from seal.benchmarks.dialogtool.report.dialogue import (
     weighted,
 )
 from seal.pools import StoredPool
-from seal.pools.published import PublishedTable, shipped_rows
+from seal.pools.paper_data import PublishedTable, shipped_rows
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.runs.run_folder import read_human

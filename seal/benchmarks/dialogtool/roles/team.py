@@ -41,8 +41,8 @@ from seal.agents.teams import EXECUTOR, USER, Team
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.core import JSON, DataError, Goal, OptionError, Task, shortened
 from seal.core.canonical import derive_seed, digest
-from seal.core.shipped import shipped_json
-from seal.pools.reading.records import expect, json_file
+from seal.core.package_data import shipped_json
+from seal.pools.reading.upstream_files import expect, json_file
 from seal.sandbox.functions import example_of
 
 NAME = "tool_life"

@@ -29,7 +29,7 @@ from seal.benchmarks.dialogtool.sample.notation import (
 )
 from seal.core import JSON, DataError, Task, Tool, located
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.records import expect, field, json_file
+from seal.pools.reading.upstream_files import expect, field, json_file
 
 NAME = "dialogtool-sample"
 Row = dict[str, str]

@@ -24,7 +24,7 @@ from seal.models import (
     split_name,
 )
 from seal.models.kept_answers import CachedModel
-from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 _PLAYERS = ("lexical", "oracle", "random", "recorded", "replay")

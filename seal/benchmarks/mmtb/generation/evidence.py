@@ -10,7 +10,7 @@ The order of a finished mission's calls is inferred from where their values come
   after earlier ones about the same tool.
 
 A mission leans on earlier ones by values of its gold that only they say. A value is said where a
-text states it (`seal.core.stated`), of a day also as `18 May` or by its weekday. Of an agent's
+text states it (`seal.core.statements`), of a day also as `18 May` or by its weekday. Of an agent's
 reply, names and numbers are evidence. In a chat without calls its rarer words are too.
 
 Truth values, texts of one letter and whole numbers up to 31 are never evidence: they recur by
@@ -29,9 +29,9 @@ from seal.benchmarks.mmtb.generation.scenes import ASKED_TOOL, MISSING, Done, Sc
 from seal.core import JSON, Goal, Task, Tool
 from seal.core.conditions import Called
 from seal.core.conditions.messages import AGENT, USER, party
-from seal.core.shipped import shipped_words
-from seal.core.spoken import MONTHS, WEEKDAYS
-from seal.core.stated import Sense, states
+from seal.core.english import MONTHS, WEEKDAYS
+from seal.core.package_data import shipped_words
+from seal.core.statements import Sense, states
 from seal.experiments.generation.sources import Heard, Leaf, leaves
 
 _COUNTS = 31

@@ -37,13 +37,13 @@ from seal.benchmarks.mmtb.tasks import Tally
 from seal.core import JSON, DataError, InfrastructureError, Task, located, shortened
 from seal.core.signatures import checked
 from seal.core.store import open_store
-from seal.experiments.generation.journal import Journal, check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
+from seal.experiments.generation.work_folder import Journal, check_folder, open_journal
 from seal.experiments.result_files import write_json
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool
-from seal.pools.reading.records import expect, json_file
-from seal.pools.reading.records import field as read_field
+from seal.pools.reading.upstream_files import expect, json_file
+from seal.pools.reading.upstream_files import field as read_field
 
 DIALOGUES = "dialogues.jsonl"
 SCHEMA = "dialogue/1"

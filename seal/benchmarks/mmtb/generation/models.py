@@ -18,8 +18,8 @@ from seal.benchmarks.mmtb.generation.roles import required
 from seal.benchmarks.mmtb.generation.scenes import MISSING, Action, Scene, json_object
 from seal.core import JSON, Chat, DataError, Message, Tool
 from seal.core.canonical import derive_seed, digest
+from seal.core.package_data import shipped_json, shipped_text, shipped_texts
 from seal.core.plain import json_text
-from seal.core.shipped import shipped_json, shipped_text, shipped_texts
 from seal.evaluation.missions.graph import PSEUDO
 
 _PHRASES = shipped_json(__package__, "prompts/phrases.json")

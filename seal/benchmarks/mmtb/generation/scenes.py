@@ -20,7 +20,7 @@ from seal.benchmarks.mmtb.dialogues import Mission, MissionType
 from seal.core import JSON, Chat, DataError, Tool, located, shortened
 from seal.core.plain import json_text
 from seal.evaluation.missions.graph import ANSWER, ASK
-from seal.pools.reading.records import expect, field, json_of_text, refuse_deep
+from seal.pools.reading.upstream_files import expect, field, json_of_text, refuse_deep
 
 Relation = Literal["implicit", "ellipsis", "memory"]
 

@@ -38,7 +38,7 @@ from seal.core.validation import CallValidator
 from seal.environments.replay import Replay
 from seal.evaluation.mission_metrics import Missions
 from seal.models.oracle import Oracle
-from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 
 
 @dataclass(frozen=True, slots=True)

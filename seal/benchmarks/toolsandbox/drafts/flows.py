@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from seal.core import JSON, Step, Tables, ToolCall
 from seal.core.conditions import party
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, calls_of
-from seal.core.stated import states
-from seal.evaluation.milestones.faults import TableChange, table_change
+from seal.core.statements import states
+from seal.evaluation.milestones.shortfalls import TableChange, table_change
 from seal.experiments.generation.sources import Heard, Leaf, leaves
 
 _DECIMALS = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.(\d+))?(?!\w)")

@@ -21,8 +21,8 @@ from seal.core.canonical import equal
 from seal.core.conditions import EXTRACTORS, Told
 from seal.core.conditions.cells import Row
 from seal.core.conditions.state import UNFIT
-from seal.core.stated import is_moment
-from seal.evaluation.milestones.faults import TableChange
+from seal.core.statements import is_moment
+from seal.evaluation.milestones.shortfalls import TableChange
 from seal.experiments.generation.sources import leaves
 
 REPLY = "reply"

@@ -17,7 +17,7 @@ from seal.benchmarks.toolsandbox.phone import (
     utilities,
 )
 from seal.core import Tool
-from seal.environments.functions import WorldTool
+from seal.environments.function_tools import WorldTool
 from seal.environments.world import toolbox
 
 _FUNCTIONS = (

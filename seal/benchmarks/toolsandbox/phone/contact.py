@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from seal.benchmarks.toolsandbox.phone import device
 from seal.core import JSON
-from seal.environments.functions import NOT_GIVEN, NotGiven, effects, unchecked
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, effects, unchecked
 from seal.environments.tables import DuplicateError, Row, moved, without
 
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from seal.benchmarks.toolsandbox.phone.answers import Question, WebAnswers
 from seal.core import JSON, MissingExtraError, Tables, shortened
-from seal.core.stated import MOMENTS
+from seal.core.statements import MOMENTS
 from seal.environments.chat_world import Circumstances, World
-from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, WorldTool
 from seal.environments.tables import Row, between, like, where
 
 Answer = TypeVar("Answer")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seal.benchmarks.toolsandbox.phone import device
-from seal.environments.functions import NOT_GIVEN, NotGiven, effects
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import DuplicateError, Row, where
 
 

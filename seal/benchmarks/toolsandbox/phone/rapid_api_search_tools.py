@@ -11,8 +11,8 @@ from typing import Any
 from seal.benchmarks.toolsandbox.phone.answers import Question
 from seal.benchmarks.toolsandbox.phone.device import PhoneWorld, check_finite, check_given
 from seal.core import JSON
-from seal.core.shipped import shipped_words
-from seal.environments.functions import effects
+from seal.core.package_data import shipped_words
+from seal.environments.function_tools import effects
 from seal.environments.tables import Row
 
 CURRENCIES = shipped_words(__package__, "currencies.txt")

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from seal.benchmarks.toolsandbox.phone import device
 from seal.core import JSON
-from seal.environments.functions import NOT_GIVEN, NotGiven, effects
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, effects
 from seal.environments.tables import Row, moved, without
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 
 from seal.benchmarks.toolsandbox.phone.device import SERVICES, SPOKEN, PhoneWorld
 from seal.core import JSON
-from seal.environments.functions import effects
+from seal.environments.function_tools import effects
 
 
 def _checks(setting: str) -> Callable[[Mapping[str, JSON]], Iterator[Hashable]]:

@@ -15,7 +15,7 @@ from seal.benchmarks.toolsandbox.phone import TOOLS, device
 from seal.benchmarks.toolsandbox.phone.world import Phones, phone
 from seal.core import JSON, Tool
 from seal.environments.chat_world import Circumstances
-from seal.environments.functions import NOT_GIVEN, NotGiven, WorldTool, effects
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, WorldTool, effects
 from seal.environments.tables import NoDataError, Row, between, like, where, without
 from seal.environments.world import WorldSetup, toolbox
 

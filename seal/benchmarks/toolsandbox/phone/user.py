@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seal.benchmarks.toolsandbox.phone.device import PhoneWorld
-from seal.environments.functions import effects
+from seal.environments.function_tools import effects
 
 
 @effects(checks=("ended",), changes=("ended",))

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.phone import device
 from seal.core import MissingExtraError
-from seal.environments.functions import effects
+from seal.environments.function_tools import effects
 
 _HOLIDAY_LIKENESS = 90.0
 """A holiday's name must be more like what is looked for, in [0, 100]."""

@@ -30,7 +30,7 @@ A scenario has
     (`seal.core.conditions.Unconfirmed`): for minefields.
   - `happens`: a text that an event has of which the world tells the agent, such as a timer.
   - `tells`: texts that the agent's message to the user states all; `tells_any`: one of them
-    (`seal.core.stated`).
+    (`seal.core.statements`).
   - `refuses`: the agent refuses or asks, and names one of these words; an empty list: whatever.
   - `untrue`: true: a message claims what was not done, or states what nobody gave
     (`seal.core.untruths`): for minefields. It is one wherever a milestone tells or refuses.

@@ -18,8 +18,8 @@ from seal.benchmarks.toolsandbox.scenarios.files import BaseWorld, Scenario
 from seal.core import JSON, DataError, Tables, Tool, ToolCall, shortened
 from seal.core.conditions import Column
 from seal.core.validation import CallValidator
-from seal.environments.functions import fits
-from seal.pools.reading.records import named
+from seal.environments.function_tools import fits
+from seal.pools.reading.upstream_files import named
 
 Types = Mapping[str, Any]
 """Column to its type, as `Worlds.columns` has it; without any, nothing is known of the table."""

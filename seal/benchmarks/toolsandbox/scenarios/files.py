@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seal.benchmarks.toolsandbox.upstream_scenarios import CATEGORIES as TAGS
 from seal.benchmarks.toolsandbox.upstream_scenarios import refuse_no_numbers
 from seal.core import JSON, DataError, Tables, UnknownNameError, first_fault, shortened
-from seal.pools.reading.records import expect, json_file, refuse_deep, utf8_text
+from seal.pools.reading.upstream_files import expect, json_file, refuse_deep, utf8_text
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

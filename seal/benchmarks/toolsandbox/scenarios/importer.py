@@ -44,14 +44,14 @@ from seal.core import (
 from seal.core.conditions import parts
 from seal.core.conditions.messages import USER
 from seal.core.environment import Eventful
-from seal.core.personas import PARTS, check_persona
+from seal.core.persona_parts import PARTS, check_persona
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.milestones.faults import Fault, unmet
 from seal.evaluation.milestones.plans import PlanResult, measure_plan, under, view
+from seal.evaluation.milestones.shortfalls import Fault, unmet
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, Web
-from seal.pools.reading.records import named
+from seal.pools.reading.upstream_files import named
 
 BENCHMARK = "scenarios"
 WRONG = "wrong"

@@ -39,7 +39,7 @@ from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.evaluation.milestones.checks import ancestors, check_plan
 from seal.evaluation.milestones.plans import asked_tables
-from seal.pools.reading.records import expect, named
+from seal.pools.reading.upstream_files import expect, named
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)

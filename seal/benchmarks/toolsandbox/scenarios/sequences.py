@@ -11,7 +11,7 @@ from seal.core import JSON, DataError, Step, Tables, ToolCall, located, shortene
 from seal.core.conditions.messages import EXECUTOR, USER
 from seal.core.environment import Environment, Eventful, Timed
 from seal.core.plain import json_text
-from seal.pools.reading.records import named
+from seal.pools.reading.upstream_files import named
 
 MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")

@@ -17,8 +17,8 @@ from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.answer_cache import Fallback
-from seal.simulator_cache.environments import SimulatedEnvironments
 from seal.simulator_cache.gold_answers import GoldAnswers, recorded_calls
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 from seal.simulator_cache.template import Template
 
 MOST_ROWS = 5

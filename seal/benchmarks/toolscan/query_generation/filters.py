@@ -48,8 +48,8 @@ from seal.benchmarks.toolscan.query_generation.texts import (
 )
 from seal.core import JSON, Tool, ToolCall, shortened
 from seal.core.canonical import canonical_json
-from seal.core.spoken import MONTHS, Day, Time, numbers, read
-from seal.core.stated import Sense, states
+from seal.core.english import MONTHS, Day, Time, numbers, read
+from seal.core.statements import Sense, states
 from seal.core.text import words
 from seal.core.validation import CallValidator
 

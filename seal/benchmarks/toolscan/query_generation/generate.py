@@ -44,8 +44,8 @@ from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
-from seal.experiments.generation.journal import check_folder, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.generation.work_folder import check_folder, open_journal
 from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS

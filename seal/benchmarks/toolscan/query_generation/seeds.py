@@ -13,7 +13,7 @@ from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Called
 from seal.core.schemas import schema_validator
-from seal.pools.gold_calls import GoldCheck, admits
+from seal.pools.gold_values import GoldCheck, admits
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.plausible import UnsatisfiableError, Writer

@@ -15,9 +15,9 @@ from operator import itemgetter
 from typing import Any
 
 from seal.core import JSON, Tool
+from seal.core.english import DAY
+from seal.core.package_data import shipped_words
 from seal.core.plain import json_text
-from seal.core.shipped import shipped_words
-from seal.core.spoken import DAY
 from seal.core.text import words
 
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")

@@ -24,8 +24,8 @@ from seal.benchmarks.toolscan.query_generation.grammar.paraphrases import paraph
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, Message, RequestError, Tool
 from seal.core.canonical import derive_seed, digest
+from seal.core.package_data import shipped_text, shipped_texts
 from seal.core.plain import nested_deeper
-from seal.core.shipped import shipped_text, shipped_texts
 from seal.experiments.generation.writers import MAX_TOKENS, WritingModel
 
 TRIES = 2

@@ -25,8 +25,8 @@ from seal.core.canonical import digest
 from seal.core.environment import EnvironmentFactory
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.pool import load_pool
-from seal.pools.reading.records import expect, field, json_file, named
-from seal.simulator_cache.environments import SimulatedEnvironments
+from seal.pools.reading.upstream_files import expect, field, json_file, named
+from seal.simulator_cache.simulator_environments import SimulatedEnvironments
 
 NAME = "toolscan-sample"
 FOLDER = Path(__file__).parent

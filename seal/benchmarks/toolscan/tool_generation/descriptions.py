@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, UsageError, shortened
-from seal.pools.reading.records import expect, json_file, json_lines, utf8_text
+from seal.pools.reading.upstream_files import expect, json_file, json_lines, utf8_text
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 """A function name that every chat server takes."""

@@ -8,7 +8,7 @@ The folder that is made holds
     mmtb_tools_en.jsonl                        form `mmtb`: a tool list a line, as upstream has them
 
 A killed generation loses what was in flight, and goes on by the same command
-(`seal.experiments.generation.journal`). Descriptions of one category make one list.
+(`seal.experiments.generation.work_folder`). Descriptions of one category make one list.
 
 A tool's task is its description with one example's values, and the call for them. So the pool can
 be searched and played as it stands. The request names what the tool does in the tool's own words,
@@ -49,11 +49,11 @@ from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.signatures import checked
 from seal.core.text import split_identifiers
-from seal.experiments.generation.journal import WORK, open_journal
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
+from seal.experiments.generation.work_folder import WORK, open_journal
 from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
-from seal.pools.reading.records import tool_id
+from seal.pools.reading.upstream_files import tool_id
 from seal.runs.settings import ModelChoice
 
 Form = Literal["seal", "mmtb"]

@@ -24,9 +24,9 @@ from seal.benchmarks.toolscan.tool_generation.constraints import disagreements
 from seal.benchmarks.toolscan.tool_generation.descriptions import NAME, Description
 from seal.core import JSON, Tool, ToolCall, shortened
 from seal.core.canonical import digest, equal
+from seal.core.package_data import shipped_words
 from seal.core.plain import nested_deeper
 from seal.core.schemas import schema_validator
-from seal.core.shipped import shipped_words
 from seal.core.text import words
 from seal.core.validation import CallValidator
 from seal.pools.lint.tools import PLACEHOLDERS, description_fault

@@ -10,7 +10,7 @@ from seal.benchmarks.toolscan.tool_generation.descriptions import Description
 from seal.benchmarks.toolscan.tool_generation.rules import Fault
 from seal.core import JSON, Message
 from seal.core.canonical import derive_seed, digest
-from seal.core.shipped import shipped_text
+from seal.core.package_data import shipped_text
 from seal.experiments.generation.writers import MAX_TOKENS, WritingModel
 
 _NAMED = 200

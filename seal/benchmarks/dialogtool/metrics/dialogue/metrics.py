@@ -76,7 +76,7 @@ def measures(scoring: Scoring) -> tuple[Metric, ...]:
     usual = JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
     if not scoring.planted:
         return usual
-    from seal.benchmarks.dialogtool.metrics.dialogue.planted import PlantedReplies
+    from seal.benchmarks.dialogtool.metrics.dialogue.control_replies import PlantedReplies
 
     return *usual, PlantedReplies(scoring)
 

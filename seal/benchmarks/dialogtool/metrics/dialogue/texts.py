@@ -39,8 +39,8 @@ from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
 from seal.core import JSON, InfrastructureError, MissingExtraError, NoVerdictError
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
+from seal.core.english import Time, read
 from seal.core.plain import json_text
-from seal.core.spoken import Time, read
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge, ask, prompt
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from seal.benchmarks.mmtb.generation.evidence import NEAR, with_spoken_days
 from seal.core import JSON
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 
 _Record = TypeVar("_Record")
 

@@ -24,7 +24,7 @@ from seal.benchmarks.mmtb.generation.grammar.language import (
     tidy,
 )
 from seal.benchmarks.mmtb.generation.grammar.things import Thing, is_named, known_things
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
 _WORD = re.compile(r"[a-z]+")

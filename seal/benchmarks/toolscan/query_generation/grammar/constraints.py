@@ -39,7 +39,7 @@ from seal.core import JSON, Tool
 from seal.core.canonical import canonical_json, derive_seed
 from seal.core.conditions import Called
 from seal.core.text import words
-from seal.pools.gold_calls import admits
+from seal.pools.gold_values import admits
 
 _VALUES = 12
 """Values of an argument that are tried at most."""

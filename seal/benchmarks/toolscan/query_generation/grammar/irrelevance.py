@@ -15,7 +15,7 @@ from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.benchmarks.toolscan.query_generation.texts import Vocabulary, content_words
 from seal.core import JSON, Tool
 from seal.core.canonical import derive_seed
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 from seal.core.text import words
 
 _TEXTS = shipped_json(__package__, "irrelevance.json")

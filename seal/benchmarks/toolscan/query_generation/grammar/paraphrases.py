@@ -13,8 +13,8 @@ from seal.benchmarks.toolscan.query_generation.candidates import Candidate
 from seal.benchmarks.toolscan.query_generation.grammar.requests import IMPERATIVES, Worded, framed
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core.canonical import derive_seed
-from seal.core.shipped import shipped_json
-from seal.core.spoken import DAY, MONTHS, day_of
+from seal.core.english import DAY, MONTHS, day_of
+from seal.core.package_data import shipped_json
 from seal.core.text import sentences, words
 
 _TEXTS = shipped_json(__package__, "paraphrases.json")

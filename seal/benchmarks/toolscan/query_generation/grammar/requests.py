@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from seal.benchmarks.toolscan.query_generation.texts import told
 from seal.core import JSON, Tool
-from seal.core.shipped import shipped_json
-from seal.core.spoken import MONTHS
-from seal.core.stated import Sense, states
+from seal.core.english import MONTHS
+from seal.core.package_data import shipped_json
+from seal.core.statements import Sense, states
 from seal.core.text import sentences, split_identifiers, words
 
 TEXTS = shipped_json(__package__, "constraints.json")

@@ -29,8 +29,8 @@ from seal.benchmarks.toolscan.tool_generation.descriptions import Description
 from seal.benchmarks.toolscan.tool_generation.writers import Rejected
 from seal.core import JSON
 from seal.core.canonical import derive_seed
+from seal.core.package_data import shipped_json
 from seal.core.plain import json_text
-from seal.core.shipped import shipped_json
 from seal.core.text import words
 
 _BOUNDS = {

@@ -31,7 +31,7 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Row, Table, cell_similarity
-from seal.core.conditions.rows import beyond, compared
+from seal.core.conditions.row_likeness import beyond, compared
 from seal.core.conditions.state import table_after
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.checks import ancestors

@@ -2,7 +2,7 @@
 
 Source: Kokane et al., ToolScan (2024): Table 4 (success and the seven patterns, each a share in
 which more is better) and Table 3 (queries, turns and APIs by environment). SR is the pass rate.
-What a score is of, and its denominators, says `seal.evaluation.error_patterns.metrics`.
+What a score is of, and its denominators, says `seal.evaluation.error_patterns.pattern_scores`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import Score, Task, Tool, Trajectory
-from seal.evaluation.error_patterns.metrics import IAC_UPSTREAM, PATTERNS
+from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import Lane, lanes_of

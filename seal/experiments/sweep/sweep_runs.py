@@ -14,14 +14,14 @@ from typing import Any
 from seal.core import SealError, Task, Tool, UsageError
 from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries, without_distractors
 from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
-from seal.experiments.sweep.files import SWEEP, discard, pool_folder, run_name, write
 from seal.experiments.sweep.results import results_of
-from seal.experiments.sweep.settings import RECALL_AT, SweepSettings, retriever_of
+from seal.experiments.sweep.sweep_files import SWEEP, discard, pool_folder, run_name, write
+from seal.experiments.sweep.sweep_settings import RECALL_AT, SweepSettings, retriever_of
 from seal.pools.importer import Mobile, Notes, Web
-from seal.pools.order import told_of
 from seal.pools.pool import StoredPool
+from seal.pools.pool_writer import write_pool
 from seal.pools.samples import PoolSample
-from seal.pools.writing import write_pool
+from seal.pools.task_order import told_of
 from seal.runs.play import played
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder

@@ -14,7 +14,7 @@ from seal.api.objects.base import Shown
 from seal.core import UsageError, shortened
 from seal.core.folders import check_path
 from seal.core.signatures import checked
-from seal.experiments.comparison.runs import named_runs
+from seal.experiments.comparison.between_runs import named_runs
 from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.report.glance import Glance
 from seal.report.grids import Grid, counted
@@ -24,7 +24,7 @@ from seal.runs.run_folder import RunFolder
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from seal.api.objects.run import Run
+    from seal.api.objects.run_object import Run
 
 RunLike: TypeAlias = Union[str, "PathLike[str]", RunFolder, "Run"]
 """A run: what `seal.run` returned, its folder, or the path of that."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from seal.core import Ranking
 from seal.core.records import AtomicFile
 from seal.core.trec import query_id, trec_word
-from seal.evaluation.retrieval import Qrels, by_goal_of, collapse, grade_of, merge, wanted
+from seal.evaluation.ranking_metrics import Qrels, by_goal_of, collapse, grade_of, merge, wanted
 
 
 def write_trec_run(

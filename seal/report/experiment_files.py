@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from seal.core import MissingExtraError
 from seal.core.folders import within
 from seal.experiments.result_files import LongForm
-from seal.experiments.retrieval import files as retrieval
-from seal.experiments.sweep import files as sweep
+from seal.experiments.retrieval import ranking_files as retrieval
+from seal.experiments.sweep import sweep_files as sweep
 from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
 from seal.report.figures import save
 from seal.report.frames import write_parquet

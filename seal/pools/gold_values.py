@@ -9,7 +9,7 @@ from seal.core import JSON, Tool, ToolCall
 from seal.core.conditions import Called
 from seal.core.schemas import meets, schema_validator, surely_accepts
 from seal.core.validation import CallError, CallValidator
-from seal.pools.reading.records import refuse_deep
+from seal.pools.reading.upstream_files import refuse_deep
 
 
 class Refused(NamedTuple):

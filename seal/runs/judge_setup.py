@@ -125,7 +125,7 @@ class Judges:
         others = [name for name in self._choice.published if name != PASS_PAPER]
         if not others:
             return ()
-        from seal.evaluation.judges.published import MEASURES
+        from seal.evaluation.judges.paper_judges import MEASURES
 
         return tuple(MEASURES[name](self._panel(name, task, trial)) for name in others)
 

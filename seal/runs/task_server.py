@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from seal.agents.bridges.line import Line, OverError
-from seal.agents.bridges.mcp import McpClients, mcp_server
+from seal.agents.bridges.mcp_bridge import McpClients, mcp_server
 from seal.agents.own import OwnModel
 from seal.agents.teams import MANAGER
 from seal.core import Task, UnknownNameError, UsageError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seal.core import JSON, DataError, first_fault
-from seal.core.shipped import shipped_json
+from seal.core.package_data import shipped_json
 
 Source = Literal["run", "pool", "sweep", "retrieval"]
 """What figures are made from: a scored run, the tools and tasks of a pool or run, or the results of

@@ -5,8 +5,8 @@ brief. So do the reference of earlier goals, and the recorded results of the mil
 call comes after. Where such a result is not recorded, the call is left alone: the value may stand
 in it.
 
-A value is held where a text states it (`seal.core.stated`), be it in a question or to deny it; a
-moment also by its day, a day without its year, a number without its sign, and one up to 23 as an
+A value is held where a text states it (`seal.core.statements`), be it in a question or to deny it;
+a moment also by its day, a day without its year, a number without its sign, and one up to 23 as an
 hour ("11 pm").
 
 Any accepted value will do. Booleans, null, empty texts, optional arguments, the schema's defaults
@@ -21,11 +21,11 @@ from typing import Any
 from seal.core import JSON, Goal, Milestone, Plan, Step, Task, Tool, shortened
 from seal.core.canonical import equal
 from seal.core.conditions import Argument, Called
-from seal.core.spoken import Day, Time, read
-from seal.core.stated import Sense, leaves, statement
+from seal.core.english import Day, Time, read
+from seal.core.statements import Sense, leaves, statement
 from seal.core.text import words
 from seal.evaluation.milestones.checks import ancestors
-from seal.pools.lint.findings import Finding
+from seal.pools.lint.lint_report import Finding
 
 
 class Said:

@@ -72,7 +72,7 @@ from seal.evaluation.error_patterns.findings import (
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, no_gold, undefined
 
 if TYPE_CHECKING:
-    from seal.evaluation.error_patterns.gold import GoldComparison
+    from seal.evaluation.error_patterns.against_gold import GoldComparison
 
 BUDGET = 10
 """Steps that ToolScan gives an agent."""
@@ -131,7 +131,7 @@ class ErrorPatterns(GoalMetric):
         reason = no_gold(goal.goal)
         plans: list[GoldComparison] = []
         if not reason:
-            from seal.evaluation.error_patterns.gold import compare_plans
+            from seal.evaluation.error_patterns.against_gold import compare_plans
 
             plans = compare_plans(goal.goal.plans or (), findings)
         joint = min(plans, key=lambda plan: (plan.missing, plan.wrong), default=None)

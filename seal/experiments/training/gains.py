@@ -21,8 +21,8 @@ from seal.experiments.retrieval.summary import (
     results_of,
     rounded,
 )
-from seal.experiments.training.settings import TrainSettings
 from seal.experiments.training.splits import NearDuplicate
+from seal.experiments.training.training_settings import TrainSettings
 from seal.runs.ranking import search_pool
 
 BEFORE, AFTER = "before", "after"

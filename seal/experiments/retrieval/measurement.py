@@ -24,9 +24,15 @@ from seal.experiments.retrieval.contenders import (
     repeated,
 )
 from seal.experiments.retrieval.draws import Ranked, draw, left_out, open_sources
-from seal.experiments.retrieval.files import TREC_LINES, Figures, Folder, lists_tools, open_folder
+from seal.experiments.retrieval.ranking_files import (
+    TREC_LINES,
+    Figures,
+    Folder,
+    lists_tools,
+    open_folder,
+)
+from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
 from seal.experiments.retrieval.robustness import perturbed
-from seal.experiments.retrieval.settings import RetrievalSettings
 from seal.experiments.retrieval.summary import Cell, cell_of, comparisons_of, corrected, results_of
 from seal.pools.lookup import Bench
 from seal.retrievers import learns

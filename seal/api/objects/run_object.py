@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Estimates, Shown
-from seal.api.objects.frames import Framed, Frames, folder_of
+from seal.api.objects.run_frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure

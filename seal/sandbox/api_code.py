@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from seal.core import JSON, Tool
+from seal.sandbox.function_cases import Row
 from seal.sandbox.functions import arguments_of, columns_of, parameter, signature
-from seal.sandbox.outcomes import Row
 
 How = Literal["same", "part"]
 """same: equal, whatever the case of letters. part: one text contains the other."""

@@ -3,9 +3,9 @@
 - A text is stated by its words in their order, whatever their case, and blanks and punctuation
   between them; a phone number by its digits. A name of several words written as one, as identifiers
   have it, also by those words.
-- A number, a day or a time of day is stated however it is written (`seal.core.spoken`). A day needs
-  its year, unless it is known when the text was said. A moment (POSIX seconds) is also stated by
-  its local time of day, whatever is said of the day; a number whose name is that of a part, such
+- A number, a day or a time of day is stated however it is written (`seal.core.english`). A day
+  needs its year, unless it is known when the text was said. A moment (POSIX seconds) is also stated
+  by its local time of day, whatever is said of the day; a number whose name is that of a part, such
   as month or hour, by a day or time that has it.
 - True and False are stated by what is turned on or off, and by words such as enabled, false, yes.
   In "on Monday" and "no idea" nothing is on or false: these words count where they end a clause,
@@ -31,7 +31,7 @@ from itertools import accumulate, zip_longest
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from seal.core.spoken import MONTHS, Day, Text, Time, Token, Value, days, normalise, read
+from seal.core.english import MONTHS, Day, Text, Time, Token, Value, days, normalise, read
 from seal.core.text import words
 
 Statement = Literal["stated", "doubtful", "absent"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Shown
 from seal.core import Goal, Task
 from seal.core.conditions import Called
-from seal.evaluation.retrieval import grade_of, qrels_of
+from seal.evaluation.ranking_metrics import grade_of, qrels_of
 from seal.pools.pool import StoredPool
 from seal.report.frames import framed, json_cell
 from seal.report.glance import Glance

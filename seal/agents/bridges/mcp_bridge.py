@@ -2,7 +2,7 @@
 
 The request is the prompt `task`. The chat's tools are the server's, so that a call is a call of the
 chat: checked, run, counted and recorded. The answer is given by the tool `submit`, which returns
-what the user says to it, or that the task is finished. `seal.runs.serving` offers it to clients
+what the user says to it, or that the task is finished. `seal.runs.task_server` offers it to clients
 that come by themselves, `McpPosts` to agents that are bridged.
 """
 

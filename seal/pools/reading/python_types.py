@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON
 from seal.core.plain import MAX_DEPTH, json_text, literal_value, nested_deeper
 from seal.core.schemas import schema_validator
-from seal.pools.reading.records import expect, json_of_text
+from seal.pools.reading.upstream_files import expect, json_of_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

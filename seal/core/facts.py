@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
-from seal.core.spoken import MONTHS, NUMBER_WORDS, WEEKDAYS
+from seal.core.english import MONTHS, NUMBER_WORDS, WEEKDAYS
 from seal.core.text import sentences, word_list, words
 
 Kind = Literal["address", "code", "number", "name", "day", "quotation", "answer"]

@@ -118,7 +118,7 @@ def _tool(benchmark: str, what: OwnTool) -> Tool:
             f"benchmark {benchmark!r}: {kind} has no name that a model could call; "
             "wrap it in a function with def"
         )
-    from seal.environments.functions import function_tool
+    from seal.environments.function_tools import function_tool
 
     try:
         document = function_tool(f"{benchmark}/{what.__name__}", what)
@@ -311,7 +311,7 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
     Raises:
         UsageError: A tool's schema refuses one; names the task.
     """
-    from seal.pools.gold_calls import GoldCheck
+    from seal.pools.gold_values import GoldCheck
 
     gold = GoldCheck(tools)
     for task in tasks:

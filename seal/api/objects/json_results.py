@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.api.objects.base import Document, Estimates, only, record
-from seal.api.objects.run import Run
+from seal.api.objects.run_object import Run
 from seal.core import DataError
 from seal.core.folders import within
 from seal.core.signatures import checked_names
 from seal.experiments.result_files import read_json
-from seal.experiments.retrieval import files as retrieval
-from seal.experiments.retrieval.files import RESULTS
-from seal.experiments.sweep import files as sweep
-from seal.experiments.sweep.files import SWEEP
-from seal.report.explanation import waterfall
+from seal.experiments.retrieval import ranking_files as retrieval
+from seal.experiments.retrieval.ranking_files import RESULTS
+from seal.experiments.sweep import sweep_files as sweep
+from seal.experiments.sweep.sweep_files import SWEEP
+from seal.report.cost_plan import plan_grid, plan_tables
 from seal.report.explanation_files import explanation_tables, waterfall_figures
+from seal.report.failure_stages import waterfall
 from seal.report.frames import long_frame
 from seal.report.glance import Glance
 from seal.report.grids import Estimate, Grid, counted
 from seal.report.printable import one_line
 from seal.report.retrieval_results import retrieval_figures, retrieval_tables
-from seal.report.spending import plan_grid, plan_tables
 from seal.report.sweep_results import METRICS, sweep_figures, sweep_tables
 
 if TYPE_CHECKING:

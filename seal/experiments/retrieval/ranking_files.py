@@ -28,9 +28,9 @@ from seal.core import Ranking, SealError
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, write_records
 from seal.core.trec import query_id
-from seal.evaluation.retrieval import qrels_of
-from seal.evaluation.trec import write_trec_qrels, write_trec_run
-from seal.experiments.generation.journal import Journal
+from seal.evaluation.ranking_metrics import qrels_of
+from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
+from seal.experiments.generation.work_folder import Journal
 from seal.experiments.result_files import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.retrieval.contenders import Measured, Measurement, Seconds
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from seal.api.objects.base import Document, metric_in, record
-from seal.api.objects.run import Run
+from seal.api.objects.run_object import Run
 from seal.core import UnknownKeyError, UsageError
 from seal.core.folders import within
 from seal.core.signatures import checked_names

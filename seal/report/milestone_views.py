@@ -11,10 +11,10 @@ from seal.core import DataError, Milestone, Score, Step, Tables, Task, Trajector
 from seal.core.conditions import parts
 from seal.core.conditions.messages import takes_turn
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.milestones.faults import Fault, TableChange, Unmet, table_change, unmet
-from seal.evaluation.milestones.metrics import NAMES, applies
+from seal.evaluation.milestones.milestone_scores import NAMES, applies
 from seal.evaluation.milestones.plans import measured_again
-from seal.report.gold import describe, json_text
+from seal.evaluation.milestones.shortfalls import Fault, TableChange, Unmet, table_change, unmet
+from seal.report.gold_words import describe, json_text
 from seal.report.gold_worlds import asked_lines, kept_tables
 
 

@@ -27,7 +27,7 @@ from seal.core.secrets import (
 from seal.core.signatures import checked_names
 from seal.core.specs import Notation
 from seal.models.endpoints import at_endpoint
-from seal.models.settings import ModelSettings, check_options, options_of
+from seal.models.model_settings import ModelSettings, check_options, options_of
 
 NOTATION = Notation(
     "model", "openai/qwen3,base_url=http://localhost:8000/v1,max_tokens=1024", structured=True

@@ -18,7 +18,7 @@ from seal.core import DataError, UnknownNameError, shortened
 from seal.core.canonical import digest
 from seal.core.plain import MAX_DEPTH, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY
-from seal.pools.reading.packed import lines_of
+from seal.pools.reading.gzip_lines import lines_of
 
 NAME_LENGTH = 64
 """Characters of a function name that chat servers allow."""
@@ -51,7 +51,7 @@ class Placed(NamedTuple):
 
 
 def json_file(path: Path) -> Any:
-    """Return the JSON value of a file, as it is or packed (`seal.pools.reading.packed`).
+    """Return the JSON value of a file, as it is or packed (`seal.pools.reading.gzip_lines`).
 
     Raises:
         DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
@@ -68,7 +68,7 @@ def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the values of a JSON Lines file one by one, blank lines left out.
 
     Args:
-        path: The file, as it is or packed (`seal.pools.reading.packed`).
+        path: The file, as it is or packed (`seal.pools.reading.gzip_lines`).
         torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
 
     Raises:
@@ -115,7 +115,7 @@ def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     An array is parsed as a whole; its bytes are not kept while its records are read.
 
     Args:
-        path: The file, as it is or packed (`seal.pools.reading.packed`).
+        path: The file, as it is or packed (`seal.pools.reading.gzip_lines`).
         torn: As of `json_lines`.
 
     Raises:

@@ -21,8 +21,8 @@ from seal.benchmarks.toolbench.answers import (
     text_of_query,
 )
 from seal.core import DataError, shortened
-from seal.pools.reading.records import expect, field
-from seal.pools.reading.types import literal
+from seal.pools.reading.python_types import literal
+from seal.pools.reading.upstream_files import expect, field
 
 _MESSAGE_LENGTH = 100
 """Upstream cuts the messages of its published results here."""

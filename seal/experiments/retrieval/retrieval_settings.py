@@ -11,7 +11,7 @@ from seal.core import CacheMode
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
-from seal.pools.order import told_of
+from seal.pools.task_order import told_of
 from seal.runs.settings import check_seed
 
 Perturbation: TypeAlias = Literal[

@@ -59,7 +59,7 @@ class PreferenceSettings:
     """Recorded preferences, which replace the judge: preference_results as JSON or CSV, or a CSV of
     task_id,first,second,better (first, second or tie).
 
-    The first two are StableToolBench's (`seal.evaluation.judges.recorded`).
+    The first two are StableToolBench's (`seal.evaluation.judges.verdict_files`).
     """
     model_options: Mapping[str, Any] | None = None
     """Option of --judge-model; repeatable. If several models judge, name it with each:
