@@ -41,10 +41,7 @@ _LISTS = (
     ("//api/ps", "models", "name"),
 )
 """Where models are listed, in which field, and which field of an entry is the model's name."""
-_ACCOUNT = {
-    "OpenAI-Organization": "OPENAI_ORG_ID",
-    "OpenAI-Project": "OPENAI_PROJECT_ID",
-}
+_ACCOUNT = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 """Header to the variable that holds its value: whose account is charged."""
 
 

@@ -356,11 +356,7 @@ def _spellings(secrets: Iterable[str | None]) -> list[str]:
 
 
 def _pause(
-    failed: TransientError,
-    number: int,
-    began: float,
-    tries: ServerSettings,
-    down: threading.Event,
+    failed: TransientError, number: int, began: float, tries: ServerSettings, down: threading.Event
 ) -> bool:
     """Wait before the next try, and tell the user of long waits.
 

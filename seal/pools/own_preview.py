@@ -35,9 +35,7 @@ def said_by(tasks: Sequence[Task]) -> list[Said]:
     rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
     return [
         Said(
-            "pass_rate",
-            decided,
-            f"{answers} have an answer, {alone} gold calls alone{none}{rest}",
+            "pass_rate", decided, f"{answers} have an answer, {alone} gold calls alone{none}{rest}"
         ),
         Said("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
         Said("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),

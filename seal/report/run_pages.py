@@ -92,10 +92,7 @@ class RunPages:
     """
 
     def __init__(
-        self,
-        runs: Sequence[RunFolder],
-        sections: Sequence[Section] | None = None,
-        varied: str = "",
+        self, runs: Sequence[RunFolder], sections: Sequence[Section] | None = None, varied: str = ""
     ) -> None:
         self.runs = list(runs)
         self.lanes = lanes_of(runs)

@@ -29,11 +29,7 @@ LONGEST = 300
 """Most characters of one."""
 MANY_ERRORS = 0.01
 """Share of chats that may end with errors without a warning."""
-_ANSWERED = {
-    "error": "an error",
-    "simulate": "the simulator",
-    "empty": "nothing",
-}
+_ANSWERED = {"error": "an error", "simulate": "the simulator", "empty": "nothing"}
 _PLAYED = "trajectories.jsonl"
 _ESTIMATED = " (estimated)"
 """Stands after tokens of which a server did not tell at least a part."""

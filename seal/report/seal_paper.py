@@ -133,11 +133,7 @@ TABLES = (
         needs={"": "why counts differ: seal benchmarks --count"},
     ),
     PublishedTable(
-        "Tasks with gold for each stage",
-        "SEAL, Table 2",
-        paper=PAPER,
-        figures=_stages,
-        of="pool",
+        "Tasks with gold for each stage", "SEAL, Table 2", paper=PAPER, figures=_stages, of="pool"
     ),
     PublishedTable(
         "Retrievers within and beyond their source",

@@ -45,10 +45,7 @@ def user_rows(lanes: Sequence[Lane]) -> list[UserRow]:
     """Return a row for each run whose users were audited, those with the shortest brief first."""
     rows = [
         UserRow(
-            lane.label,
-            _brief(lane.run),
-            lane.estimate(HALLUCINATION),
-            lane.estimate(INSTRUCTION),
+            lane.label, _brief(lane.run), lane.estimate(HALLUCINATION), lane.estimate(INSTRUCTION)
         )
         for lane in lanes
     ]

@@ -332,11 +332,7 @@ _log = logging.getLogger(__name__)
 
 
 def kept_index(
-    folder: Path,
-    identity: Any,
-    count: int,
-    kind: IndexKind,
-    build: Callable[[], VectorIndex],
+    folder: Path, identity: Any, count: int, kind: IndexKind, build: Callable[[], VectorIndex]
 ) -> VectorIndex:
     """Return the index kept under an identity; build and keep it where there is none.
 

@@ -146,11 +146,7 @@ class RecordLookup(Generic[Record]):
     """
 
     def __init__(
-        self,
-        path: Path,
-        kind: type[Record],
-        key: Callable[[Record], Hashable],
-        whole: bool = False,
+        self, path: Path, kind: type[Record], key: Callable[[Record], Hashable], whole: bool = False
     ) -> None:
         self.path = path
         self._decode = _decoder(kind)

@@ -31,14 +31,7 @@ import orjson
 from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
-from seal.core.records import (
-    SCHEMAS,
-    AtomicFile,
-    append_line,
-    close_file,
-    from_plain,
-    read_records,
-)
+from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, from_plain, read_records
 from seal.core.secrets import without_keys
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark

@@ -14,14 +14,7 @@ from seal.core import JSON, InfrastructureError
 from seal.core.canonical import canonical_json
 
 Status = Literal[
-    "pass",
-    "wrong",
-    "exception",
-    "timeout",
-    "memory",
-    "no_function",
-    "syntax",
-    "unsupported",
+    "pass", "wrong", "exception", "timeout", "memory", "no_function", "syntax", "unsupported"
 ]
 """pass: what was expected came back, or anything that is JSON where nothing is expected. wrong:
 other rows. exception: it raised, ended its process each time that it was played

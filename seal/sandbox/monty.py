@@ -155,13 +155,7 @@ class _Module(Module):
     """The source in a session that is opened when it is needed."""
 
     def __init__(
-        self,
-        pool: Monty,
-        limits: Limits,
-        source: str,
-        function: str,
-        table: str,
-        stack: ExitStack,
+        self, pool: Monty, limits: Limits, source: str, function: str, table: str, stack: ExitStack
     ) -> None:
         super().__init__()
         self._pool, self._limits, self._stack = pool, limits, stack

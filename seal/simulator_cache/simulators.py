@@ -7,21 +7,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from seal.core import (
-    CacheMode,
-    ChatModel,
-    Simulator,
-    Tool,
-    UnknownNameError,
-    UsageError,
-)
+from seal.core import CacheMode, ChatModel, Simulator, Tool, UnknownNameError, UsageError
 from seal.core.store import Store
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.answer_cache import (
-    Cached,
-    Fallback,
-    Imported,
-)
+from seal.simulator_cache.answer_cache import Cached, Fallback, Imported
 from seal.simulator_cache.template import Template
 
 if TYPE_CHECKING:

@@ -11,11 +11,7 @@ _LISTED = 5
 
 
 def assert_passes(
-    run: Run,
-    metric: str = "pass_rate",
-    *,
-    at_least: float,
-    by: Literal["mean", "low"] = "mean",
+    run: Run, metric: str = "pass_rate", *, at_least: float, by: Literal["mean", "low"] = "mean"
 ) -> None:
     """Make sure that a metric of a run reaches a bound.
 

@@ -234,8 +234,7 @@ def _aligned(values: Any, name: str, count: int) -> list[Any]:
     found = expect(values, list, name)
     if len(found) != count:
         raise CountedFault(
-            "unaligned_lists",
-            f"{name}: expected {count} entries, one a mission, got {len(found)}",
+            "unaligned_lists", f"{name}: expected {count} entries, one a mission, got {len(found)}"
         )
     return found
 

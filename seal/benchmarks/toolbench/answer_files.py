@@ -121,11 +121,7 @@ class _ToolIndex:
 
 
 def _keep(
-    store: Store,
-    tool: Tool,
-    arguments: dict[str, JSON],
-    response: Response,
-    report: ImportReport,
+    store: Store, tool: Tool, arguments: dict[str, JSON], response: Response, report: ImportReport
 ) -> None:
     entry = answer_entry(tool.id, arguments, response, STABLETOOLBENCH)
     report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)

@@ -97,11 +97,7 @@ def import_toolsandbox(
 
 
 def _records(
-    path: Path,
-    notes: Notes,
-    start: datetime,
-    gold: Mapping[str, Sequence[Step]],
-    reader: Reader,
+    path: Path, notes: Notes, start: datetime, gold: Mapping[str, Sequence[Step]], reader: Reader
 ) -> Iterator[Tool | Task]:
     offers = _Offers(tools())
     seen: set[str] = set()
@@ -206,10 +202,7 @@ def _tool_id(name: Any) -> str:
 
 
 def _task(
-    record: Mapping[str, Any],
-    offers: _Offers,
-    start: datetime,
-    gold: Mapping[str, Sequence[Step]],
+    record: Mapping[str, Any], offers: _Offers, start: datetime, gold: Mapping[str, Sequence[Step]]
 ) -> Task:
     text = field(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}

@@ -34,12 +34,7 @@ TABLES = {
     "REMINDER": "reminders",
 }
 """Upstream's database to the phone's table."""
-PARTIES = {
-    "AGENT": AGENT,
-    "USER": USER,
-    "EXECUTION_ENVIRONMENT": EXECUTOR,
-    "SYSTEM": SYSTEM,
-}
+PARTIES = {"AGENT": AGENT, "USER": USER, "EXECUTION_ENVIRONMENT": EXECUTOR, "SYSTEM": SYSTEM}
 """Upstream's role to the party of a message."""
 
 _DATABASES = {**TABLES, "SANDBOX": MESSAGE}

@@ -26,10 +26,7 @@ from seal.report.pattern_tables import COLUMNS
 from seal.report.printable import one_line
 
 _ROWS = shipped_rows(__package__)
-_PUBLISHED = {
-    "SR": "toolscan_success",
-    **{name.upper(): f"toolscan_{name}" for name in PATTERNS},
-}
+_PUBLISHED = {"SR": "toolscan_success", **{name.upper(): f"toolscan_{name}" for name in PATTERNS}}
 """Heading of Table 4 to our metric by the denominators of ToolScan's code."""
 _LONGEST = 160
 """Characters of an example."""

@@ -52,9 +52,7 @@ class Simulated(Kept):
 
 
 @verb(app)
-def stats(
-    answers: Kept,
-) -> int:
+def stats(answers: Kept) -> int:
     """Print how many answers are stored, by kind, and their size."""
     with answers.opened() as (result, store):
         result.fields({"place": store.location, **asdict(store.stats())})

@@ -14,8 +14,7 @@ app = new_app("Correct a pool's gold in a pool beside it, and draft corrections.
 def apply(
     pool: str = POOL,
     file: str = argument(
-        "File of corrections, or name of a benchmark that ships some.",
-        metavar="FILE|NAME",
+        "File of corrections, or name of a benchmark that ships some.", metavar="FILE|NAME"
     ),
     out: Path = option(..., "Folder to write; `seal run` takes it."),
     partial: bool = flag("Skip corrections of tasks that the pool does not have."),

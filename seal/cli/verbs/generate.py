@@ -262,10 +262,7 @@ def milestones(
         "authored", "Form of the drafts: authored, as in scenario files; or plan, as in tasks."
     ),
     out: Path | None = option(
-        None,
-        "New file for drafts.  [default: print them]",
-        metavar="FILE",
-        read=new_file,
+        None, "New file for drafts.  [default: print them]", metavar="FILE", read=new_file
     ),
     world_option: dict[str, Any] = repeated(
         "Option of the tasks' world; repeatable.",

@@ -38,11 +38,7 @@ class Offer:
 
 @verb(app, ("task", "stdio", "http", "port", "name", "out", "limit"))
 def command(
-    context: typer.Context,
-    offer: Offer,
-    play: AnyPlay,
-    retriever: Retriever,
-    pool: str = PLAYED,
+    context: typer.Context, offer: Offer, play: AnyPlay, retriever: Retriever, pool: str = PLAYED
 ) -> int:
     """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
 

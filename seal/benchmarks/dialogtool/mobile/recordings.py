@@ -215,10 +215,7 @@ class RecordedCalls:
     def mobile(self) -> bytes:
         """Return the content of `mobile.json`."""
         apis = {
-            tool: {
-                "rows": list(map(orjson.Fragment, api.rows)),
-                "calls": list(api.calls.values()),
-            }
+            tool: {"rows": list(map(orjson.Fragment, api.rows)), "calls": list(api.calls.values())}
             for tool, api in sorted(self._apis.items())
         }
         return orjson.dumps({"version": VERSION, "apis": apis}, default=list)

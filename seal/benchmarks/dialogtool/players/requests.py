@@ -53,8 +53,7 @@ _WISH = _said(
     r"\b(?:can|could|would|will) you\b",
 )
 _ASKING = _said(
-    r"\?",
-    r"^\W*(?:and )?(?:what|where|when|which|who|how|is|are|does|do|did|may|can|tell me)\b",
+    r"\?", r"^\W*(?:and )?(?:what|where|when|which|who|how|is|are|does|do|did|may|can|tell me)\b"
 )
 _THANKS = _said(
     r"\bthank", r"\bthanks\b", r"\bappreciate", r"\bcool\b", r"^\W*(?:ok|okay|alright)\W*$"

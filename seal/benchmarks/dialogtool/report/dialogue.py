@@ -16,12 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import (
-    HIGHEST,
-    ORDER,
-    corpus_bleu,
-    variety,
-)
+from seal.benchmarks.dialogtool.metrics.dialogue.texts import HIGHEST, ORDER, corpus_bleu, variety
 from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far

@@ -64,10 +64,7 @@ def search_lat_lon(phone: PhoneWorld, latitude: float, longitude: float) -> str 
 
 @effects(checks=_around)
 def search_location_around_lat_lon(
-    phone: PhoneWorld,
-    location: str,
-    latitude: float | None = None,
-    longitude: float | None = None,
+    phone: PhoneWorld, location: str, latitude: float | None = None, longitude: float | None = None
 ) -> list[Row]:
     """Search for places by name or kind around a point.
 
@@ -91,10 +88,7 @@ def search_location_around_lat_lon(
 
 @effects(checks=_around)
 def search_weather_around_lat_lon(
-    phone: PhoneWorld,
-    days: int = 0,
-    latitude: float | None = None,
-    longitude: float | None = None,
+    phone: PhoneWorld, days: int = 0, latitude: float | None = None, longitude: float | None = None
 ) -> Row | None:
     """Get the weather around a point, now or on a day to come.
 
