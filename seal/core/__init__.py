@@ -27,6 +27,7 @@ from seal.core.errors import fault as fault
 from seal.core.errors import first_fault as first_fault
 from seal.core.errors import located as located
 from seal.core.errors import nearest as nearest
+from seal.core.errors import needing as needing
 from seal.core.errors import shortened as shortened
 from seal.core.protocols import Agent as Agent
 from seal.core.protocols import CacheMode as CacheMode

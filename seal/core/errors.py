@@ -124,6 +124,19 @@ class MissingExtraError(UsageError):
         return type(self), (self.package, self.extra)
 
 
+@contextmanager
+def needing(package: str, extra: str) -> Iterator[None]:
+    """Let what is imported within be of a package that comes with an extra.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(package, extra) from error
+
+
 class DataError(SealError):
     """A file or record is malformed; the text names the file, the place and the repair."""
 

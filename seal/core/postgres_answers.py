@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from seal.core.answer_table import PAGE, VERSION, Row, check_version, foreign
-from seal.core.errors import InfrastructureError, MissingExtraError, UsageError
+from seal.core.errors import InfrastructureError, UsageError, needing
 from seal.core.secrets import without_password
 
-try:
+with needing("psycopg", "postgres"):
     import psycopg
     import psycopg_pool
     from psycopg.conninfo import conninfo_to_dict
-except ImportError as error:  # the module is loaded where a URL asks for it
-    raise MissingExtraError("psycopg", "postgres") from error
 
 _CONNECTIONS = 8
 """Most connections of a process: a server allows about 100, and a statement is short."""

@@ -21,9 +21,9 @@ from seal.core import (
     JSON,
     DataError,
     InfrastructureError,
-    MissingExtraError,
     UsageError,
     first_fault,
+    needing,
 )
 from seal.core.plain import json_text
 from seal.environments.mcp_servers import Server
@@ -116,10 +116,8 @@ class Sessions:
         return self._begun[name]
 
     def _begin(self, name: str, server: Server) -> Session:
-        try:
+        with needing("mcp", "mcp"):
             from mcp import Client  # noqa: F401 - tells whether the extra is there
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("mcp", "mcp") from error
         from anyio.from_thread import start_blocking_portal
 
         sdk = logging.getLogger("mcp")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from seal.core import DataError, MissingExtraError
+from seal.core import DataError, needing
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -115,9 +115,7 @@ def alpha_of(
     shared = [of for of in votes.values() if len(of) > 1]
     if len({value for of in shared for value in of.values()}) < 2:
         return None
-    try:
+    with needing("krippendorff", "dialogue"):
         import krippendorff
-    except ImportError as error:
-        raise MissingExtraError("krippendorff", "dialogue") from error
     table: list[list[Any]] = [[of.get(rater, float("nan")) for of in shared] for rater in raters]
     return float(krippendorff.alpha(table, level_of_measurement=level))

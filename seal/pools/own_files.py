@@ -18,13 +18,13 @@ from typing import Any
 
 from seal.core import (
     DataError,
-    MissingExtraError,
     SealError,
     Task,
     Tool,
     UsageError,
     fault,
     located,
+    needing,
     shortened,
 )
 from seal.core.conditions import Called
@@ -270,10 +270,8 @@ def _refuse_written(folder: Path) -> None:
 
 
 def _of_hub(tasks: str) -> Iterable[Any]:
-    try:
+    with needing("datasets", "training"):
         from datasets import load_dataset  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as error:
-        raise MissingExtraError("datasets", "training") from error
     name, _, split = tasks.removeprefix(HUB).partition(":")
     try:
         found: Iterable[Any] = load_dataset(name, split=split or "test")

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from seal.core import InfrastructureError, MissingExtraError, SealError, UsageError
+from seal.core import InfrastructureError, SealError, UsageError, needing
 from seal.core.folders import cache_folder
 from seal.core.secrets import without_password
 from seal.runs.identity import identity_of_run
@@ -311,10 +311,8 @@ def connected() -> Any:
         MissingExtraError: It is not installed.
         UsageError: No cluster runs.
     """
-    try:
+    with needing("ray", "ray"):
         ray: Any = import_module("ray")
-    except ImportError as error:
-        raise MissingExtraError("ray", "ray") from error
     if ray.is_initialized():
         return ray
     of_main = threading.current_thread() is threading.main_thread()

@@ -32,7 +32,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from seal.core import JSON, InfrastructureError, MissingExtraError
+from seal.core import JSON, InfrastructureError, needing
 from seal.sandbox.function_cases import (
     MOST_MESSAGE,
     MOST_OUTPUT,
@@ -301,10 +301,8 @@ def _monty() -> Any:
     Raises:
         MissingExtraError: It is not installed.
     """
-    try:
+    with needing(PACKAGE, "dialogue"):
         import pydantic_monty
-    except ImportError as error:
-        raise MissingExtraError(PACKAGE, "dialogue") from error
     return pydantic_monty
 
 

@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from seal.core import MissingExtraError, SealError, UsageError
+from seal.core import SealError, UsageError, needing
 from seal.report.pages import FILES, asset, linked, render
 from seal.viewer.retrieval_page import experiment_page
 from seal.viewer.run_list import list_page
@@ -55,10 +55,8 @@ def serve(shelf: Shelf, host: str, port: int, tell: Callable[[str], None]) -> No
         UsageError: The port is taken or none, or the address is none of this machine's.
         MissingExtraError: The extra `serve` is not installed.
     """
-    try:
+    with needing("uvicorn", EXTRA):
         import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("uvicorn", EXTRA) from error
     if not 0 <= port < 1 << 16:
         raise UsageError(f"--port {port}: expected a whole number from 0 to 65535")
     app = app_of(shelf, (host, socket.gethostname()) if host not in _NAMES else ())
@@ -89,13 +87,11 @@ def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
     Raises:
         MissingExtraError: The extra `serve` is not installed.
     """
-    try:
+    with needing("starlette", EXTRA):
         from starlette.applications import Starlette
         from starlette.middleware import Middleware
         from starlette.middleware.gzip import GZipMiddleware
         from starlette.routing import Route
-    except ImportError as error:
-        raise MissingExtraError("starlette", EXTRA) from error
 
     pages = _Pages(shelf)
     routes = [

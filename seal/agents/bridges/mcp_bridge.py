@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.agents import PlayedAnew
 from seal.agents.bridges.line import Line
-from seal.core import Chat, MissingExtraError, Reply
+from seal.core import Chat, Reply, needing
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -88,12 +88,10 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     Raises:
         MissingExtraError: The SDK is not installed.
     """
-    try:
+    with needing("mcp", "mcp"):
         from mcp.server.lowlevel import Server
 
         from seal.agents.bridges.mcp_answers import Answers
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("mcp", "mcp") from error
 
     answers = Answers(line_of)
     return Server(

@@ -18,7 +18,7 @@ from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, get_args
 
-from seal.core import MissingExtraError
+from seal.core import needing
 from seal.core.canonical import equal
 from seal.evaluation.missions.arguments import ArgumentError, ArgumentMatch, whole
 
@@ -178,12 +178,10 @@ def words(text: str) -> tuple[str, ...]:
 
 @cache
 def _cutter() -> Any:
-    try:
-        with warnings.catch_warnings():  # older setuptools, which it looks for, warn of themselves
-            warnings.simplefilter("ignore")
-            import jieba
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("jieba", "missions") from error
+    # Older setuptools, which it looks for, warn of themselves.
+    with needing("jieba", "missions"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
     jieba.setLogLevel(logging.WARNING)  # else it tells on stderr that it reads its words
     return jieba.Tokenizer()
 

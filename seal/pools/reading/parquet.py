@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seal.core import DataError, MissingExtraError
+from seal.core import DataError, needing
 from seal.pools.reading.gzip_lines import RATIO, SMALL
 from seal.pools.reading.upstream_files import Placed
 
@@ -115,8 +115,6 @@ def split_readable(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def _pyarrow_parquet() -> Any:
-    try:
+    with needing("pyarrow", "experiments"):
         from pyarrow import parquet
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "experiments") from error
     return parquet

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from seal.benchmarks.toolsandbox.phone.answers import Question, WebAnswers
-from seal.core import JSON, MissingExtraError, Tables, shortened
+from seal.core import JSON, Tables, needing, shortened
 from seal.core.statements import MOMENTS
 from seal.environments.chat_world import Circumstances, World
 from seal.environments.function_tools import NOT_GIVEN, NotGiven, WorldTool
@@ -193,10 +193,8 @@ def check_phone_number(number: Any) -> None:
 @lru_cache(1024)
 def _parse(number: Any) -> None:
     """Parse a number; what raises is not kept."""
-    try:
+    with needing("phonenumbers", "worlds"):
         import phonenumbers
-    except ImportError as error:
-        raise MissingExtraError("phonenumbers", "worlds") from error
     phonenumbers.parse(number)
 
 

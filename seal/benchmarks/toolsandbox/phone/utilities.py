@@ -10,7 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.phone import device
-from seal.core import MissingExtraError
+from seal.core import needing
 from seal.environments.function_tools import effects
 
 _HOLIDAY_LIKENESS = 90.0
@@ -193,10 +193,8 @@ def calculate_lat_lon_distance(
         Kilometres.
     """
     device.check_given(locals())
-    try:
+    with needing("geopy", "worlds"):
         from geopy.distance import geodesic
-    except ImportError as error:
-        raise MissingExtraError("geopy", "worlds") from error
     return float(geodesic((latitude_0, longitude_0), (latitude_1, longitude_1)).km)
 
 
@@ -216,10 +214,8 @@ def search_holiday(
     phone.need("wifi")
     from rapidfuzz import fuzz, utils
 
-    try:
+    with needing("holidays", "worlds"):
         from holidays import country_holidays
-    except ImportError as error:
-        raise MissingExtraError("holidays", "worlds") from error
     wanted = phone.clock.local(phone.now).year if year is None else year
     likest = max(
         (
@@ -237,8 +233,6 @@ def search_holiday(
 @cache
 def _units() -> tuple[Any, type[Exception]]:
     """Return Pint's units, and the error of a unit that it does not know."""
-    try:
+    with needing("pint", "worlds"):
         import pint
-    except ImportError as error:
-        raise MissingExtraError("pint", "worlds") from error
     return pint.UnitRegistry(), pint.UndefinedUnitError

@@ -36,7 +36,7 @@ from math import comb, exp, log
 from typing import Any
 
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
-from seal.core import JSON, InfrastructureError, MissingExtraError, NoVerdictError
+from seal.core import JSON, InfrastructureError, NoVerdictError, needing
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
 from seal.core.english import Time, read
@@ -172,10 +172,8 @@ def corpus_bleu(counts: Iterable[Sequence[int]]) -> float | None:
     Raises:
         MissingExtraError: sacrebleu is not installed.
     """
-    try:
+    with needing("sacrebleu", "dialogue"):
         from sacrebleu.metrics.bleu import BLEU
-    except ImportError as error:
-        raise MissingExtraError("sacrebleu", "dialogue") from error
     sums, possible = [0] * (ORDER + 2), [0] * ORDER
     for one in counts:
         sums = [a + b for a, b in zip(sums, one, strict=True)]
