@@ -224,18 +224,22 @@ class Scorer:
         Raises:
             DataError: A trajectory of a task that the run does not have, or a damaged file.
         """
+        from seal.runs.score_table import Columns, write_columns
+
         tasks = {task.id: groups_of(task) for task in folder.tasks()}
         summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
         if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
             totals.failed = Counter()
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
-        goals = 0
+        goals, columns = 0, Columns()
         scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
             for number, (trajectory, scores, own) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
-                out.write(encode_scores(scores))
+                written = encode_scores(scores)
+                out.write(written)
+                columns.take(scores, written)
                 goals += len({score.goal for score in scores})
                 for score in scores:
                     summariser.add(score, score.metric in own)
@@ -243,9 +247,7 @@ class Scorer:
                 if progress is not None:
                     progress(number, total)
         if goals >= LARGE or folder.scores_path.with_name(COLUMNS).exists():
-            from seal.runs.score_table import write_columns
-
-            write_columns(folder.scores_path)
+            write_columns(folder.scores_path, columns)
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
         summary |= {"judging": judged} if judged else {}

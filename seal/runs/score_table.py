@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -23,6 +23,7 @@ import orjson
 from seal.core import DataError, Score
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile
+from seal.core.secrets import without_keys
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason, ranks
 from seal.runs.lines import ScoredGoal, ScoreLines
@@ -92,13 +93,23 @@ def row_numbers(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return ranks(found)
 
 
-class _Columns:
+class Columns:
     """Collects scores one by one: 12 bytes a score are kept, in columns that grow."""
 
     def __init__(self) -> None:
+        self.stamp = 0, 0
+        """Size and CRC-32 of the lines that were taken."""
+        self.again = False
+        """A score was taken of which another one had been taken before, which stays."""
         self._rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
         self._columns: dict[str, tuple[array[float], array[int]]] = {}
         self._reasons = _Reasons()
+
+    def take(self, scores: Iterable[Score], lines: bytes) -> None:
+        """Take scores, and the lines in which they are written."""
+        self.stamp = _stamp_after(lines, *self.stamp)
+        for one in scores:
+            self.again |= not self.add((one.task_id, one.trial, one.goal), one)
 
     def add(self, goal: ScoredGoal, said: Score) -> bool:
         """Take what a score says of a goal; False: there is one already, which stays."""
@@ -145,8 +156,12 @@ class _Columns:
         )
 
 
-def write_columns(scores: Path) -> None:
+def write_columns(scores: Path, columns: Columns | None = None) -> None:
     """Write the table beside the finished file of the scores; of a small run, remove it.
+
+    Args:
+        scores: The file.
+        columns: What was taken while it was written; None: the file is read.
 
     Raises:
         DataError: A line is no score, or one of what another line has scored.
@@ -155,12 +170,15 @@ def write_columns(scores: Path) -> None:
 
     path = scores.with_name(COLUMNS)
     path.unlink(missing_ok=True)
-    table = _read_lines(scores)
+    if columns is None or columns.again:  # reading names the line that scores again
+        table, stamp = _read_lines(scores), _stamp(scores)
+    else:
+        table, stamp = columns.table(), columns.stamp
     if len(table.goals) < LARGE:
         return
     told = {
         "version": _VERSION,
-        "lines": _stamp(scores),
+        "lines": stamp,
         "tasks": table.tasks,
         "metrics": list(table.metrics),
         "reasons": table.reasons,
@@ -168,7 +186,7 @@ def write_columns(scores: Path) -> None:
     with AtomicFile(path) as file:
         np.savez_compressed(
             file,
-            told=np.frombuffer(json_bytes(told), dtype=np.uint8),
+            told=np.frombuffer(without_keys(json_bytes(told)), dtype=np.uint8),
             goals=table.goals,
             values=table.values,
             why=table.why,
@@ -190,7 +208,7 @@ def read_scores(path: Path) -> ScoreTable:
 
 
 def _read_lines(path: Path) -> ScoreTable:
-    columns, scores = _Columns(), ScoreLines(details=False)
+    columns, scores = Columns(), ScoreLines(details=False)
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -229,7 +247,7 @@ def _kept(scores: Path) -> ScoreTable | None:
             return None
         with np.load(path, allow_pickle=False) as parts:
             told = orjson.loads(parts["told"].tobytes())
-            if told["version"] != _VERSION or told["lines"] != _stamp(scores):
+            if told["version"] != _VERSION or tuple(told["lines"]) != _stamp(scores):
                 return None
             goals, values, why = (parts[name] for name in ("goals", "values", "why"))
         table = ScoreTable(
@@ -249,13 +267,17 @@ def _kept(scores: Path) -> ScoreTable | None:
         return None  # no such file, or a damaged one: the lines tell all that it told
 
 
-def _stamp(scores: Path) -> list[int]:
+def _stamp(scores: Path) -> tuple[int, int]:
     """Return the size of a file and the CRC-32 of its bytes."""
-    size = crc = 0
+    stamp = 0, 0
     with scores.open("rb") as file:
-        for block in iter(lambda: file.read(1 << 20), b""):
-            crc, size = zlib.crc32(block, crc), size + len(block)
-    return [size, crc]
+        while block := file.read(1 << 20):
+            stamp = _stamp_after(block, *stamp)
+    return stamp
+
+
+def _stamp_after(block: bytes, size: int, crc: int) -> tuple[int, int]:
+    return size + len(block), zlib.crc32(block, crc)
 
 
 class _Reasons(dict[str, int]):

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seal.core import Score, encode_scores
-from seal.runs import COLUMNS, LARGE, read_scores, write_columns
+from seal.core import DataError, Score, encode_scores, note_keys
+from seal.runs import COLUMNS, LARGE, Columns, read_scores, write_columns
 
 METRICS = ("pass_rate", "call_f1", "turns")
 
@@ -80,3 +80,36 @@ def test_equal_scores_make_equal_bytes(written):
     before = beside.read_bytes()
     write_columns(written)
     assert beside.read_bytes() == before
+
+
+def test_scores_taken_while_they_are_written_make_the_bytes_that_reading_makes(written):
+    beside = written.with_name(COLUMNS)
+    before = beside.read_bytes()
+    columns, scores = Columns(), scores_of(LARGE)
+    for place in range(0, len(scores), 100):
+        some = scores[place : place + 100]
+        columns.take(some, encode_scores(some))
+    write_columns(written, columns)
+    assert beside.read_bytes() == before
+
+
+def test_a_score_that_was_taken_twice_is_named_by_its_lines(written):
+    columns, scores = Columns(), [*scores_of(LARGE), *scores_of(1)]
+    columns.take(scores, encode_scores(scores))
+    written.write_bytes(encode_scores(scores))
+    with pytest.raises(DataError, match=f"line {len(scores) - 2}: scores .* of line 1 again"):
+        write_columns(written, columns)
+
+
+def test_no_key_stands_in_the_columns(tmp_path, monkeypatch):
+    monkeypatch.setenv("A_SERVICE_KEY", "secret-key-of-a-service")
+    note_keys("A_SERVICE_KEY")
+    columns, path = Columns(), tmp_path / "scores.jsonl"
+    scores = [
+        Score(f"task {number}", 0, 0, METRICS[0], None, reason="refused secret-key-of-a-service")
+        for number in range(LARGE)
+    ]
+    path.write_bytes(encode_scores(scores))
+    columns.take(scores, encode_scores(scores))
+    write_columns(path, columns)
+    assert read_scores(path).reasons[1:] == ("refused ***",)
