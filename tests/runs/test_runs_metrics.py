@@ -58,10 +58,23 @@ def test_scoring_again_measures_what_the_run_measured(tmp_path: Path) -> None:
     assert played.folder.scores_path.read_bytes() == before
 
 
-def test_a_metric_of_the_run_that_may_not_be_loaded_has_no_value_and_stays_named(
+def test_a_metric_of_the_run_that_may_not_be_loaded_keeps_its_scores_and_stays_named(
     tmp_path: Path,
 ) -> None:
     played = play(tmp_path / "run", Words)
+    before = played.folder.scores_path.read_bytes()
+
+    assert seal.score(played.folder.path)["words"].n == played["words"].n > 0
+
+    assert played.folder.scores_path.read_bytes() == before
+    assert played.folder.manifest()["measure"]["metrics"] == [f"{__name__}:Words"]
+
+
+def test_a_metric_of_the_run_that_may_not_be_loaded_has_no_value_without_former_scores(
+    tmp_path: Path,
+) -> None:
+    played = play(tmp_path / "run", Words)
+    played.folder.scores_path.unlink()
 
     summary = seal.score(played.folder.path)
 
