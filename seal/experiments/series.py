@@ -10,7 +10,7 @@ from typing import Any
 from seal.runs.engine import Engine
 from seal.runs.identity import measure_of, system_of
 from seal.runs.journal import spent_on
-from seal.runs.resuming import check_resumable
+from seal.runs.resume import check_resumable
 from seal.runs.run import Progress, budget_of, run, within
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.settings import RunSettings

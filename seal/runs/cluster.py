@@ -28,7 +28,7 @@ from seal.core.folders import cache_folder
 from seal.core.secrets import without_password
 from seal.runs.identity import identity_of_run
 from seal.runs.processes import CAUSES, portable
-from seal.runs.resuming import differences
+from seal.runs.resume import differences
 from seal.runs.run_folder import RunFolder
 from seal.runs.workers import Job, Outcome, lost, play_job
 

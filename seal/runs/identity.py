@@ -230,7 +230,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
     if (folder.path / "run.json").is_file():
-        from seal.runs.resuming import check_resumable, without_order
+        from seal.runs.resume import check_resumable, without_order
 
         before = folder.manifest()
         without_order(before.get("measure", {}))

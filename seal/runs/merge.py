@@ -16,7 +16,7 @@ from seal.core.records import AtomicFile
 from seal.runs.identity import SHARD
 from seal.runs.journal import Journal
 from seal.runs.rescore import rescore
-from seal.runs.resuming import differences
+from seal.runs.resume import differences
 from seal.runs.run import with_rankings
 from seal.runs.run_folder import BASELINES, RunFolder
 from seal.runs.score_settings import ScoreSettings
