@@ -7,13 +7,13 @@ import pytest
 from seal.agents import Brief
 from seal.benchmarks.toolsandbox.paper import TABLES
 
-NAMED = {table.name: table for table in TABLES}
-SCENARIOS = NAMED["table-6"].rows["scenarios"]
+NAMED = {table.source.split(", ")[1].partition(";")[0]: table for table in TABLES}
+SCENARIOS = NAMED["Table 6"].rows["scenarios"]
 
 
-@pytest.mark.parametrize("model", NAMED["table-5"].rows)
+@pytest.mark.parametrize("model", NAMED["Table 5"].rows)
 def test_a_published_mean_is_that_of_the_categories_that_part_all_scenarios(model: str) -> None:
-    row = NAMED["table-5"].rows[model]
+    row = NAMED["Table 5"].rows[model]
     parts = ("STC", "MTC", "II")
     weights = [float(SCENARIOS[part]) for part in parts]
     assert sum(weights) == 1032
@@ -22,4 +22,4 @@ def test_a_published_mean_is_that_of_the_categories_that_part_all_scenarios(mode
 
 
 def test_each_published_brief_of_the_user_is_one_of_ours() -> None:
-    assert set(NAMED["table-2"].rows) == set(get_args(Brief))
+    assert set(NAMED["Table 2"].rows) == set(get_args(Brief))
