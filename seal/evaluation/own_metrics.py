@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
+from sys import float_info
 from typing import Any
 
 from seal.core import Score, SealError, Task, Tool, Trajectory, UsageError, shortened
 from seal.core.signatures import places_of
+from seal.core.typed_values import fields_of, fits
 from seal.evaluation.metric_guard import Guarded, told
 
 _EXPECTED = (
@@ -134,12 +136,15 @@ def try_metrics(
 
 
 def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:
-    if not isinstance(score, Score) or not isinstance(score.metric, str):
+    kinds = {name: kind for name, kind in fields_of(Score).items() if name != "value"}
+    if not isinstance(score, Score) or not all(fits(getattr(score, n), kinds[n]) for n in kinds):
         return False
     chat, value = (score.task_id, score.trial), score.value
     if chat != (task.id, trajectory.trial) or score.goal not in range(len(task.goals)):
         return False
-    return value is None or (isinstance(value, (int, float)) and math.isfinite(value))
+    # No number that is none, infinite, or beyond a float is at most this.
+    plain = isinstance(value, (int, float)) and abs(value) <= float_info.max
+    return value is None or plain
 
 
 def _name(what: Any) -> str:
