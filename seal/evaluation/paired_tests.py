@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from seal.core import UsageError
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.statistics import (
     ALIKE,
@@ -23,13 +24,6 @@ from seal.evaluation.statistics import (
     ordered,
     resampled,
 )
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 EXACT = 16
 """Up to so many clusters all 2**n signs are tried."""
@@ -103,8 +97,6 @@ def paired_differences(
     Raises:
         UsageError: The lengths differ, or a number is infinite.
     """
-    import numpy as np
-
     for name, given in (("cluster", clusters), ("weight", weights)):
         if differences.ndim != 2 or (given is not None and len(given) != len(differences)):
             raise UsageError(
@@ -161,8 +153,6 @@ def weighted_intervals(
         seed: The same seed and values give the same intervals.
         resamples: Number of resamples.
     """
-    import numpy as np
-
     sums, _ = cluster_sums(values * weights[:, None], clusters)
     if len(sums) < 2:
         return Bounds(None, None)
@@ -181,8 +171,6 @@ def _intervals(totals: Floats, columns: int, rng: np.random.Generator, resamples
         rng: Draws clusters.
         resamples: Number of resamples.
     """
-    import numpy as np
-
     totals, place = _distinct(totals)
     means = np.empty((resamples, columns))
     for chunk, drawn in resampled(totals, rng, resamples):
@@ -193,8 +181,6 @@ def _intervals(totals: Floats, columns: int, rng: np.random.Generator, resamples
 
 def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
     """Return the p of every column under random signs of the clusters."""
-    import numpy as np
-
     sums, place = _distinct(sums)
     size, rng = len(sums), np.random.default_rng(derive_seed(seed, "signs"))
     alike, _, frequency = ordered(sums, most=size / ALIKE)
@@ -217,8 +203,6 @@ def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
 
 def _exact_p(sums: Floats) -> float:
     """Return the p of few sums: all signs are tried."""
-    import numpy as np
-
     totals, column = np.zeros(1), sums[:, None]
     for each in sums:
         totals = np.concatenate([totals + each, totals - each])
@@ -228,8 +212,6 @@ def _exact_p(sums: Floats) -> float:
 
 def _slack(sums: Floats) -> Floats:
     """Return by how much totals that are the same on paper may differ in the last bits."""
-    import numpy as np
-
     slack: Floats = 1e-12 * np.abs(sums).sum(axis=0)
     return slack
 
@@ -242,8 +224,6 @@ def _hits(totals: Floats, observed: Floats, slack: Floats) -> Floats:
         observed: Total of each column, (columns,).
         slack: As of `_slack`, (columns,).
     """
-    import numpy as np
-
     beyond = np.abs(totals) - np.abs(observed)
     found: Floats = ((beyond >= -slack).sum(axis=0) + (beyond > slack).sum(axis=0)) / 2
     return found
@@ -264,8 +244,6 @@ def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:
     The deviation divides by n - 1, as in Table 3 of the SEAL paper: no three whole numbers have the
     10.00 +- 4.36 that it prints under division by n.
     """
-    import numpy as np
-
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean()) if len(numbers) else None
     return Spread(mean, float(numbers.std(ddof=1)) if len(numbers) > 1 else None)

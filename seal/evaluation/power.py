@@ -9,17 +9,11 @@ import math
 from collections.abc import Callable, Sequence
 from math import comb
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from seal.core import UsageError
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.evaluation.statistics import cluster_sums, ranks
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 ALPHA = 0.05
 """Chance of calling a difference real that is none, two-sided."""
@@ -84,8 +78,6 @@ def power_of(
         power: Wanted.
         noise: Of each column, where the pairs are means over trials; None: the pairs tell it.
     """
-    import numpy as np
-
     if not differences.size:
         return [NO_POWER] * differences.shape[1]
     reach = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
@@ -120,8 +112,6 @@ def noise_of_means(
         held: (tasks, columns): whether a task has a pair.
         pairs: Of each column.
     """
-    import numpy as np
-
     known = held & ~np.isnan(varied)
     sums, counts = np.where(known, varied, 0.0).sum(axis=1), known.sum(axis=1)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
@@ -139,8 +129,6 @@ def _squared_error(
     differences: Floats, present: NDArray[np.bool_], clusters: Integers
 ) -> list[float | None]:
     """Return SE squared of each column, linearised as a ratio of the clusters' sums and counts."""
-    import numpy as np
-
     sums, counts = cluster_sums(differences, clusters)[0], cluster_sums(present, clusters)[0]
     pairs = np.maximum(counts.sum(axis=0), 1)
     squares = ((sums - sums.sum(axis=0) / pairs * counts) ** 2).sum(axis=0) / pairs**2
@@ -161,8 +149,6 @@ def _noise(numbers: Floats, chat: Integers, owner: Integers) -> Noise:
         chat: Of each pair, (pairs,): the number of its task and trial.
         owner: Number of the task of each chat, (chats,).
     """
-    import numpy as np
-
     here = ~np.isnan(numbers)
     sums, held = np.bincount(chat, np.where(here, numbers, 0.0)), np.bincount(chat, here) > 0
     played, totals = np.bincount(owner, held), np.bincount(owner, sums)
@@ -242,8 +228,6 @@ def pass_at(solved: Integers, trials: Integers, k: int) -> Floats:
 def _estimates(
     solved: Integers, trials: Integers, k: int, estimate: Callable[[int, int], float]
 ) -> Floats:
-    import numpy as np
-
     if k < 1:
         raise UsageError(f"expected k of at least 1, got {k}")
     if len(solved) != len(trials) or (solved > trials).any() or (solved < 0).any():

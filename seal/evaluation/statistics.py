@@ -7,18 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from seal.core import Score, Task
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
 """Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
@@ -47,7 +42,7 @@ def bootstrap_interval(
     values: Sequence[float] | Floats,
     seed: int,
     resamples: int = 10_000,
-    clusters: Sequence[int] | NDArray[np.int64] | None = None,
+    clusters: Sequence[int] | Integers | None = None,
     weights: Sequence[float] | Floats | None = None,
 ) -> Interval:
     """Return the 95 % percentile bootstrap interval of the weighted mean.
@@ -64,8 +59,6 @@ def bootstrap_interval(
         weights: Of each value, above 0; a resample is divided by the weight that it drew. None: all
             count alike.
     """
-    import numpy as np
-
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) > 1 and (numbers == numbers[0]).all():  # so is the mean of any resample
         alone = clusters is not None and len(np.unique(np.asarray(clusters))) < 2
@@ -87,15 +80,13 @@ def bootstrap_interval(
 
 def cluster_sums(
     rows: NDArray[np.generic], clusters: Sequence[int] | NDArray[np.generic]
-) -> tuple[Floats, NDArray[np.int64]]:
+) -> tuple[Floats, Integers]:
     """Return the sums of each cluster's rows, (clusters, columns), and the place of each row's.
 
     Args:
         rows: Numbers, (n, columns); NaN adds nothing.
         clusters: Cluster of each row, (n,).
     """
-    import numpy as np
-
     index = ranks(np.asarray(clusters))
     sums = np.empty((int(index.max(initial=-1)) + 1, rows.shape[1]))
     for column, numbers in enumerate(rows.T):
@@ -103,16 +94,14 @@ def cluster_sums(
     return sums, index
 
 
-def ranks(values: NDArray[np.generic]) -> NDArray[np.int64]:
+def ranks(values: NDArray[np.generic]) -> Integers:
     """Return the place of each value, (n,), among those that occur, in their order.
 
     Numbers that lie close together are counted: sorting them would take ten times as long.
     """
-    import numpy as np
-
     lowest = int(values.min()) if len(values) and values.dtype == np.int64 else 0
     if not len(values) or values.dtype != np.int64 or int(values.max()) - lowest > 8 * len(values):
-        places: NDArray[np.int64] = np.unique(values, return_inverse=True)[1]
+        places: Integers = np.unique(values, return_inverse=True)[1]
         return places
     above = np.asarray(values - lowest, dtype=np.int64)
     return (np.cumsum(np.bincount(above) > 0) - 1)[above]
@@ -134,8 +123,6 @@ def resampled(
     Yields:
         Which resamples they are, and their sums, (resamples of the chunk, columns).
     """
-    import numpy as np
-
     size, columns = totals.shape
     alike, _, frequency = ordered(totals, most=size / ALIKE)
     step = max(1, DRAWS // (len(alike) or size))
@@ -154,7 +141,7 @@ def resampled(
         yield slice(start, start + chunk), drawn
 
 
-def ordered(rows: Floats, most: float = inf) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+def ordered(rows: Floats, most: float = inf) -> tuple[Floats, Integers, Integers]:
     """Return each row once, in the order of their numbers, the place of every row, and frequencies.
 
     `numpy.unique` does the same, and compares rows by one field after the other, which takes long
@@ -164,8 +151,6 @@ def ordered(rows: Floats, most: float = inf) -> tuple[Floats, NDArray[np.int64],
         rows: (n, columns), without NaN.
         most: Where there are as many distinct ones or more, none is returned.
     """
-    import numpy as np
-
     whole = np.add(rows, 0.0, order="C")  # -0.0 is 0.0
     seen: dict[bytes, int] = {}
     place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
@@ -291,8 +276,6 @@ class Summariser:
 
     def _entry(self, name: str, group: str, column: _Column) -> dict[str, Any]:
         """Return the entry of a metric in one group; empty: in all."""
-        import numpy as np
-
         member = np.array([not group or group in names for names in self._sets])
         tasks = np.asarray(column.tasks)
         inside = member[np.asarray(self._set_of_task)[tasks]]
@@ -350,7 +333,7 @@ def rounded(value: float | None) -> float | None:
 
 
 def mean_over(
-    values: Sequence[float] | Floats, clusters: Sequence[int] | NDArray[np.int64], seed: int
+    values: Sequence[float] | Floats, clusters: Sequence[int] | Integers, seed: int
 ) -> dict[str, Any]:
     """Return {mean, low, high, n} of values; None where there is nothing.
 

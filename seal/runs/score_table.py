@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from seal.core import DataError, Score
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile
 from seal.core.secrets import without_keys
@@ -28,10 +29,6 @@ from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason, ranks
 from seal.runs.lines import ScoredGoal, ScoreLines
 from seal.runs.run_folder import COLUMNS, LARGE
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 ERROR = "error"
 """Why a score has no value whose task the infrastructure failed."""
@@ -47,11 +44,11 @@ class ScoreTable:
 
     tasks: tuple[str, ...]
     """Ids, in the order of their first rows."""
-    goals: NDArray[np.int64]
+    goals: Integers
     """(rows, 3): place in `tasks`, trial and goal. No two rows are the same."""
     metrics: Mapping[str, int]
     """Name to column."""
-    values: NDArray[np.float64]
+    values: Floats
     """(rows, metrics); NaN where there is no value."""
     why: NDArray[np.int32]
     """(rows, metrics): place in `reasons`; -1 where there is a value."""
@@ -64,29 +61,25 @@ class ScoreTable:
         """Yield task id, trial and goal of each row."""
         yield from ((self.tasks[task], trial, goal) for task, trial, goal in self.goals.tolist())
 
-    def chats(self) -> NDArray[np.int64]:
+    def chats(self) -> Integers:
         """Return the place in `tasks` and the trial of every chat, (chats, 2)."""
-        import numpy as np
-
         return self.goals[np.unique(row_numbers(self.goals[:, :2]), return_index=True)[1], :2]
 
 
 class Spread(NamedTuple):
     """How the trials of tasks differ, (tasks, metrics). A trial is what its goals sum up to."""
 
-    variance: NDArray[np.float64]
+    variance: Floats
     """NaN where fewer than two trials have a value."""
-    trials: NDArray[np.int64]
+    trials: Integers
     """How many have one."""
 
 
-def row_numbers(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def row_numbers(rows: Integers) -> Integers:
     """Return one number for each row; rows have the same number where all their columns agree.
 
     Numbers begin at 0, leave none out, and sort as the rows do.
     """
-    import numpy as np
-
     found = np.zeros(len(rows), dtype=np.int64)
     for place in map(ranks, rows.T):
         found = found * (int(place.max(initial=-1)) + 1) + place
@@ -134,8 +127,6 @@ class Columns:
 
     def table(self) -> ScoreTable:
         """Return the table."""
-        import numpy as np
-
         shape = len(self._rows), len(self._columns)
         values, why = np.full(shape, np.nan), np.zeros(shape, dtype=np.int32)
         for place, (its_values, its_why) in enumerate(self._columns.values()):
@@ -166,8 +157,6 @@ def write_columns(scores: Path, columns: Columns | None = None) -> None:
     Raises:
         DataError: A line is no score, or one of what another line has scored.
     """
-    import numpy as np
-
     path = scores.with_name(COLUMNS)
     path.unlink(missing_ok=True)
     if columns is None or columns.again:  # reading names the line that scores again
@@ -237,8 +226,6 @@ def _first_line(path: Path, goal: ScoredGoal, metric: str) -> int:
 
 def _kept(scores: Path) -> ScoreTable | None:
     """Return the table that stands beside a file of scores; None: none, or not of these scores."""
-    import numpy as np
-
     path = scores.with_name(COLUMNS)
     try:
         with zipfile.ZipFile(path) as packed:

@@ -10,16 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from seal.core import JSON, Score
+from seal.core.arrays import Floats, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.judges.panel import majority
 from seal.evaluation.paired_tests import holm, mcnemar
 from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
-
-if TYPE_CHECKING:
-    from seal.evaluation.statistics import Floats
 
 Case = tuple[str, int, int]
 """Task, trial and goal."""
@@ -175,10 +172,7 @@ def panel_audit(
 
 
 def _pair(
-    name: str,
-    other: str,
-    judges: Mapping[str, Mapping[Case, bool]],
-    reference: Mapping[Case, bool],
+    name: str, other: str, judges: Mapping[str, Mapping[Case, bool]], reference: Mapping[Case, bool]
 ) -> dict[str, JSON]:
     one, two = judges[name], judges[other]
     apart = [case for case in reference if case in one and case in two and one[case] != two[case]]
@@ -192,8 +186,6 @@ def _kappa(
     cases: Sequence[Case], judged: Mapping[Case, bool], reference: Mapping[Case, bool]
 ) -> tuple[float | None, float | None, float | None]:
     """Return Cohen's kappa and the ends of its interval."""
-    import numpy as np
-
     cells = np.zeros((len(cases), 4))
     for row, case in enumerate(cases):
         cells[row, 2 * judged[case] + reference[case]] = 1
@@ -211,8 +203,6 @@ def _kappa(
 
 def _kappas(cells: Floats) -> Floats:
     """Return kappa of counts, (..., 4): neither, reference alone, judge alone, both solved."""
-    import numpy as np
-
     neither, alone, judge, both = np.moveaxis(cells, -1, 0) / np.maximum(cells.sum(axis=-1), 1)
     by_chance = (judge + both) * (alone + both) + (neither + alone) * (neither + judge)
     varied = by_chance < 1 - 1e-12

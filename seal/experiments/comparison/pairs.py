@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.paired_tests import Difference, holm, paired_differences
 from seal.evaluation.power import Noise, Power, noise_of_means, power_of
 from seal.evaluation.statistics import cluster_sums, rounded
 from seal.experiments.comparison.comparison_settings import RESAMPLES
 from seal.runs.score_table import ScoreTable, row_numbers
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +29,15 @@ class Side:
 class Pairs:
     """Scores of two runs beside each other."""
 
-    rows: NDArray[np.int64]
+    rows: Integers
     """Row of the one side in each pair; -1 where it has none."""
-    others: NDArray[np.int64]
+    others: Integers
     """Likewise of the other side."""
-    clusters: NDArray[np.int64]
+    clusters: Integers
     """Number of the cluster of each pair."""
-    tasks: NDArray[np.int64]
+    tasks: Integers
     """Place in `names` of the task of each pair."""
-    trials: NDArray[np.int64]
+    trials: Integers
     """Trial of each pair."""
     names: tuple[str, ...]
     """Ids of the tasks of the one run, or of the other where it alone has one."""
@@ -50,10 +47,10 @@ class Pairs:
 class Chats:
     """The chats of pairs: of a task, a trial."""
 
-    tasks: NDArray[np.int64]
+    tasks: Integers
     """Place in `Pairs.names` of the task of each chat."""
-    trials: NDArray[np.int64]
-    place: NDArray[np.int64]
+    trials: Integers
+    place: Integers
     """Place of the chat of each pair."""
     held: NDArray[np.bool_]
     """Whether the one run has the chat, and whether the other has it, (2, chats)."""
@@ -61,8 +58,6 @@ class Chats:
     @classmethod
     def of(cls, pairs: Pairs) -> Chats:
         """Return the chats by task and trial."""
-        import numpy as np
-
         numbers = row_numbers(np.column_stack([pairs.tasks, pairs.trials]))
         _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
         held = [np.bincount(place, rows >= 0) > 0 for rows in (pairs.rows, pairs.others)]
@@ -107,8 +102,6 @@ def compare(
         to the number of pairs, and a reason is that of the run before its colon, or of `both`.
         Without a pair, the figures are None.
     """
-    import numpy as np
-
     names = list({**one.scores.metrics, **other.scores.metrics})
     if metrics is not None:
         names = [name for name in metrics if name in names]
@@ -147,8 +140,6 @@ def _noise(
     one: Side, other: Side, pairs: Pairs, names: Sequence[str], both: NDArray[np.bool_]
 ) -> list[Noise] | None:
     """Return what trials add to the errors, by metric; None where the pairs are by trial."""
-    import numpy as np
-
     if one.scores.spread is None or other.scores.spread is None:
         return None
     varied = np.full((2, len(pairs.names), len(names)), np.nan)
@@ -202,8 +193,6 @@ def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) ->
         other: The other run.
         partner: As of `compare`.
     """
-    import numpy as np
-
     ours, theirs = one.scores, other.scores
     if partner is None:
         kept, meets = ours.tasks, ours.tasks
@@ -235,26 +224,22 @@ def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) ->
     )
 
 
-def places_in(names: Sequence[str], sought: Sequence[str]) -> NDArray[np.int64]:
+def places_in(names: Sequence[str], sought: Sequence[str]) -> Integers:
     """Return the place of each name that is sought; -1 where it is not among the names."""
-    import numpy as np
-
     place = {name: number for number, name in enumerate(names)}
     return np.asarray([place.get(name, -1) for name in sought], dtype=np.int64)
 
 
-def _rows_of(goals: NDArray[np.int64], sought: NDArray[np.int64]) -> NDArray[np.int64]:
+def _rows_of(goals: Integers, sought: Integers) -> Integers:
     """Return the row of each triple that is sought; -1 where it is not there."""
-    import numpy as np
-
     numbers = row_numbers(np.concatenate([goals, sought]))
     row_of = np.full(len(numbers), -1)
     row_of[numbers[: len(goals)]] = np.arange(len(goals))
-    found: NDArray[np.int64] = row_of[numbers[len(goals) :]]
+    found: Integers = row_of[numbers[len(goals) :]]
     return found
 
 
-def column_of(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[np.float64]:
+def column_of(table: ScoreTable, rows: Integers, name: str) -> Floats:
     """Return the values of a run by a metric in each pair, (pairs,); NaN where it has none.
 
     Args:
@@ -262,8 +247,6 @@ def column_of(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[
         rows: Its row in each pair; -1: none.
         name: Of the metric.
     """
-    import numpy as np
-
     if name not in table.metrics or not len(table.values):
         return np.full(len(rows), np.nan)
     return np.where(rows >= 0, table.values[rows, table.metrics[name]], np.nan)
@@ -271,8 +254,6 @@ def column_of(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[
 
 def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> list[dict[str, int]]:
     """Return for each metric the number of pairs without a difference, by reason."""
-    import numpy as np
-
     found = []
     wide = len(other.scores.reasons) + 1
     for name in names:
@@ -286,10 +267,8 @@ def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> lis
     return found
 
 
-def _whys(table: ScoreTable, rows: NDArray[np.int64], name: str) -> NDArray[np.int32]:
+def _whys(table: ScoreTable, rows: Integers, name: str) -> NDArray[np.int32]:
     """Return the place of the reason why a run has no value, pair by pair; -1: it has one."""
-    import numpy as np
-
     if name not in table.metrics or not len(table.why):
         return np.zeros(len(rows), dtype=np.int32)
     return np.where(rows >= 0, table.why[rows, table.metrics[name]], 0).astype(np.int32)
@@ -304,7 +283,7 @@ def _reason(one: Side, other: Side, left: int, right: int) -> str:
     return "; ".join(f"{side}: {reason}" for side, reason in parts if reason is not None)
 
 
-def _mean(values: NDArray[np.float64]) -> float | None:
+def _mean(values: Floats) -> float | None:
     return rounded(float(values.mean())) if len(values) else None
 
 

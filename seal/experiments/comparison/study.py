@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seal.core import UnknownNameError, UsageError
+from seal.core.arrays import Floats, NDArray, np
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.between_runs import differing, shared_clusters, side_of
 from seal.experiments.comparison.comparison_settings import Against, CompareSettings
@@ -26,10 +27,6 @@ from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import win_rate
 from seal.runs.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FEW = 50
 """Clusters below which intervals are somewhat narrow and power is rough; see
@@ -170,8 +167,6 @@ class _Compared:
 
     @classmethod
     def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
-        import numpy as np
-
         pairs = pair_up(one, other)
         chats = Chats.of(pairs)
         played = [np.bincount(chats.tasks, held, len(pairs.names)) > 0 for held in chats.held]
@@ -213,8 +208,6 @@ class _Compared:
 
     def _success(self, decisive: Sequence[str]) -> str | None:
         """Return the first decisive metric in which both runs have a value for one pair."""
-        import numpy as np
-
         for name in decisive:
             if not np.isnan(_differences(*self.paired, name)).all():
                 return name
@@ -286,15 +279,13 @@ def _entries(
     ]
 
 
-def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> NDArray[np.float64]:
+def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> Floats:
     """Return the one run's values less the other's, (pairs,)."""
     return column_of(one.scores, pairs.rows, metric) - column_of(other.scores, pairs.others, metric)
 
 
-def _directions(pairs: Pairs, differences: NDArray[np.float64]) -> dict[str, list[str]]:
+def _directions(pairs: Pairs, differences: Floats) -> dict[str, list[str]]:
     """Return the tasks in which the one run's mean is higher, and those in which it is lower."""
-    import numpy as np
-
     here = ~np.isnan(differences)
     sums = np.bincount(pairs.tasks[here], differences[here], len(pairs.names))
     return {

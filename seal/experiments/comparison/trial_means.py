@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from seal.core.arrays import np
 from seal.evaluation.statistics import cluster_sums
 from seal.runs.score_table import ScoreTable, Spread, row_numbers
 
@@ -13,8 +14,6 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
 
     Without any such trial the reason is that of the first.
     """
-    import numpy as np
-
     owners = row_numbers(table.goals[:, [0, 2]])
     first = np.unique(owners, return_index=True)[1]
     goals = table.goals[first]
@@ -31,8 +30,6 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
 
 
 def _spread(table: ScoreTable) -> Spread:
-    import numpy as np
-
     chats = row_numbers(table.goals[:, :2])
     task = table.goals[np.unique(chats, return_index=True)[1], 0]
     sums = cluster_sums(table.values, chats)[0]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.paired_tests import Difference, mcnemar, paired_differences
 from seal.evaluation.power import pass_at, pass_hat
 from seal.evaluation.statistics import rounded
 from seal.experiments.comparison.pairs import Chats, Pairs, Side, column_of
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _EACH = 10
 """Up to so many trials every k is told; beyond, each is twice the one before."""
@@ -27,15 +24,15 @@ class Verdicts:
     """Chats of two runs that have a verdict, task by task."""
 
     tasks: tuple[str, ...]
-    clusters: NDArray[np.int64]
-    trials: NDArray[np.int64]
+    clusters: Integers
+    trials: Integers
     """Chats of each task that the one run has a verdict on."""
-    solved: NDArray[np.int64]
+    solved: Integers
     """Of these, those that it solved."""
-    other_trials: NDArray[np.int64]
+    other_trials: Integers
     """Chats of each task that the other run has a verdict on; the same chats where runs have the
     same trials."""
-    other_solved: NDArray[np.int64]
+    other_solved: Integers
     won: Mapping[int, list[int]]
     """Place of a task to its trials that both have and the one run alone solved."""
     lost: Mapping[int, list[int]]
@@ -61,8 +58,6 @@ def verdicts_of(
         averaged: The runs differ in trials: each keeps all its chats, and one is undecided that has
             fewer goals with a value than another chat of its task.
     """
-    import numpy as np
-
     task, trial, place, held = chats.tasks, chats.trials, chats.place, chats.held
     mine = column_of(one.scores, pairs.rows, metric)
     its = column_of(other.scores, pairs.others, metric)
@@ -85,7 +80,7 @@ def verdicts_of(
             found.setdefault(int(task[where]), []).append(int(trial[where]))
         return found
 
-    def counted(chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def counted(chosen: NDArray[np.bool_]) -> Integers:
         return np.bincount(task[chosen], minlength=count)
 
     return Verdicts(
@@ -102,7 +97,7 @@ def verdicts_of(
 
 
 def _each_decided(
-    task: NDArray[np.int64], count: int, held: NDArray[np.bool_], has: Sequence[NDArray[np.int64]]
+    task: Integers, count: int, held: NDArray[np.bool_], has: Sequence[Integers]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
     """Return which chats of either run have a verdict, and how many of shared tasks lack one.
 
@@ -112,8 +107,6 @@ def _each_decided(
         held: As of `Chats`.
         has: Of either run, goals of the chat with a value.
     """
-    import numpy as np
-
     most = np.zeros(count)
     np.maximum.at(most, task, np.maximum(*has))
     ours, theirs = ((goals > 0) & (goals == most[task]) for goals in has)
@@ -122,12 +115,8 @@ def _each_decided(
     return ours, theirs, int(lacking)
 
 
-def _solved(
-    values: NDArray[np.float64], place: NDArray[np.int64], chats: int
-) -> NDArray[np.float64]:
+def _solved(values: Floats, place: Integers, chats: int) -> Floats:
     """Return 1.0 or 0.0 for each chat; NaN where no goal of it has a value."""
-    import numpy as np
-
     has = np.bincount(place, ~np.isnan(values), chats)
     short = np.bincount(place, values < WHOLLY, chats)
     return np.where(has > 0, (short == 0).astype(np.float64), np.nan)
@@ -144,8 +133,6 @@ def flips_of(found: Verdicts) -> dict[str, Any]:
         None where a task
         has several trials.
     """
-    import numpy as np
-
     # Shares of trials, compared without a division.
     ours, theirs = found.solved * found.other_trials, found.other_solved * found.trials
     more, fewer = ours > theirs, ours < theirs
@@ -185,8 +172,6 @@ def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]
         of tasks, `excluded` the number of tasks with fewer than k trials in a run. pass@1 is pass^1
         and stands there once. Nothing where no task has two trials in both runs.
     """
-    import numpy as np
-
     fewest = np.minimum(found.trials, found.other_trials)
     most = int(fewest.max()) if len(fewest) else 0
     asked = [
