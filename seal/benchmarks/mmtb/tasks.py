@@ -31,13 +31,12 @@ from seal.evaluation.mission_labels import implied_type
 from seal.evaluation.mission_metrics import LEAVES
 from seal.evaluation.missions.graph import ANSWER, ASK, Graph
 from seal.evaluation.missions.judgement import mission_kind
+from seal.pools.reading.chats import MANAGER, USER, Made, call_steps
 from seal.pools.reading.tolerance import CountedFault
 
 WORLD = "replay"
 """Where the missions are played: gold observations come back (`seal.environments.replay`)."""
 
-_CALLER = "execution_manager"
-_USER = "user_simulator"
 _DATE = {"en": "Current date: {}", "zh": "当前日期：{}"}
 
 
@@ -62,7 +61,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
     replies = [[text for _, text in _exchanges(mission)] for mission in missions]
     history: tuple[Step, ...] = ()
     if one_date and dates[0]:
-        history = (Step(0, "system", _CALLER, dates[0]),)
+        history = (Step(0, "system", MANAGER, dates[0]),)
     return Task(
         dialogue.id,
         BENCHMARK,
@@ -104,7 +103,7 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
     if mission.relation:
         labels["relation"] = mission.relation
     before = [["system", date]] if date else []
-    before += [[_USER if said.by_user else _CALLER, said.text] for said in mission.before]
+    before += [[USER if said.by_user else MANAGER, said.text] for said in mission.before]
     if before:
         labels["before"] = before
     return Goal(
@@ -145,22 +144,17 @@ def _reference(mission: Mission, tools: Mapping[str, Tool]) -> Iterator[Step]:
         nodes = [mission.nodes[position] for position in group]
         if nodes[0].name in (ASK, ANSWER):
             for author, text in texts[group[0]]:
-                listener = _USER if author == _CALLER else _CALLER
+                listener = USER if author == MANAGER else MANAGER
                 yield Step(index, author, listener, text, turn=turn)
                 index, turn = index + 1, turn + 1
             continue
-        made = [
-            ToolCall(f"call_{n}", tools[node.name].name, node.arguments, tool=tools[node.name].id)
-            for n, node in enumerate(nodes, calls)
-        ]
-        for call in made:
-            yield Step(index, _CALLER, "executor", call=call, turn=turn)
-            index += 1
-        for call, node in zip(made, nodes, strict=True):
-            result = ToolResult(call.id, json_text(node.observation), value=node.observation)
-            yield Step(index, "executor", _CALLER, result.content, result=result, turn=turn + 1)
-            index += 1
-        calls, turn = calls + len(made), turn + 2
+        made = []
+        for n, node in enumerate(nodes, calls):
+            tool, text = tools[node.name], json_text(node.observation)
+            call = ToolCall(f"call_{n}", tool.name, node.arguments, tool=tool.id)
+            made.append(Made("", call, ToolResult(call.id, text, value=node.observation)))
+        yield from call_steps([made], index, turn)
+        index, calls, turn = index + 2 * len(made), calls + len(made), turn + 2
 
 
 def _order(nodes: Sequence[Node]) -> Iterator[list[int]]:
@@ -187,8 +181,8 @@ def _golden_texts(mission: Mission) -> dict[int, list[tuple[str, str]]]:
     reply = mission.said[-1].text if fits(mission) else _text(mission.nodes[-1].observation)
     asks = [position for position, node in enumerate(mission.nodes) if node.name == ASK]
     exchanges = zip(asks, _exchanges(mission), strict=True)
-    texts = {place: [(_CALLER, asked), (_USER, told)] for place, (asked, told) in exchanges}
-    return {**texts, last: [(_CALLER, reply)]}
+    texts = {place: [(MANAGER, asked), (USER, told)] for place, (asked, told) in exchanges}
+    return {**texts, last: [(MANAGER, reply)]}
 
 
 def _exchanges(mission: Mission) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -24,6 +24,7 @@ from seal.core.canonical import digest
 from seal.core.plain import json_text
 from seal.core.records import to_plain
 from seal.pools.reading.python_types import arguments_schema, default_or_example
+from seal.pools.reading.tool_table import ToolTable
 from seal.pools.reading.upstream_files import expect, field
 
 FINISH = "Finish"
@@ -38,20 +39,17 @@ _FUNCTION = re.compile(
 _ABOUT = re.compile(r'The description of this function is: "(?P<text>.*?)"?$', re.DOTALL)
 
 
-class ApiTable:
+class ApiTable(ToolTable):
     """ToolBench's APIs met so far. An id, name and document never change once they are here.
 
-    Unlike a `seal.pools.reading.tool_table.ToolTable` it gives every API a function name of its
-    own, as recorded runs call them. Documents that differ in their response shape alone are the
-    same.
+    Unlike other tables it gives every API a function name of its own, as recorded runs call them.
+    Documents that differ in their response shape alone are the same.
     """
 
     def __init__(self) -> None:
-        self.variants = 0
-        """Further documents under an id that exists."""
+        super().__init__(_content)
         self.renamed = 0
         """Tools whose name by the rule was taken."""
-        self._tools: dict[str, Tool] = {}
         self._rule_names: dict[str, str] = {}
         self._by_rule_name: dict[str, list[str]] = {}
         self._taken: set[str] = set()
@@ -95,24 +93,17 @@ class ApiTable:
 
     def _add(self, tool: Tool, rule_name: str | None = None) -> str:
         """Keep a tool; return the id of the one that is the same, or its own."""
-        same = self._by_base.setdefault(tool.id, [])
-        for known in same:
-            if _content(self._tools[known]) == _content(tool):
-                if self._tools[known].returns is None and tool.returns is not None:
-                    self._tools[known] = replace(self._tools[known], returns=tool.returns)
-                return known
-        tool_id = tool.id
-        if same:
-            tool_id = f"{tool.id}#{digest(to_plain(_content(tool)))[:8]}"
-            self.variants += 1
+        tool_id = self.add(tool)
+        known = self._tools[tool_id]
+        if tool_id in self._rule_names:
+            if known.returns is None and tool.returns is not None:
+                self._tools[tool_id] = replace(known, returns=tool.returns)
+            return tool_id
         rule_name = rule_name or tool.name
-        name = self._free_name(tool_id, rule_name)
-        if (tool_id, name) != (tool.id, tool.name):
-            tool = replace(tool, id=tool_id, name=name)
-        self._tools[tool_id] = tool
+        self._tools[tool_id] = replace(known, name=self._free_name(tool_id, rule_name))
         self._rule_names[tool_id] = rule_name
         self._by_rule_name.setdefault(rule_name, []).append(tool_id)
-        same.append(tool_id)
+        self._by_base.setdefault(tool.id, []).append(tool_id)
         return tool_id
 
     def _free_name(self, tool_id: str, rule_name: str) -> str:
@@ -164,15 +155,6 @@ class ApiTable:
             if not value
         )
 
-    def __len__(self) -> int:
-        """Return the number of tools."""
-        return len(self._tools)
-
-    def __iter__(self) -> Iterator[Tool]:
-        """Yield the tools, sorted by id."""
-        for tool_id in sorted(self._tools):
-            yield self._tools[tool_id]
-
 
 def _known(seen: list[tuple[dict[str, Any], str]], document: dict[str, Any]) -> str | None:
     for other, tool_id in seen:
@@ -181,10 +163,10 @@ def _known(seen: list[tuple[dict[str, Any], str]], document: dict[str, Any]) -> 
     return None
 
 
-def _content(tool: Tool) -> tuple[JSON, ...]:
+def _content(tool: Tool) -> JSON:
     """Return what makes two documents the same: all but id, name, response shape and file."""
     names = {key: value for key, value in tool.source.items() if key != "file"}
-    return tool.category, tool.description, tool.parameters, names
+    return to_plain([tool.category, tool.description, tool.parameters, names])
 
 
 def _names(api: Any) -> tuple[str, ...]:

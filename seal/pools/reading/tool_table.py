@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -16,14 +16,19 @@ class ToolTable:
     """The tools met so far, one for each document.
 
     The first document under an id has it alone; each other one gets `#` and 8 hexadecimal digits of
-    its digest. Documents are the same where all but id and `source["file"]` is.
+    its digest. Documents are the same where their content is.
+
+    Args:
+        content: Of a document, by which it is told from others; None: all but id and
+            `source["file"]`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, content: Callable[[Tool], JSON] | None = None) -> None:
         self.duplicates = 0
         """Documents that were here already."""
         self.variants = 0
         """Further documents under an id that exists."""
+        self._content = content or _content
         self._tools: dict[str, Tool] = {}
         self._by_content: dict[tuple[str, str], str] = {}
 
@@ -33,7 +38,7 @@ class ToolTable:
         Args:
             tool: With the id that it has where no other document bears it.
         """
-        key = tool.id, digest(_content(tool))
+        key = tool.id, digest(self._content(tool))
         known = self._by_content.get(key)
         if known is not None:
             self.duplicates += 1
