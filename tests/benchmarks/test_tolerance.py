@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError
-from seal.pools import FileFault, Notes, field, usable
+from seal.pools import FileFault, LeftOut, Notes, field, usable
 
 GOOD = json.dumps({"name": "tide"})
 BAD = ['{"na', '{"name": 7}', "7", '"x"', "\x00"]
@@ -49,3 +49,15 @@ def test_a_missing_file_that_records_need_ends_the_reading(tmp_path: Path) -> No
 
     with pytest.raises(DataError, match=r"a\.jsonl, line 2: there is no file b\.json"):
         list(usable(path, read, Notes()))
+
+
+def test_a_sound_record_that_is_left_out_is_counted_under_its_reasons(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{GOOD}\n{GOOD}")
+    notes, reasons = Notes(), iter([("too_long",), ()])
+
+    def read(record: Any) -> str:
+        raise LeftOut(*next(reasons))
+
+    assert list(usable(path, read, notes)) == []
+    assert (notes.dropped, notes.malformed) == ({"too_long": 1}, [])

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from seal.core import DataError, Tool
 from seal.pools import (
+    LeftOut,
     TaskIds,
     ToolTable,
     expect,
@@ -157,13 +159,14 @@ def test_the_same_document_counts_once_and_another_gets_a_digest() -> None:
 
 
 def test_a_task_id_never_stands_twice() -> None:
-    ids = TaskIds()
-    assert (ids.add("1", "a b"), ids.add("1", "a b")) == ("1", None)
-    other = ids.add("1", "c")
-    assert other is not None
-    assert other.startswith("1#")
+    counts: Counter[str] = Counter()
+    ids = TaskIds(counts)
+    assert ids.add("1", "a b") == "1"
+    with pytest.raises(LeftOut):
+        ids.add("1", "a b")
+    assert ids.add("1", "c").startswith("1#")
     assert ids.add("2", "a  b") == "2"
-    assert ids.repeated == 1
+    assert (ids.repeated, counts) == (1, {"duplicates": 1})
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), st.lists))

@@ -26,7 +26,7 @@ from seal.core import JSON, DataError, Goal, Task, Tool, check_name
 from seal.core.plain import json_text
 from seal.pools.importer import Notes
 from seal.pools.reading.python_types import literal, python_type
-from seal.pools.reading.tolerance import numbered, usable
+from seal.pools.reading.tolerance import LeftOut, numbered, usable
 from seal.pools.reading.tool_table import TaskIds, ToolTable
 from seal.pools.reading.upstream_files import (
     field,
@@ -142,29 +142,25 @@ class _Import:
         return by_call
 
     def _requests(self, hub: _Hub, path: Path, by_call: dict[str, str]) -> Iterator[Task]:
-        def read(record: tuple[int, Any]) -> Task | None:
+        def read(record: tuple[int, Any]) -> Task:
             return self._task(*record, hub.name, by_call)
 
         for task in usable(path, read, self._notes, numbered(json_lines), "malformed_request"):
-            self._counts[hub.name]["requests"] += 1
-            if task is not None:
-                self._counts[hub.name]["tasks"] += 1
-                yield task
+            self._counts[hub.name]["tasks"] += 1
+            yield task
 
-    def _task(self, number: int, record: Any, hub: str, by_call: dict[str, str]) -> Task | None:
-        """Return a record's task; None where it is left out."""
+    def _task(self, number: int, record: Any, hub: str, by_call: dict[str, str]) -> Task:
         call, code = field(record, "api_call", str), field(record, "code", str)
         text = instruction_of(code)
+        self._counts[hub]["requests"] += 1
         if not text:
-            self._notes.dropped["no_instruction"] += 1
-            return None
+            raise LeftOut("no_instruction")
         if call not in by_call:
-            self._notes.dropped["api_call_absent_from_pool"] += 1
-            return None
+            raise LeftOut("api_call_absent_from_pool")
         task_id = self._ids.add(f"{hub}/{self._split}/{number}", text)
         goal = Goal(text, relevant=(by_call[call],))
         tags: dict[str, JSON] = {"group": hub, "multi_tool": False, "multi_step": False}
-        return Task(str(task_id), BENCHMARK, (goal,), split=self._split, tags=tags)
+        return Task(task_id, BENCHMARK, (goal,), split=self._split, tags=tags)
 
     def _report(self) -> None:
         names = ("documents", "duplicate_documents", "requests", "tasks", "tools")

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,7 @@ from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
 from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns
 from seal.pools.reading.python_types import parameters_schema
-from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tolerance import LeftOut, usable
 from seal.pools.reading.tool_table import TaskIds, ToolTable
 from seal.pools.reading.upstream_files import (
     Placed,
@@ -81,10 +82,6 @@ class _Gold(NamedTuple):
     """What the made schemas refuse in them, one kind a refused call."""
 
 
-class _Unusable(Exception):
-    """A record is well-formed and cannot be used; the text is the reason to count it under."""
-
-
 class _Import:
     """One import: what was met so far."""
 
@@ -101,8 +98,8 @@ class _Import:
         self._by_document: dict[bytes, str] = {}
         self._defaults: dict[str, dict[str, Argument]] = {}
         self._check = GoldCheck(self._tools.by_id())
-        self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
+        self._ids = TaskIds(self._counts)
         self._invalid: Counter[str] = Counter()
         self._unread: Counter[str] = Counter()
 
@@ -113,27 +110,16 @@ class _Import:
         self._report()
 
     def _file(self, path: Path) -> Iterator[Task]:
-        def read(record: Any) -> Task | None:
-            try:
-                return self._task(record, path.name)
-            except _Unusable as reason:
-                self._notes.dropped[str(reason)] += 1
-                return None
-
-        yield from filter(None, usable(path, read, self._notes, _records))
+        yield from usable(path, partial(self._task, file=path.name), self._notes, _records)
         if path.suffix == ".parquet":
             self._unread.update(unread_columns(path, _COLUMNS))
 
-    def _task(self, record: Any, file: str) -> Task | None:
-        """Return a record's task; None where the record is a duplicate."""
+    def _task(self, record: Any, file: str) -> Task:
         text = field(record, "query", str)
         number = record["id"] if isinstance(record.get("id"), str) else field(record, "id", int)
         self._unread.update(record.keys() - set(_COLUMNS))
         tools, answers = _part(record, "tools"), _part(record, "answers")
         task_id = self._ids.add(str(number), text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
         offered = [self._tool(document, file) for document in tools]
         gold = self._gold(answers, [document["name"] for document in tools], offered)
         self._counts["gold_calls"] += len(gold.calls)
@@ -187,9 +173,9 @@ class _Import:
             name, arguments = answer["name"], answer.get("arguments")
             expect(arguments, dict, f"answers.{position}.arguments")
             if name not in by_name:
-                raise _Unusable("answer_names_unknown_tool")
+                raise LeftOut("answer_names_unknown_tool")
             if len(by_name[name]) > 1:
-                raise _Unusable("answer_names_two_tools")
+                raise LeftOut("answer_names_two_tools")
             (tool,) = by_name[name]
             gold.calls.append((tool, arguments))
             fault = self._check.fault(tool, arguments)
@@ -248,7 +234,7 @@ def _part(record: dict[str, Any], name: str) -> list[Any]:
     """Return a list that a record holds as a JSON text; a list itself is taken too.
 
     Raises:
-        _Unusable: The text is no JSON, or of something else.
+        LeftOut: The text is no JSON, or of something else.
         DataError: The field is missing or no text.
     """
     value = record.get(name)
@@ -256,10 +242,10 @@ def _part(record: dict[str, Any], name: str) -> list[Any]:
         try:
             value = json_of_text(field(record, name, str))
         except ValueError:
-            raise _Unusable(f"unparsable_{name}") from None
+            raise LeftOut(f"unparsable_{name}") from None
     if not isinstance(value, list):
-        raise _Unusable(f"unparsable_{name}")
+        raise LeftOut(f"unparsable_{name}")
     for item in value:
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise _Unusable(f"unparsable_{name}")
+            raise LeftOut(f"unparsable_{name}")
     return value

@@ -38,7 +38,7 @@ from seal.benchmarks.beir.files import (
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.rows import rows
-from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tolerance import LeftOut, usable
 from seal.pools.reading.tool_table import TaskIds, ToolTable
 from seal.pools.reading.upstream_files import json_of_text, refuse_deep
 
@@ -82,8 +82,8 @@ class _Import:
         self._by_document: dict[str, str] = {}
         self._judged: dict[str, list[Judgement]] = {}
         self._texts: set[tuple[str, str]] = set()
-        self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
+        self._ids = TaskIds(self._counts)
         self._unread: dict[str, Counter[str]] = {}
 
     def records(self) -> Iterator[Tool | Task]:
@@ -91,7 +91,7 @@ class _Import:
             self._documents(path)
         self._judged = self._judgements()
         for path in self._files.queries:
-            yield from filter(None, usable(path, self._task, self._notes, rows, "malformed_query"))
+            yield from usable(path, self._task, self._notes, rows, "malformed_query")
         if not self._counts["queries"]:
             raise DataError(f"{self._files.queries[0]} holds no query; name a folder that has some")
         self._counts["judgements_of_unknown_queries"] = sum(map(len, self._judged.values()))
@@ -135,8 +135,8 @@ class _Import:
                 judged.setdefault(judgement.query, []).append(judgement)
         return judged
 
-    def _task(self, record: Any) -> Task | None:
-        """Return a query's task; None where it is left out. Takes its judgements out."""
+    def _task(self, record: Any) -> Task:
+        """Return a query's task. Takes its judgements out."""
         refuse_deep(record)
         query_id, text = identifier(record), _query_text(record)
         self._counts["queries"] += 1
@@ -146,17 +146,11 @@ class _Import:
         elif query_id in self._judged:
             judgements = self._judged.pop(query_id)
         else:
-            self._notes.dropped["not_judged_in_split"] += 1
-            return None
+            raise LeftOut("not_judged_in_split")
         grades, absent = self._grades(judgements)
         if not grades:
-            self._notes.dropped[_OUTSIDE if absent else "no_relevant_tool"] += 1
-            return None
-        task_id = self._ids.add(query_id, text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
-        return self._made(task_id, text, grades, absent, record)
+            raise LeftOut(_OUTSIDE if absent else "no_relevant_tool")
+        return self._made(self._ids.add(query_id, text), text, grades, absent, record)
 
     def _labels(self, record: dict[str, Any], query_id: str) -> list[Judgement]:
         """Return the labels that a query carries; without a corpus their documents are kept."""

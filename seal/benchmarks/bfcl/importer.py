@@ -91,18 +91,14 @@ class _Import:
         for category in self._categories:
             self._items[category.name] = 0
             read = partial(self._task, category=category)
-            yield from filter(None, self._files.items(category, read, self._notes))
+            yield from self._files.items(category, read, self._notes)
         yield from self._functions
         self._report()
 
-    def _task(self, item: Item, category: Category) -> Task | None:
-        """Return an item's task; None where id and words stood before."""
+    def _task(self, item: Item, category: Category) -> Task:
         self._items[category.name] += 1
         task = self._maker.task(item, category)
         own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
-        if own is None:
-            self._notes.dropped["duplicates"] += 1
-            return None
         task = replace(task, id=own)
         for goal in task.goals:
             for plan in goal.plans or ():

@@ -49,7 +49,7 @@ from seal.benchmarks.dialogtool.schemas import (
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
 from seal.core.canonical import digest
 from seal.pools.importer import Mobile, Notes
-from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.tolerance import LeftOut, listed, usable
 from seal.pools.reading.tool_table import TaskIds
 from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
 
@@ -57,14 +57,14 @@ BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
 
 
-def tasks_of(path: Path, read: Callable[[Any], Task | None], notes: Notes) -> Iterator[Task]:
+def tasks_of(path: Path, read: Callable[[Any], Task], notes: Notes) -> Iterator[Task]:
     """Yield what is made of each dialogue of a file; faults are counted.
 
     Raises:
         DataError: The file is no JSON list, or none of it can be used.
     """
     content = expect(json_file(path), list, path, "a list of dialogues")
-    yield from filter(None, usable(path, read, notes, listed(content)))
+    yield from usable(path, read, notes, listed(content))
 
 
 class Dialogues:
@@ -88,23 +88,19 @@ class Dialogues:
         self._world = world
         self._tallies: dict[str, Tally] = {}
         self._ids = TaskIds()
-        self.duplicates = 0
-        """Dialogues that stood before."""
         self._offered: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
 
-    def task(self, split: str, dialogue: Any) -> Task | None:
-        """Return a dialogue's task; None where it is known, or drawn later (`drawn`).
+    def task(self, split: str, dialogue: Any) -> Task:
+        """Return a dialogue's task.
 
         Raises:
+            LeftOut: It is known, or is drawn later (`drawn`).
             DataError: The record is malformed, or calls what its schemas do not have.
         """
         services = self._schemas.splits[split]
         reading = read_dialogue(dialogue, services)
         opening = reading.goals[0].text if reading.goals else ""
         own = self._ids.add(f"{self._benchmark}/{split}/{reading.id}", opening)
-        if own is None:
-            self.duplicates += 1
-            return None
         self._tallies.setdefault(split, Tally()).add(reading)
         for call in reading.calls:
             if call.complete:
@@ -178,14 +174,15 @@ class Openings:
     def __init__(self, schemas: Schemas, notes: Notes) -> None:
         self._schemas = schemas
         self._notes = notes
-        self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
+        self._ids = TaskIds(self._counts)
         self._called: Counter[str] = Counter()
 
-    def task(self, split: str, dialogue: Any) -> Task | None:
-        """Return a dialogue's task; None where it is dropped or known.
+    def task(self, split: str, dialogue: Any) -> Task:
+        """Return a dialogue's task.
 
         Raises:
+            LeftOut: It is known, or cannot be used.
             DataError: The record is malformed.
         """
         dialogue_id = field(dialogue, "dialogue_id", str)
@@ -193,19 +190,13 @@ class Openings:
         self._counts["dialogues"] += 1
         opening = _opening(field(dialogue, "turns", list))
         if isinstance(opening, str):
-            self._notes.dropped[opening] += 1
-            return None
+            raise LeftOut(opening)
         text, named, intent = opening
         service = self._schemas.splits[split].get(named)
         api = None if service is None or intent == NO_INTENT else service.apis.get(intent)
         if api is None:
-            reason = "no_intent" if intent in (NO_INTENT, "") else "unknown_intent"
-            self._notes.dropped[reason] += 1
-            return None
+            raise LeftOut("no_intent" if intent in (NO_INTENT, "") else "unknown_intent")
         task_id = self._ids.add(f"{split}/{dialogue_id}", text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
         self._called[api.tool] += 1
         domains = {domain_of(str(service)) for service in services}
         return Task(
@@ -273,8 +264,12 @@ class Drawing:
         self._kept: dict[str, list[tuple[int, int, Task]]] = {SINGLE: [], MULTI: []}
         self._met = 0
 
-    def passing(self, task: Task) -> Task | None:
-        """Return the task where all are taken; else keep it for now where it is drawn so far."""
+    def passing(self, task: Task) -> Task:
+        """Return the task where all are taken.
+
+        Raises:
+            LeftOut: Some are drawn; the task is kept for now where it is among them so far.
+        """
         if self._all:
             return task
         group = str(task.tags["group"])
@@ -286,7 +281,7 @@ class Drawing:
             heappush(kept, entry)
         elif kept and entry[:2] > kept[0][:2]:
             heapreplace(kept, entry)
-        return None
+        raise LeftOut
 
     def drawn(self) -> Iterator[Task]:
         """Yield the tasks that were drawn, in the order in which they passed.
@@ -361,7 +356,7 @@ class _Corpus:
     schemas: Schemas
     notes: Notes
 
-    def records(self, read: Callable[[str, Any], Task | None]) -> Iterator[Tool | Task]:
+    def records(self, read: Callable[[str, Any], Task]) -> Iterator[Tool | Task]:
         """Yield the tools, and what is made of each dialogue of a split."""
         for split, folder in self.folders.items():
             self.schemas.read(split, folder)
@@ -392,8 +387,6 @@ def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool |
     yield from drawing.drawn()
     yield from dialogues.recorded.creation_tasks(schemas.table.by_id(), split)
     yield Mobile(dialogues.recorded.mobile())
-    if dialogues.duplicates:
-        notes.dropped["duplicates"] = dialogues.duplicates
     counts = {
         name: schema_counts(
             schemas.table[api.tool] for s in services.values() for api in s.apis.values()

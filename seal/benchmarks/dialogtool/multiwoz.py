@@ -35,6 +35,7 @@ from seal.benchmarks.dialogtool.importer import PLAY, Dialogues, Drawing, tasks_
 from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
 from seal.core import Task, Tool, check_name
 from seal.pools.importer import Notes
+from seal.pools.reading.tolerance import LeftOut
 from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
 
 BENCHMARK = "multiwoz"
@@ -84,18 +85,14 @@ def _records(
     acts = expect(json_file(source / ACTS), dict, source / ACTS, "acts by dialogue")
     dialogues = Dialogues(schemas, Drawing(None, 0), BENCHMARK, "")
 
-    def read(dialogue: Any) -> Task | None:
+    def read(dialogue: Any) -> Task:
         known = acts.get(field(dialogue, "dialogue_id", str))
         if known is None:
-            notes.dropped["no_dialogue_acts"] += 1
-            return None
-        task = dialogues.task(split, _in_sgd_shape(dialogue, known))
-        return None if task is None else _without_results(task)
+            raise LeftOut("no_dialogue_acts")
+        return _without_results(dialogues.task(split, _in_sgd_shape(dialogue, known)))
 
     for path in paths:
         yield from tasks_of(path, read, notes)
-    if dialogues.duplicates:
-        notes.dropped["duplicates"] = dialogues.duplicates
     notes.facts["files"] = {split: len(paths)}
     notes.facts["play"] = PLAY
     notes.facts["counts"] = {

@@ -23,7 +23,7 @@ from seal.benchmarks.livemcpbench.runs import Run, Search
 from seal.benchmarks.livemcpbench.tools import BENCHMARK, ServerTools
 from seal.core import DataError, Goal, Task, Tool, check_name
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tolerance import LeftOut, usable
 from seal.pools.reading.upstream_files import expect, field, find, refuse_deep, wrong_source
 
 QUERIES = ("tasks", "route")
@@ -131,8 +131,7 @@ class _Import:
             run = Run(record, self._tools)
             task_id = f"{BENCHMARK}/{run.task}"
             if task_id not in self._tasks:
-                self._notes.dropped["runs_without_task"] += 1
-                return []
+                raise LeftOut("runs_without_task")
             self._counts.update(run.counts())
             if self._by_query:
                 return [self._query(search, task_id) for search in run.searches()]

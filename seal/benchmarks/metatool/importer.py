@@ -22,6 +22,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -30,7 +31,7 @@ from typing import Any
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name, shortened
 from seal.core.conditions import Called
 from seal.pools.importer import Notes
-from seal.pools.reading.tolerance import numbered, usable
+from seal.pools.reading.tolerance import LeftOut, numbered, usable
 from seal.pools.reading.tool_table import TaskIds
 from seal.pools.reading.upstream_files import (
     Placed,
@@ -317,8 +318,8 @@ class _Import:
         self._source = source
         self._notes = notes
         self._tools = tools
-        self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
+        self._ids = TaskIds(self._counts)
         self._groups: Counter[str] = Counter()
 
     def records(self, sets: tuple[str, ...]) -> Iterator[Tool | Task]:
@@ -327,9 +328,8 @@ class _Import:
             for path in find(self._source, [SETS[name]], BENCHMARK):
                 group = path.stem.lower().replace("-", "_") if name == "task2" else name
                 for query in self._queries(name, path):
-                    task = self._task(query, group)
-                    if task is not None:
-                        yield task
+                    with suppress(LeftOut):
+                        yield self._task(query, group)
         self._report()
 
     def _queries(self, name: str, path: Path) -> Iterator[Labelled]:
@@ -337,15 +337,11 @@ class _Import:
             return single_queries(path, self._counts, self._notes.dropped)
         return record_queries(path, self._notes, name)
 
-    def _task(self, query: Labelled, group: str) -> Task | None:
-        """Return the query's task; None where it was here before or names an unknown plugin."""
+    def _task(self, query: Labelled, group: str) -> Task:
         if not self._tools.keys() >= {*query.labels, *(query.listed or ())}:
             self._notes.dropped["unknown_plugin"] += 1
-            return None
+            raise LeftOut
         task_id = self._ids.add(f"{group}/{query.number}", query.text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
         self._groups[group] += 1
         return Task(task_id, BENCHMARK, (self._goal(query, group),), tags=_tags(query, group))
 

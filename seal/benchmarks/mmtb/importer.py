@@ -59,14 +59,10 @@ def _records(
     for path in lists:
         tool_lists.read(path)
     for path in records:
-        read = partial(_read, table=table, file=path.name, language=language)
+        read = partial(_read, table=table, ids=ids, file=path.name, language=language)
         for dialogue, tools, task in usable(path, read, notes):
-            own = ids.add(task.id, "\n".join(goal.text for goal in task.goals))
-            if own is None:
-                notes.dropped["duplicates"] += 1
-                continue
             tally.add(dialogue, task, unknown_arguments(dialogue, tools))
-            yield replace(task, id=own)
+            yield task
     yield from tool_lists.tools()
     notes.lacks.update(("categories", "response_shapes"))
     if records:
@@ -76,7 +72,7 @@ def _records(
 
 
 def _read(
-    record: Any, table: ToolTable, file: str, language: str
+    record: Any, table: ToolTable, ids: TaskIds, file: str, language: str
 ) -> tuple[Dialogue, dict[str, Tool], Task]:
     """Return a record as a dialogue, its tools by upstream's names, and its task.
 
@@ -89,7 +85,9 @@ def _read(
             tool = read_tool(entry, file)
         if tool.source["tool"] not in tools:
             tools[tool.source["tool"]] = table[table.add(tool)]
-    return dialogue, tools, make_task(dialogue, tools, language)
+    task = make_task(dialogue, tools, language)
+    own = ids.add(task.id, "\n".join(goal.text for goal in task.goals))
+    return dialogue, tools, replace(task, id=own)
 
 
 def _files(source: Path, language: str) -> tuple[list[Path], list[Path]]:

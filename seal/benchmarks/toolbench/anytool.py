@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
 from seal.pools.reading.chats import LEAD, USER
-from seal.pools.reading.tolerance import listed, usable
+from seal.pools.reading.tolerance import LeftOut, listed, usable
 from seal.pools.reading.tool_table import TaskIds
 from seal.pools.reading.upstream_files import field, find, json_file, wrong_source
 
@@ -83,10 +84,10 @@ class _Import:
         self._table = ApiTable()
         self._documents: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         self._by_name: dict[tuple[str, str], str] = {}
-        self._ids = TaskIds()
         self._gold_names: set[tuple[str, str, str]] = set()
         self._gold_tools: set[str] = set()
         self._counts: Counter[str] = Counter()
+        self._ids = TaskIds(self._counts)
 
     def records(self) -> Iterator[Tool | Task]:
         for folder in self._folders:
@@ -117,8 +118,7 @@ class _Import:
 
     def _add_documents(self, record: Any, file: str) -> None:
         if not isinstance(record, dict) or "api_list" not in record:
-            self._notes.dropped["document_record_without_api_list"] += 1
-            return
+            raise LeftOut("document_record_without_api_list")
         for api in field(record, "api_list", list):
             own = self._table.add_document(api, file)
             key = tool_name(api["tool_name"]), api_name(api["api_name"])
@@ -139,16 +139,14 @@ class _Import:
         return frozenset(ids) if paths else None
 
     def _tasks(self, path: Path, unsolvable: frozenset[str] | None) -> Iterator[Task]:
-        def read(record: Any) -> Task | None:
-            self._counts["records"] += 1
-            return self._task(record, unsolvable, path.name)
-
-        yield from filter(None, usable(path, read, self._notes))
+        read = partial(self._task, unsolvable=unsolvable, file=path.name)
+        yield from usable(path, read, self._notes)
         if not self._counts["records"]:
             raise DataError(f"{path} holds no record; fetch it again")
 
-    def _task(self, record: Any, unsolvable: frozenset[str] | None, file: str) -> Task | None:
-        """Return a record's task; None where it is dropped or known."""
+    def _task(self, record: Any, unsolvable: frozenset[str] | None, file: str) -> Task:
+        """Return a record's task, unless it is left out."""
+        self._counts["records"] += 1
         text = field(record, "query", str)
         query_id = record.get("query_id")
         if not _is_id(query_id):
@@ -156,12 +154,8 @@ class _Import:
         answer = field(record, "final_answer", str)
         apis = field(record, "gt_api_list", list)
         if not text.strip() or not apis:
-            self._notes.dropped["no_gold_api" if text.strip() else "empty_query"] += 1
-            return None
+            raise LeftOut("no_gold_api" if text.strip() else "empty_query")
         task_id = self._ids.add(str(query_id), text)
-        if task_id is None:
-            self._counts["duplicates"] += 1
-            return None
         relevant = tuple(dict.fromkeys(self._gold(api, file) for api in apis))
         self._counts["without_answer"] += not answer.strip()
         reference = (Step(0, LEAD, USER, answer),) if answer.strip() else ()

@@ -41,7 +41,7 @@ from seal.core import (
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.tolerance import usable
+from seal.pools.reading.tolerance import LeftOut, usable
 from seal.pools.reading.upstream_files import expect, field, refuse_deep
 
 Played = tuple[Task, Trajectory]
@@ -66,33 +66,33 @@ def import_trajectories(source: Path, notes: Notes) -> Iterator[Tool | Task | Re
     yield from tools()
     seen: set[str] = set()
 
-    def read(record: Any) -> Played | None:
+    def read(record: Any) -> Played:
         refuse_deep(record)
         if field(record, "id", str) in seen:
             raise DataError(f"the id {record['id']!r} stood before; give each record its own")
-        reason = _left_out(record)
+        _check_answers(record)
         with located(f"record {record['id']!r}", SealError):
-            played = None if reason else _played(record)
-        notes.dropped.update([reason] if reason else [])
+            played = _played(record)
         seen.add(record["id"])
         return played
 
-    for played in usable(source, read, notes, scenario_lines):
-        if played is not None:
-            task, trajectory = played
-            yield task
-            yield Recorded(BENCHMARK, trajectory)
+    for task, trajectory in usable(source, read, notes, scenario_lines):
+        yield task
+        yield Recorded(BENCHMARK, trajectory)
 
 
-def _left_out(record: Mapping[str, Any]) -> str:
-    """Return why a step of ours cannot hold one of the answers; empty where each can be held."""
+def _check_answers(record: Mapping[str, Any]) -> None:
+    """Make sure that steps of ours can hold the answers.
+
+    Raises:
+        LeftOut: They cannot hold one of them.
+    """
     for message in field(dict(record), "messages", list):
         trace = message.get("tool_trace") if isinstance(message, dict) else None
         if isinstance(trace, list) and len(trace) > 1:
-            return "several_calls_in_one_answer"
+            raise LeftOut("several_calls_in_one_answer")
         if trace and message.get("exception"):
-            return "call_and_exception_in_one_answer"
-    return ""
+            raise LeftOut("call_and_exception_in_one_answer")
 
 
 def _played(record: dict[str, Any]) -> Played:

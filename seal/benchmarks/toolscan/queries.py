@@ -38,7 +38,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -116,13 +116,9 @@ class Queries:
             DataError: The file cannot be read, or none of its records is usable.
         """
         for task in usable(path, self._task, self._notes, numbered(concatenated)):
-            own = self._ids.add(task.id, task.goals[0].text)
-            if own is None:
-                self._notes.dropped["duplicates"] += 1
-                continue
             self.tasks += 1
             self._by_environment[str(task.tags["environment"])] += 1
-            yield replace(task, id=own)
+            yield task
 
     def counts(self) -> dict[str, JSON]:
         """Return what the queries hold, in numbers; empty where there are none."""
@@ -163,7 +159,7 @@ class Queries:
         )
         kept = ("goal_type", "init_config", "seed")
         return Task(
-            str(info.get("id", number)),
+            self._ids.add(str(info.get("id", number)), text),
             self._benchmark,
             (goal,),
             tags=_tags(offer, plans, info),

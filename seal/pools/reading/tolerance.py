@@ -37,6 +37,13 @@ class CountedFault(DataError):
         super().__init__(fault)
 
 
+class LeftOut(Exception):
+    """A sound record is left out.
+
+    Its arguments are the reasons to count it under; without any it is counted elsewhere.
+    """
+
+
 class Reader(Protocol):
     """Yields the records of a file."""
 
@@ -56,7 +63,8 @@ def usable(
 
     Args:
         path: The file.
-        read: Makes something of a record; raises DataError where the record is malformed.
+        read: Makes something of a record; raises DataError where the record is malformed, and
+            `LeftOut` where it is not used.
         notes: Gets the count, and the first places with their faults.
         records: Yields the records.
         reason: To count them under, where a `CountedFault` does not name its own.
@@ -82,6 +90,9 @@ def usable(
         except DataError as error:
             under = error.reason if isinstance(error, CountedFault) else reason
             leave_out(DataError(f"{place}: {error}"), under)
+        except LeftOut as reasons:
+            any_used = True
+            notes.dropped.update(reasons.args)
         else:
             any_used = True
             yield made

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from seal.core import JSON, Tool
 from seal.core.canonical import digest
 from seal.core.records import to_plain
+from seal.pools.reading.tolerance import LeftOut
 
 
 class ToolTable:
@@ -81,23 +82,35 @@ def _content(tool: Tool) -> JSON:
 
 
 class TaskIds:
-    """Task ids that never stand twice, and counts of query texts that do."""
+    """Task ids that never stand twice, and counts of query texts that do.
 
-    def __init__(self) -> None:
+    Args:
+        counts: Where tasks that stood before are counted, as `duplicates`; None: they are counted
+            as left out.
+    """
+
+    def __init__(self, counts: Counter[str] | None = None) -> None:
+        self._counts = counts
         self._texts: dict[str, set[str]] = {}
         self._seen: Counter[str] = Counter()
 
-    def add(self, task_id: str, text: str) -> str | None:
-        """Return the id of a task; None where id and text stood before.
+    def add(self, task_id: str, text: str) -> str:
+        """Return the id of a task.
 
         Args:
             task_id: As upstream numbers it; with another text than before it gets `#` and 8
                 hexadecimal digits of the text's digest.
             text: The query.
+
+        Raises:
+            LeftOut: Id and text stood before.
         """
         texts = self._texts.setdefault(task_id, set())
-        if text in texts:
-            return None
+        if text in texts and self._counts is None:
+            raise LeftOut("duplicates")
+        if text in texts and self._counts is not None:
+            self._counts["duplicates"] += 1
+            raise LeftOut
         own = f"{task_id}#{digest(text)[:8]}" if texts else task_id
         texts.add(text)
         self._seen[" ".join(text.split())] += 1
