@@ -70,7 +70,7 @@ class Pair:
     """Position of the milestone in the plan."""
     made: int
     """Position of the call among the made ones."""
-    comparison: Comparison
+    comparison: CallFit
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def align(
         if columns:
             table = [
                 [
-                    Comparison(True) if made[c].id in cut else compare(gold[r], made[c].arguments)
+                    CallFit(True) if made[c].id in cut else compare(gold[r], made[c].arguments)
                     for c in columns
                 ]
                 for r in rows
@@ -281,7 +281,7 @@ class ArgumentFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CallFit:
     """A gold call against a made call of the same tool."""
 
     exact: bool
@@ -302,7 +302,7 @@ class Comparison:
         return int(self.exact), self.right, self.common, -(self.unexpected + self.missing)
 
 
-def compare(gold: Called, arguments: dict[str, Any] | None) -> Comparison:
+def compare(gold: Called, arguments: dict[str, Any] | None) -> CallFit:
     """Return how the arguments of a call differ from the gold call's.
 
     Args:
@@ -310,11 +310,11 @@ def compare(gold: Called, arguments: dict[str, Any] | None) -> Comparison:
         arguments: None: the model's text was no JSON object.
     """
     if gold.arguments is None:
-        return Comparison(True)
+        return CallFit(True)
     required = [name for name, argument in gold.arguments.items() if not argument.optional]
     if arguments is None:
         finding = ArgumentFinding("", "unparsable")
-        return Comparison(False, missing=len(required), findings=(finding,))
+        return CallFit(False, missing=len(required), findings=(finding,))
     findings = [
         ArgumentFinding(name, "missing", gold.arguments[name].values)
         for name in required
@@ -333,10 +333,10 @@ def compare(gold: Called, arguments: dict[str, Any] | None) -> Comparison:
         else:
             findings.append(ArgumentFinding(name, "value", expected.values, received))
     unexpected = len(arguments) - common
-    return Comparison(not findings, right, common, unexpected, missing, tuple(findings))
+    return CallFit(not findings, right, common, unexpected, missing, tuple(findings))
 
 
-def best_pairs(table: Sequence[Sequence[Comparison]]) -> list[tuple[int, int]]:
+def best_pairs(table: Sequence[Sequence[CallFit]]) -> list[tuple[int, int]]:
     """Return (row, column) pairs that maximise the summed ranks, row by row in ascending order.
 
     Every row is paired, or every column where there are fewer of them. The sum of ranks is

@@ -351,14 +351,7 @@ class Cast:
 
         def model(role: str) -> ChatModel:
             if role not in opened:
-                asked = self.opened(role, task, trial)
-                own_user = role == USER and role in self._own
-                opened[role] = asked if own_user else presented(asked, self.of(role).spec, how)
-                policy = self._settings.history_policy
-                if role != USER and policy != "stop":
-                    from seal.models.short_prompts import ShortenedModel
-
-                    opened[role] = ShortenedModel(opened[role], policy == "summarise")
+                opened[role] = self.opened(role, task, trial, how=how)
             return opened[role]
 
         model("execution_manager")
@@ -429,8 +422,9 @@ class Cast:
         given: RunModel | None = None,
         vote: int = 0,
         kept_as: str = "",
+        how: Presentation | None = None,
     ) -> ChatModel:
-        """Return a role's model for one chat.
+        """Return a role's model for one chat: the whole stack, from the innermost layer.
 
         Args:
             role: Who asks.
@@ -439,6 +433,7 @@ class Cast:
             given: Model of a judge; None: the role's own.
             vote: Of the judge.
             kept_as: Role whose kept answers serve this one too; empty: none.
+            how: How it is asked within the chat; None: it is asked beside the chat, as it is.
         """
         asked = self.of(role) if given is None else given
         model = open_model(asked.model, task, trial)
@@ -452,7 +447,17 @@ class Cast:
             context = {"seed": s.seed, "task": task.id, "trial": trial, "role": kept_as or role}
             context |= {"vote": vote}
             model = CachedModel(model, self._store, asked.identity, s.cache, context)
-        return Metered(model, self.meter, role, asked.account)
+        model = Metered(model, self.meter, role, asked.account)
+        if how is None:
+            return model
+        if role != USER or role not in self._own:
+            model = presented(model, asked.spec, how)
+        policy = self._settings.history_policy
+        if role != USER and policy != "stop":
+            from seal.models.short_prompts import ShortenedModel
+
+            model = ShortenedModel(model, policy == "summarise")
+        return model
 
 
 def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from seal.core import JSON, Task, Tool
 from seal.core.records import AtomicFile, write_records
-from seal.experiments.generation.work_folder import Journal, Made
+from seal.experiments.generation.work_folder import Made, RecordJournal
 from seal.experiments.result_files import write_json
 from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, pool_digest
 from seal.pools.imports import ImportReport
@@ -28,7 +28,7 @@ def unheard(done: int, total: int) -> None:
 
 
 def filled(
-    journal: Journal[Made], wanted: Mapping[str, Callable[[], Made]], progress: Progress
+    journal: RecordJournal[Made], wanted: Mapping[str, Callable[[], Made]], progress: Progress
 ) -> list[Made]:
     """Return the wanted records in order; those that the journal lacks are made, one by one.
 

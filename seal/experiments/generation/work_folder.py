@@ -46,7 +46,7 @@ class Identified(Protocol):
 Made = TypeVar("Made", bound=Identified)
 
 
-class Journal(Generic[Made]):
+class RecordJournal(Generic[Made]):
     """Records as they are made. For one thread.
 
     Args:
@@ -122,7 +122,7 @@ def check_folder(out: Path) -> None:
 @contextmanager
 def open_journal(
     out: Path, settings: Mapping[str, JSON], name: str, kind: type[Made], schema: str
-) -> Iterator[Journal[Made]]:
+) -> Iterator[RecordJournal[Made]]:
     """Give the journal of a generation, for one process at a time.
 
     Args:
@@ -142,7 +142,7 @@ def open_journal(
     work.mkdir(parents=True, exist_ok=True)
     with Lock(work):
         _check_settings(work / SETTINGS, to_plain(settings))
-        with closing(Journal(work / name, kind, schema)) as journal:
+        with closing(RecordJournal(work / name, kind, schema)) as journal:
             yield journal
 
 

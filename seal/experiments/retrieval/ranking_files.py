@@ -30,7 +30,7 @@ from seal.core.records import AtomicFile, write_records
 from seal.core.trec import query_id
 from seal.evaluation.ranking_metrics import qrels_of
 from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
-from seal.experiments.generation.work_folder import Journal
+from seal.experiments.generation.work_folder import RecordJournal
 from seal.experiments.result_files import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.retrieval.contenders import Measured, Measurement, Seconds
 from seal.experiments.retrieval.draws import Draw, Ranked, distinct
@@ -71,7 +71,11 @@ class Folder:
     """
 
     def __init__(
-        self, out: Path, journal: Journal[Measured], begun: Mapping[str, Any], with_draws: bool
+        self,
+        out: Path,
+        journal: RecordJournal[Measured],
+        begun: Mapping[str, Any],
+        with_draws: bool,
     ) -> None:
         self._out = out
         self._journal = journal
@@ -167,7 +171,7 @@ def open_folder(
     journal = out / MEASURED
     with (
         RETRIEVAL.opened(out, begun, resume) as resumed,
-        closing(Journal(journal, Measured, _MEASURED_1)) as measured,
+        closing(RecordJournal(journal, Measured, _MEASURED_1)) as measured,
     ):
         folder = Folder(out, measured, begun, with_draws)
         try:

@@ -38,7 +38,7 @@ from seal.core import JSON, DataError, InfrastructureError, Task, located, short
 from seal.core.signatures import checked
 from seal.core.store import open_store
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
-from seal.experiments.generation.work_folder import Journal, check_folder, open_journal
+from seal.experiments.generation.work_folder import RecordJournal, check_folder, open_journal
 from seal.experiments.result_files import write_json
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool
@@ -120,7 +120,7 @@ class _Run:
     review: Review
     shape: dict[str, JSON]
     """What the dialogues are made by, for the record."""
-    journal: Journal[Made]
+    journal: RecordJournal[Made]
 
     def play(self, progress: Progress) -> list[str]:
         """Make dialogues that are missing, or were made of other choices; return the failures."""
