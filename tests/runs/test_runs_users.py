@@ -168,7 +168,7 @@ def test_ablation_of_the_brief_is_a_table(talking, tmp_path):
 
     assert [row.brief for row in user_rows(lanes_of(runs))] == sorted(briefs, key=len)
     (table,) = user_tables(runs)
-    assert table.row_count == 3
+    assert len(table.rows) == 3
     page = write_report(runs, tmp_path / "report.html").read_text()
     assert "Share of conversations with an error of the user" in page
 
