@@ -69,14 +69,21 @@ def test_it_is_linted_in_the_world_that_it_brings():
         name="lamps", tools=toolbox("lamps", [switch]), tables={"lamps": [{"on": False}]}
     )
 
-    def findings(table: str) -> list[str]:
+    def task(table: str) -> Task:
         lit = StateHas(table, ({"on": True},))
         goal = Goal("Switch it on.", (Plan((Milestone(lit),)),))
-        bench = seal.Benchmark("lamps-of-mine", environment=lamps, tasks=[Task("t", "", (goal,))])
+        return Task("t", "", (goal,), world="lamps-of-mine")
+
+    def findings(bench: seal.Benchmark) -> list[str]:
         return [finding.kind for finding in seal.lint(bench).findings]
 
-    assert findings("lamps") == []
-    assert findings("bulbs") == ["unmeasurable_plan"]
+    bench = seal.Benchmark("lamps-of-mine", environment=lamps, tasks=[task("lamps")])
+    assert findings(bench) == []
+    with pytest.raises(UsageError, match=r"task 't', .*no table 'bulbs'; known: lamps, message"):
+        seal.Benchmark("lamps-of-mine", environment=lamps, tasks=[task("bulbs")])
+    # Without the world nobody knows its tables, so a folder may name others.
+    plain = seal.Benchmark("lamps-of-mine", tools=lamps.documents(), tasks=[task("bulbs")])
+    assert findings(bench.at(plain.save("plain"))) == ["unmeasurable_plan"]
 
 
 def test_it_is_augmented_and_played_so():
