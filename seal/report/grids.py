@@ -26,6 +26,8 @@ class Grid(NamedTuple):
     rows: Sequence[Sequence[str]]
     names: int = 1
     """Columns of names, which stand before those of figures."""
+    narrow: Grid | None = None
+    """What a terminal shows instead where this table is too wide."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the table, in parts where the terminal is narrow."""

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from seal.core import UsageError
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import FAMILIES
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.grids import Estimate, Grid
-from seal.report.printable import printable
 from seal.runs.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.table import Table
 
 RUN_COLOURS = 6
 
@@ -298,66 +293,33 @@ def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:
     }
 
 
-_ANY_WIDTH = 10_000
-"""Characters that a table may have to be measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryTable:
-    """The means of a run for the terminal.
-
-    Each cell has mean, 95 % interval and n. Where that is too wide a row is one line: the run's
-    own mean with interval and n between the means of floor and ceiling.
-    """
-
-    heads: Mapping[str, str]
-    """Column to its title: floor, model, ceiling."""
-    rows: Rows
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Grid]:
-        """Yield the table."""
-        whole = self._whole()
-        wanted = console.measure(whole, options=options.update(max_width=_ANY_WIDTH)).maximum
-        yield whole if wanted <= options.max_width else self._lines()
-
-    def _whole(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table()
-        table.add_column("metric", no_wrap=True)
-        for head in self.heads.values():
-            table.add_column(Text(printable(head)), justify="right")
-        for metric, cells in self.rows.items():
-            table.add_row(Text(printable(metric)), *map(_cell_text, cells.values()))
-        return table
-
-    def _lines(self) -> Grid:
-        columns = ["metric"]
-        for column, head in self.heads.items():
-            columns += [head, "95 % interval", "n"] if column == "model" else [head]
-        rows = []
-        for metric, cells in self.rows.items():
-            row = [metric]
-            for column, cell in cells.items():
-                own = column == "model"
-                row += [cell.value_text, *([cell.interval_text, str(cell.n)] if own else [])]
-            rows.append(row)
-        return Grid("", columns, rows)
-
-
-def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> SummaryTable:
+def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Grid:
     """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
 
-    Metrics without a value in any column are left to `seal.report.run_results.summary_notes`.
+    Where that is too wide a row is one line: the run's own mean with interval and n between the
+    means of floor and ceiling. Metrics without a value in any column are left to
+    `seal.report.run_results.summary_notes`.
     """
-    rows = summary_rows(run, metrics)
+    rows = _valued(summary_rows(run, metrics))
     played = {"model": run, **run.baselines()}
-    heads: dict[str, str] = {}
+    wide, narrow = ["metric"], ["metric"]
     for column in next(iter(rows.values()), ()):
-        own = column == "model" and run.manifest().get("agent")
-        heads[column] = f"{'agent' if own else column}: {model_name(played[column])}"
-    return SummaryTable(heads, _valued(rows))
+        own = column == "model"
+        who = "agent" if own and run.manifest().get("agent") else column
+        head = f"{who}: {model_name(played[column])}"
+        wide.append(head)
+        narrow += [head, "95 % interval", "n"] if own else [head]
+    lines = [
+        [metric, *(text for column, cell in cells.items() for text in _line(column, cell))]
+        for metric, cells in rows.items()
+    ]
+    whole = [[metric, *map(_cell_text, cells.values())] for metric, cells in rows.items()]
+    return Grid("", wide, whole, narrow=Grid("", narrow, lines))
+
+
+def _line(column: str, cell: Estimate) -> list[str]:
+    own = [cell.interval_text, str(cell.n)] if column == "model" else []
+    return [cell.value_text, *own]
 
 
 def _valued(rows: Rows) -> Rows:
@@ -366,12 +328,7 @@ def _valued(rows: Rows) -> Rows:
     }
 
 
-def _cell_text(cell: Estimate) -> Any:
-    from rich.text import Text
-
+def _cell_text(cell: Estimate) -> str:
     if cell.mean is None:
-        return Text("\n".join(filter(None, ("n/a", cell.lacking_text))), style="dim")
-    text = Text(cell.value_text, style="bold")
-    text.append(f" {cell.interval_text}" if cell.interval_text else "", style="not bold")
-    text.append(f"\n{cell.count_text}", style="not bold dim")
-    return text
+        return "\n".join(filter(None, ("n/a", cell.lacking_text)))
+    return "\n".join((f"{cell.value_text} {cell.interval_text}".strip(), cell.count_text))

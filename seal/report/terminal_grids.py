@@ -16,7 +16,7 @@ from seal.report.printable import printable
 _WORDS = re.compile(r"\[[^]\n]*\]|\S+")
 """Words that are not broken; an interval is one: `[0.250, 1.000]`."""
 _PROSE = 30
-"""Characters of a cell that is no figure but a text, which is read from the left."""
+"""Characters of a first line that is no figure but a text, which is read from the left."""
 _COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 
 
@@ -31,10 +31,14 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         grid: What is drawn.
         width: Characters of a line; a word that takes more than three quarters of it may be broken.
     """
+    narrow = grid.narrow
     rows = [list(map(printable, row)) for row in grid.rows]
     grid = Grid(printable(grid.title), list(map(printable, grid.columns)), rows, grid.names)
     least = _least(grid, width)
     room = width - 1 - 3 * len(least)  # a line and two spaces for each column
+    if narrow is not None and sum(map(_most, _columns(grid))) > room:
+        yield from fitted_tables(narrow, width)
+        return
     if sum(least) <= room:
         yield _table(grid, least, room, padding=(0, 1))
         return
@@ -81,12 +85,18 @@ def _table(grid: Grid, least: Sequence[int], room: int, **look: Any) -> Table:
     table = Table(title=title, title_justify="left", **look)
     widths = _shared(least, [_most(column) for column in _columns(grid)], room)
     for place, (head, *cells) in enumerate(_columns(grid)):
-        left = place < grid.names or any(len(cell) >= _PROSE for cell in cells)
+        left = place < grid.names or any(len(cell.partition("\n")[0]) >= _PROSE for cell in cells)
         justify: Any = "left" if left else "right"
         table.add_column(Text(head), justify=justify, overflow="fold", width=widths[place])
     for row in grid.rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*map(_text, row))
     return table
+
+
+def _text(cell: str) -> Text:
+    """Return a cell whose further lines, which say more of its figure, are dim."""
+    first, line, more = cell.partition("\n")
+    return Text(first).append(line + more, style="dim")
 
 
 def _columns(grid: Grid) -> list[tuple[str, ...]]:
