@@ -43,7 +43,8 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         yield _table(grid, least, room, padding=(0, 1))
         return
     first = _first(grid, least, width)
-    least[: len(first)] = first
+    if sum(least) + 2 * len(least) > width:  # else one part is enough
+        least[: len(first)] = first
     for number, places in enumerate(_parts(least, len(first), width)):
         title = "" if number else grid.title
         names = sum(place < grid.names for place in places)
