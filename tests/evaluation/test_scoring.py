@@ -43,7 +43,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
         "optimal_path",
         "progress",
         "dialogue_accuracy",
-        *milestones.metrics.NAMES,
+        *milestones.milestone_scores.NAMES,
         "recovery",
         "tokens_in",
         "tokens_out",
