@@ -285,11 +285,9 @@ def _id_of(line: bytes) -> str:
 def _lines_of(path: Path) -> int:
     import numpy as np
 
-    found = 0
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            found += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
-    return found
+        blocks = (np.frombuffer(each, np.uint8) for each in iter(lambda: file.read(1 << 20), b""))
+        return sum(int(np.count_nonzero(block == ord("\n"))) for block in blocks)
 
 
 def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]:

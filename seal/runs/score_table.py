@@ -217,11 +217,8 @@ def _first_line(path: Path, goal: ScoredGoal, metric: str) -> int:
     """Return which line scores a goal by a metric first, from 1."""
     scores = ScoreLines(details=False)
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            found, said = scores.parts(line)
-            if (found, said.metric) == (goal, metric):
-                return number
-    raise AssertionError("a score that stands twice stands once")
+        parts = enumerate(map(scores.parts, lines), 1)
+        return next(n for n, (of, said) in parts if (of, said.metric) == (goal, metric))
 
 
 def _kept(scores: Path) -> ScoreTable | None:

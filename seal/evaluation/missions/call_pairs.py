@@ -54,8 +54,6 @@ class Pairing:
         self._schemas = dict(tools or {})
         self._arguments: dict[Call, dict[str, Any] | None] = {}
         self._meant: dict[Call, Sequence[int]] = {}
-        self._alike: dict[tuple[str, bytes | None], Sequence[int]] = {}
-        """`_meant` of all calls that say the same, by name and text of the arguments."""
         self._matches: dict[tuple[Call, int], ArgumentMatch] = {}
 
     def nodes(self, name: str) -> Sequence[int]:
@@ -75,10 +73,7 @@ class Pairing:
         if call not in self._meant:
             given, mine = self._given(call), self.named(call)
             said = _text(given)
-            found = self._alike.get((call.name, said))
-            if found is None or said is None:
-                found = [node for node in mine if self._is_meant(given, said, node)]
-            self._meant[call] = self._alike[call.name, said] = found
+            self._meant[call] = [node for node in mine if self._is_meant(given, said, node)]
         return self._meant[call]
 
     def match(self, call: Call, node: int) -> ArgumentMatch:

@@ -204,9 +204,8 @@ def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) ->
     sought = ours.goals[rows]
     sought[:, 0] = places_in(theirs.tasks, meets)[sought[:, 0]]
     others = _rows_of(theirs.goals, sought)
-    met = np.full(len(theirs.goals), partner is not None)
-    met[others[others >= 0]] = True
-    alone = np.flatnonzero(~met)
+    places = np.arange(len(theirs.goals) if partner is None else 0)
+    alone = places[np.isin(places, others, invert=True)]
     tasks = np.concatenate(
         [
             places_in(names, ours.tasks)[ours.goals[rows, 0]],
