@@ -71,7 +71,7 @@ def study(
     pairs: list[dict[str, Any]] = []
     notes: list[str] = []
     for first, later in _chosen(list(runs), settings.pairs):
-        for name in {first, later} - rows.keys():
+        for name in (first, later):
             rows[name] = _row(name, runs[name], side(name))
             metrics.update(side(name).scores.metrics)
         each, pair, noted = _compared(side(later), side(first), settings, decisive, told)
