@@ -172,9 +172,14 @@ def tables_of(benchmark: Benchmark) -> list[PublishedTable]:
             raise UsageError(
                 f"benchmark {benchmark.name!r}: published holds {each!r}; expected a PublishedTable"
             )
+    return named(told, benchmark.name)
+
+
+def named(tables: Iterable[PublishedTable], paper: str) -> list[PublishedTable]:
+    """Return tables that each have a name, and a paper: `paper` where they name none."""
     return [
-        replace(each, name=_name(each, place), paper=each.paper or benchmark.name)
-        for place, each in enumerate(told, 1)
+        replace(each, name=_name(each, place), paper=each.paper or paper)
+        for place, each in enumerate(tables, 1)
     ]
 
 

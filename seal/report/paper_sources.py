@@ -19,7 +19,15 @@ from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid, counted
 from seal.report.lanes import lanes_of
-from seal.report.paper import Measured, PaperTable, filled, measured_lanes, tables_of, tables_of_run
+from seal.report.paper import (
+    Measured,
+    PaperTable,
+    filled,
+    measured_lanes,
+    named,
+    tables_of,
+    tables_of_run,
+)
 from seal.report.seal_paper import PAPER, TABLES
 from seal.runs.run_folder import RunFolder
 
@@ -76,7 +84,7 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
     known = known_benchmark(name)
     if known is not None and known.published:
         return [Declared(each, known) for each in tables_of(known)]
-    every = [Declared(each, None) for each in TABLES]
+    every = [Declared(each, None) for each in named(TABLES, PAPER)]
     every += [Declared(each, one) for one in _with_papers().values() for each in tables_of(one)]
     if of_paper := [each for each in every if each.table.paper == name]:
         return of_paper
