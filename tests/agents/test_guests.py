@@ -124,7 +124,7 @@ def test_table_and_repr_name_the_agent_and_the_model_that_it_asked(tmp_path):
     run = played(tmp_path, "lexical", agent=autogen.AssistantAgent("clerk"))
 
     assert "shop: AssistantAgent clerk with lexical" in repr(run)
-    (heading,) = result_tables(run.folder)[0].heads.values()
+    _, heading = result_tables(run.folder)[0].columns
     assert heading == "agent: AssistantAgent clerk with lexical"
 
 
