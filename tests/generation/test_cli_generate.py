@@ -85,7 +85,7 @@ def read_plan(fields: dict) -> Plan:
     ("words", "told"),
     [
         (["toolsandbox-sample", "dinner_at_nine"], "Did you mean 'dinner_at_eight'?"),
-        (["toolsandbox-sample", "--form", "prose"], "expected one of authored, plan"),
+        (["toolsandbox-sample", "--form", "prose"], "no form 'prose'; known: authored, plan"),
         (["nowhere"], "nowhere"),
     ],
 )

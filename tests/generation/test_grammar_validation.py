@@ -29,7 +29,7 @@ VALIDATION = Validation(TOOLS, Template())
 
 
 def kinds(task: Task) -> set[str]:
-    return {fault.kind for fault in VALIDATION.faults(task)}
+    return {fault.reason for fault in VALIDATION.faults(task)}
 
 
 def first(**labels) -> tuple[Task, int]:
@@ -92,14 +92,14 @@ def test_an_observation_that_the_simulator_does_not_give_is_found() -> None:
 
     found = VALIDATION.faults(with_milestone(task, number, result={"said": "nothing"}))
 
-    assert found[0].kind == "another_observation"
+    assert found[0].reason == "another_observation"
     assert found[0].mission == number
 
 
 def test_another_seed_of_the_simulator_is_another_simulator() -> None:
     task, _ = first(type="single")
 
-    assert {fault.kind for fault in Validation(TOOLS, Template(seed=1)).faults(task)} == {
+    assert {fault.reason for fault in Validation(TOOLS, Template(seed=1)).faults(task)} == {
         "another_observation"
     }
 
@@ -108,7 +108,7 @@ def test_a_simulator_without_an_answer_is_a_fault_and_one_whose_server_failed_an
     task, _ = first(type="single")
 
     found = Validation(TOOLS, Failing(SimulatorError("no answer fits"))).faults(task)
-    assert {fault.kind for fault in found} == {"another_observation"}
+    assert {fault.reason for fault in found} == {"another_observation"}
     for failure in (ModelError("the server is gone"), CacheMissError("nothing stored")):
         with pytest.raises(type(failure)):
             Validation(TOOLS, Failing(failure)).faults(task)

@@ -45,13 +45,14 @@ Models = Callable[[str, Assignment], ChatModel]
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
-    """Why a dialogue was dropped."""
+class Fault:
+    """What is wrong with a dialogue, for which it is dropped."""
 
     mission: int
+    """Position of the mission."""
     reason: str
-    """Name of a rule, or `no_request`, `no_answer`, `no_question`, `no_reply`, `too_long`,
-    `unusable_words`."""
+    """Name of a rule, or one that `seal.benchmarks.mmtb.generation.validation` has, or
+    `no_request`, `no_answer`, `no_question`, `no_reply`, `too_long`, `unusable_words`."""
     text: str
 
 
@@ -83,7 +84,7 @@ class Made:
     tools: tuple[str, ...]
     """Ids of the tools that it offers."""
     takes: tuple[Take, ...]
-    dropped: Drop | None = None
+    dropped: Fault | None = None
 
     @property
     def missions(self) -> tuple[Mission, ...]:
@@ -139,7 +140,7 @@ class Studio:
         takes: Sequence[Take],
         choose: Choose,
         count: int,
-    ) -> tuple[Take, Drop | None]:
+    ) -> tuple[Take, Fault | None]:
         past = tuple(take.mission for take in takes if take.mission is not None)
         scene = Scene(assignment, {tool.name: tool for tool in tools}, past)
         offered: list[str] = []
@@ -204,9 +205,9 @@ def task_of(made: Made, tools: Mapping[str, Tool], language: str) -> Task:
     return make_task(Dialogue(made.id, made.missions, []), by_name, language)
 
 
-def _drop(played: Played, chat: Conversation, fault: str) -> Drop | None:
+def _drop(played: Played, chat: Conversation, fault: str) -> Fault | None:
     """Return why the mission could not be made; None: it was."""
-    drop = partial(Drop, played.scene.assignment.number)
+    drop = partial(Fault, played.scene.assignment.number)
     if fault:
         return drop("unusable_words", fault)
     if chat.stops[0].reason not in ("done", "user_ended"):

@@ -30,7 +30,7 @@ from typing import Any, Unpack
 
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.generation.crew import Crew
-from seal.benchmarks.mmtb.generation.dialogues import Drop, Made, Take, task_of
+from seal.benchmarks.mmtb.generation.dialogues import Made, Take, task_of
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Scene
 from seal.benchmarks.mmtb.generation.settings import MissionOptions, MissionSettings, assignments
 from seal.benchmarks.mmtb.tasks import Tally
@@ -205,7 +205,7 @@ class _Run:
         if not found:
             return made
         told = "; ".join(fault.text for fault in found)
-        return replace(made, dropped=Drop(found[0].mission or 0, found[0].kind, told))
+        return replace(made, dropped=replace(found[0], text=told))
 
     def _task(self, made: Made) -> Task:
         settings = self.crew.settings

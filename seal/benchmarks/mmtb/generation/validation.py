@@ -12,12 +12,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import Conversation, Services
 from seal.agents.teams import DIRECT, USER
+from seal.benchmarks.mmtb.generation.dialogues import Fault
 from seal.benchmarks.mmtb.generation.evidence import lacks, leans, said_of, told_before
 from seal.core import (
     DataError,
@@ -39,17 +39,6 @@ from seal.environments.replay import Replay
 from seal.evaluation.mission_metrics import Missions
 from seal.models.oracle import Oracle
 from seal.simulator_cache.simulator_environments import SimulatedEnvironments
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a dialogue."""
-
-    kind: str
-    """As the module's text names it."""
-    text: str
-    mission: int | None = None
-    """Position of the mission; None: the dialogue as a whole."""
 
 
 class Validation:
@@ -86,18 +75,18 @@ class Validation:
         """Yield what is wrong with the gold as it stands."""
         plan = _plan(goal)
         if not plan.milestones:
-            yield Fault("empty_mission", "the mission has no gold step", number)
+            yield Fault(number, "empty_mission", "the mission has no gold step")
         try:
             levels([milestone.after for milestone in plan.milestones])
         except DataError as error:
-            yield Fault("cyclic_dependencies", str(error), number)
+            yield Fault(number, "cyclic_dependencies", str(error))
         for called in plan.calls():
             if called.tool not in self._tools or called.tool not in (goal.offered or ()):
-                yield Fault("unknown_tool", f"{called.tool} is not offered", number)
+                yield Fault(number, "unknown_tool", f"{called.tool} is not offered")
         for _, call in self._calls(plan):
             wrong = self._validator.check(call)
             if wrong is not None:
-                yield Fault("invalid_call", f"{call.name}: {wrong.message}", number)
+                yield Fault(number, "invalid_call", f"{call.name}: {wrong.message}")
 
     def _of_results(self, task: Task, number: int, goal: Goal) -> Iterator[Fault]:
         """Yield the gold calls that the simulator answers otherwise."""
@@ -106,11 +95,11 @@ class Validation:
             try:
                 (result,) = environment.call([call])
             except SimulatorError as error:
-                yield Fault("another_observation", f"{call.name}: {error}", number)
+                yield Fault(number, "another_observation", f"{call.name}: {error}")
                 continue
             if not equal(result.value, milestone.result):
                 text = f"{call.name} with {call.arguments} is answered otherwise"
-                yield Fault("another_observation", text, number)
+                yield Fault(number, "another_observation", text)
 
     def _calls(self, plan: Plan) -> Iterator[tuple[Milestone, ToolCall]]:
         """Yield the gold steps that are calls, each with its call, optional arguments and all."""
@@ -127,14 +116,14 @@ class Validation:
         goal, said = task.goals[number], said_of(task, number)
         if any(isinstance(milestone.condition, Asked) for milestone in _plan(goal).milestones):
             if not lacks(goal, said, self._tools):
-                yield Fault("nothing_missing", "the request says all that is required", number)
+                yield Fault(number, "nothing_missing", "the request says all that is required")
             for value in told_before(goal, said):
                 text = f"the user is asked for {value!r}, which was said"
-                yield Fault("said_before", text, number)
+                yield Fault(number, "said_before", text)
         relation = goal.labels.get("relation")
         if relation and not leans(goal, said, relation == "memory"):
             text = f"by {relation} it should lean on earlier missions, but it needs nothing of them"
-            yield Fault("leans_on_nothing", text, number)
+            yield Fault(number, "leans_on_nothing", text)
 
     def _unsolved(self, task: Task) -> list[Fault]:
         """Return where the oracle fails that plays the missions, each after its own former ones."""
@@ -159,7 +148,7 @@ class Validation:
         )
         play(chat)
         return [
-            Fault("unsolved", f"the oracle gets {score.value}: {score.reason}", score.goal)
+            Fault(score.goal or 0, "unsolved", f"the oracle gets {score.value}: {score.reason}")
             for score in Missions().score(task, chat.trajectory(), self._tools)
             if score.metric == "mission_accuracy" and score.value != 1.0
         ]
