@@ -27,8 +27,7 @@ from seal.core.records import AtomicFile, encode_scores
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.pattern_scores import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER, failed
-from seal.evaluation.judges.agreement import JudgingSummary
-from seal.evaluation.judges.measures import MILESTONES
+from seal.evaluation.judges.measures import MILESTONES, JudgingSummary
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
     JudgeOf,

@@ -12,8 +12,7 @@ from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from seal.core import JSON, Score
-from seal.evaluation.judges.measures import UNUSABLE
+from seal.core import JSON
 from seal.evaluation.statistics import rounded, share
 
 
@@ -102,7 +101,7 @@ class Judged:
             self._rated[tuple(usable)] += 1
 
     def result(self, name: str) -> dict[str, JSON]:
-        """Return what they did, as `JudgingSummary.result` names it."""
+        """Return what they did, as `measures.JudgingSummary` names it."""
         kappa = fleiss_kappa(self._rated)
         told: dict[str, JSON] = {
             "votes": self.seats,
@@ -126,35 +125,3 @@ class Judged:
             told["rate"] = rounded(100 * fmean(rates))
             told["deviation"] = rounded(100 * pstdev(rates))
         return told
-
-
-class JudgingSummary:
-    """Collects the scores of judged metrics one by one; no score is kept."""
-
-    def __init__(self) -> None:
-        self._metrics: dict[str, Judged] = {}
-
-    def add(self, score: Score) -> None:
-        """Take one score in; one that no panel voted on is not counted, unless as unusable."""
-        votes = score.details.get("votes")
-        if isinstance(votes, list) and votes:
-            self._judged(score.metric, len(votes)).add(votes)
-        elif score.value is None and score.reason.startswith(UNUSABLE):
-            self._judged(score.metric, 0).lost += 1
-        elif score.metric == "sopr" and score.value is not None:
-            self._judged(score.metric, 0).settled += 1
-
-    def result(self) -> dict[str, dict[str, JSON]]:
-        """Return metric to what its judges did.
-
-        - votes, judges: votes on each goal, and who cast them
-        - unusable: votes that were none, and lost: goals that have no usable vote
-        - agreement: of each judge with itself, where it votes more than once
-        - kappa: Fleiss' kappa; kappa_n: goals that it is of, and kappa_votes: usable votes on each
-        - runs, of sopr: the rate of each vote, and deviation: their population deviation, in points
-          of 100, as published
-        """
-        return {name: found.result(name) for name, found in sorted(self._metrics.items())}
-
-    def _judged(self, metric: str, seats: int) -> Judged:
-        return self._metrics.setdefault(metric, Judged(seats))

@@ -24,6 +24,7 @@ from seal.core import (
     Judge,
     NotRecordedError,
     NoVerdictError,
+    Score,
     Verdict,
 )
 from seal.core.conditions import Match
@@ -44,6 +45,7 @@ from seal.evaluation.milestones.milestone_scores import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge, judge_calls
 
 if TYPE_CHECKING:
+    from seal.evaluation.judges.agreement import Judged
     from seal.evaluation.judges.panel import Ballot
     from seal.evaluation.milestones.plans import PlanResult
 
@@ -152,3 +154,37 @@ def value_of(value: float, said: Verdict | Ballot, **details: JSON) -> Value:
     """Return the value of a goal, with what was said of it."""
     told: dict[str, JSON] = {"label": said.label, "stage": said.stage, "reason": said.reason}
     return Value(value, details={**told, **details})
+
+
+class JudgingSummary:
+    """Collects the scores of judged metrics one by one; no score is kept."""
+
+    def __init__(self) -> None:
+        self._metrics: dict[str, Judged] = {}
+
+    def add(self, score: Score) -> None:
+        """Take one score in; one that no panel voted on is not counted, unless as unusable."""
+        votes = score.details.get("votes")
+        if isinstance(votes, list) and votes:
+            self._judged(score.metric, len(votes)).add(votes)
+        elif score.value is None and score.reason.startswith(UNUSABLE):
+            self._judged(score.metric, 0).lost += 1
+        elif score.metric == "sopr" and score.value is not None:
+            self._judged(score.metric, 0).settled += 1
+
+    def result(self) -> dict[str, dict[str, JSON]]:
+        """Return metric to what its judges did.
+
+        - votes, judges: votes on each goal, and who cast them
+        - unusable: votes that were none, and lost: goals that have no usable vote
+        - agreement: of each judge with itself, where it votes more than once
+        - kappa: Fleiss' kappa; kappa_n: goals that it is of, and kappa_votes: usable votes on each
+        - runs, of sopr: the rate of each vote, and deviation: their population deviation, in points
+          of 100, as published
+        """
+        return {name: found.result(name) for name, found in sorted(self._metrics.items())}
+
+    def _judged(self, metric: str, seats: int) -> Judged:
+        from seal.evaluation.judges.agreement import Judged
+
+        return self._metrics.setdefault(metric, Judged(seats))
