@@ -28,7 +28,7 @@ _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""
 _UNUSED = frozenset({"google.genai", "matplotlib", "networkx"})
 """What AutoGen imports where it is installed and no chat needs: half the time of its import."""
-_CLIENTS = frozenset({"PIL", "openai"})
+_CLIENTS = frozenset({"PIL", "httpx._main", "openai"})
 """What its own model clients import, which no role of ours uses: half of the rest."""
 _IMPORTING = threading.RLock()
 """Held while what imports find is changed."""
