@@ -280,8 +280,9 @@ def test_halves_of_pairs_are_written_as_what_a_file_can_hold(text: str) -> None:
         kept = Score(held, 0, 0, held, None, reason=held, details={held: held})
         assert list(run.scores()) == [kept]
         needed = {"tasks": 0, "metrics": {}}
-        run.write_json("summary.json", {text: [text], **needed})
-        assert run.summary() == {held: [held], **needed}
+        # The name begins with a letter of its own: that of a field would be checked as that field.
+        run.write_json("summary.json", {f"x{text}": [text], **needed})
+        assert run.summary() == {f"x{held}": [held], **needed}
 
 
 JSON = st.recursive(
