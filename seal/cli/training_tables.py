@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from seal.report.columns import paired
 from seal.report.grids import Grid, told
+from seal.report.retrieval_results import mean_text
 
 _OVERLAPS = {
     "queries": "queries",
@@ -122,7 +124,7 @@ def _measures(found: Mapping[str, Any]) -> Grid:
             rows.append((name, "", queries, "n/a", "n/a", "", ""))
         for metric in before["metrics"]:
             if metric.startswith("recall@") or metric in compared:
-                figures = [_mean(entry, metric) for entry in (before, after)]
+                figures = [mean_text(entry, metric) for entry in (before, after)]
                 pair = _pair(found, before["pool"], metric)
                 rows.append((name, metric, queries, *figures, *pair))
                 name = ""
@@ -130,18 +132,11 @@ def _measures(found: Mapping[str, Any]) -> Grid:
     return Grid("", columns, rows, names=2)
 
 
-def _mean(entry: Mapping[str, Any], metric: str) -> str:
-    mean = entry["metrics"][metric]["mean"]
-    return "n/a" if mean is None else f"{mean:.3f}"
-
-
 def _pair(found: Mapping[str, Any], pool: str, metric: str) -> tuple[str, str]:
     """Return the difference with its interval, and p; empty where none was tested."""
     for pair in found["comparisons"]:
         if (pair["pool"], pair["metric"]) == (pool, metric):
-            ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
-            p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
-            return f"{pair['difference']:+.3f}{ends}", p
+            return paired(pair)
     return "", ""
 
 

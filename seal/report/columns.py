@@ -59,6 +59,13 @@ def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
     return lambda entry: shown(entry[name])
 
 
+def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what two retrievers differ by, with the interval below it, and the corrected p."""
+    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
+    p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
+    return f"{pair['difference']:+.3f}{ends}", p
+
+
 DIFFERENCE: Columns = (
     ("difference", figure("difference", signed)),
     ("95 % interval", interval),

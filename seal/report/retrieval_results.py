@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seal.report.columns import Columns, figure, grid_of, spread
+from seal.report.columns import Columns, figure, grid_of, paired, spread
 from seal.report.figure_layout import literal, styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
 from seal.report.grids import Grid, grouped, interval, told
@@ -102,7 +102,7 @@ def line_of(entry: Mapping[str, Any]) -> str:
     if "unavailable" in entry:
         return f"{place}: unavailable"
     deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
-    return f"{place}: {deepest} {_mean(entry, deepest)}"
+    return f"{place}: {deepest} {mean_text(entry, deepest)}"
 
 
 def _pool_parts(
@@ -119,7 +119,7 @@ def _pool_parts(
     else:
         samples = _counted(max(entry["samples"] for entry in entries), "sample")
         yield f"{first['pool']}, at most {samples}"
-    told = _mean if whole else _spread
+    told = mean_text if whole else _spread
     priced = any("dollars_a_query" in entry for entry in entries)
     rows = [
         (
@@ -178,7 +178,8 @@ def _queries(entry: Mapping[str, Any]) -> str:
     return f"{entry['queries']:.1f}\n±{deviation:.1f}"
 
 
-def _mean(entry: Mapping[str, Any], metric: str) -> str:
+def mean_text(entry: Mapping[str, Any], metric: str) -> str:
+    """Return the mean of a metric of an entry; `n/a` where there is none."""
     mean = entry["metrics"].get(metric, {}).get("mean")
     return "n/a" if mean is None else f"{mean:.3f}"
 
@@ -192,7 +193,7 @@ def _spread(entry: Mapping[str, Any], metric: str) -> str:
 
 def _matrix(entries: Entries, names: Mapping[str, str], metric: str) -> Grid:
     """Return pools x retrievers."""
-    cells = {(e["pool"], e["retriever"]): _mean(e, metric) + _mark(e) for e in entries}
+    cells = {(e["pool"], e["retriever"]): mean_text(e, metric) + _mark(e) for e in entries}
     rows = [(pool, *(cells[pool, label] for label in names)) for pool in _values(entries, "pool")]
     return Grid("", (metric, *names.values()), rows)
 
@@ -204,16 +205,8 @@ def _mark(entry: Mapping[str, Any]) -> str:
 
 
 def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
-    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
-    return (
-        pair["pool"],
-        names[pair["retriever"]],
-        names[pair["other"]],
-        str(pair["size"]),
-        pair["metric"],
-        f"{pair['difference']:+.3f}{ends}",
-        "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}",
-    )
+    one, other = names[pair["retriever"]], names[pair["other"]]
+    return pair["pool"], one, other, str(pair["size"]), pair["metric"], *paired(pair)
 
 
 def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
