@@ -6,7 +6,7 @@
 
         max_calls: int = option(50, "Calls for each goal.")
 
-    @verb(app)
+    @verb()
     def command(*, run: Path = argument("Run folder."), limits: Limits) -> int: ...
 
 `--max-calls` stands under `Limits` in the help, and the command is handed `Limits(max_calls=...)`.
@@ -175,16 +175,33 @@ def filled(field: Field[Any]) -> str:
     return (isinstance(field.default, Option) and field.default.setting) or field.name
 
 
+def new_app(help: str = "") -> typer.Typer:
+    """Return an empty app for a verb: plain help, errors left to `seal.cli.failure`."""
+    return typer.Typer(
+        help=help,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+@cache
+def app_of(module: str) -> typer.Typer:
+    """Return the app with the commands of a verb's module, whose first line is its help."""
+    return new_app((sys.modules[module].__doc__ or "").partition("\n")[0])
+
+
 def verb(
-    app: typer.Typer, common: Sequence[str] = (), name: str | None = None
+    common: Sequence[str] = (), name: str | None = None, app: typer.Typer | None = None
 ) -> Callable[[_Command], _Command]:
     """Make a verb of a function whose parameters are options, groups, or dataclasses of groups.
 
     Args:
-        app: Gets the command.
         common: Names of the options that the help shows, and of the groups their lines alone;
             `--help-all` shows all then. Empty: the help shows all.
         name: Of the verb; None: that of the function.
+        app: Gets the command; None: that of the function's module.
     """
 
     def add(function: _Command) -> _Command:
@@ -196,7 +213,8 @@ def verb(
             shown: ClassVar = common
             typed: ClassVar = names
 
-        app.command(name, cls=Command)(typed(function, (_HELP_ALL,) if common else (), names))
+        told = typed(function, (_HELP_ALL,) if common else (), names)
+        (app or app_of(function.__module__)).command(name, cls=Command)(told)
         return function
 
     return add

@@ -6,22 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from seal.cli.groups import argument, flag, option, repeated, setting
 from seal.runs.settings import RunSettings
-
-
-def new_app(help: str = "") -> typer.Typer:
-    """Return an empty app for a verb: plain help, errors left to `seal.cli.failure`."""
-    return typer.Typer(
-        help=help,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-
 
 AGENT = option(None, "Same as --role ROLE=AGENT, for this role.", setting="roles")
 BASE_URL = setting(RunSettings, "base_url")

@@ -45,7 +45,7 @@ def called(*words: str) -> tuple[str, Whole]:
     """Return what a command was handed."""
     app, handed = new_app(), []
 
-    @verb(app)
+    @verb(app=app)
     def command(*, name: str = argument("Its name."), whole: Whole) -> int:
         handed.append((name, whole))
         return 0
@@ -157,7 +157,7 @@ def test_a_setting_is_an_option_by_its_type_default_and_docstring() -> None:
     assert (steps.default, steps.help) == (3, "Number of steps.  [default: 3, or what is left]")
     app, handed = new_app(), []
 
-    @verb(app)
+    @verb(app=app)
     def command(*, walk: Settings) -> int:
         handed.append(walk)
         return 0

@@ -1,9 +1,9 @@
 """The verbs, one module each.
 
 A module here is a verb and has its name: `_` stands for `-`, and a last `_` keeps a Python keyword
-apart. The first line of its docstring is the verb's line in `seal --help`. Its `app` is a
-`typer.Typer` with one command, or with several for a verb that has its own verbs. A command
-returns its exit code. Only the module of the verb that is called is imported.
+apart. The first line of its docstring is the verb's line in `seal --help`. It has one command, or
+several for a verb that has its own verbs. A command returns its exit code. Only the module of the
+verb that is called is imported.
 """
 
 from __future__ import annotations
@@ -43,13 +43,14 @@ def load(verb: str) -> typer.Typer:
     Raises:
         UnknownNameError: There is no such verb.
     """
+    from seal.cli.groups import app_of
     from seal.core import UnknownNameError
 
     known = verbs()
     if verb not in known:
         raise UnknownNameError("verb", verb, known)
-    app: typer.Typer = import_module(f"{__name__}.{known[verb]}").app
-    return app
+    module = import_module(f"{__name__}.{known[verb]}")
+    return getattr(module, "app", None) or app_of(module.__name__)
 
 
 def first_line(module: str) -> str:

@@ -9,13 +9,10 @@ import typer
 from seal.cli.failure import tell
 from seal.cli.groups import argument, like, option, repeated, setting, verb
 from seal.cli.interruption import resumable
-from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, Play, Roles, RunOutput
 from seal.core import UsageError
 from seal.runs.settings import JudgingGroup, RunSettings
-
-app = new_app()
 
 _KNOWN = (
     *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
@@ -66,7 +63,7 @@ class AblatedPlay(Play):
     judging: AblatedJudging
 
 
-@verb(app, ("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
+@verb(("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
 def command(
     context: typer.Context,
     *,

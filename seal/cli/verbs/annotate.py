@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.groups import argument, new_app, option, verb
+from seal.cli.options import JSON
 from seal.cli.output import output
 from seal.cli.words import new_file
 
@@ -22,7 +22,7 @@ SHOWN = 20
 app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as solved or not.")
 
 
-@verb(app)
+@verb(app=app)
 def export(
     run: Path = argument("Run folder.", metavar="RUN"),
     out: Path = option(..., "New CSV file to write.", metavar="FILE", read=new_file),
@@ -48,7 +48,7 @@ def export(
     return 0
 
 
-@verb(app, name="import")
+@verb(name="import", app=app)
 def import_(
     run: Path = argument("Run folder.", metavar="RUN"),
     files: list[Path] = argument("Files with ratings or labels, one a rater.", metavar="FILE..."),

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from seal.cli.groups import option, verb
-from seal.cli.options import JSON, POOL, new_app
+from seal.cli.options import JSON, POOL
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     pool: str = POOL,
     augment: list[str] = option(

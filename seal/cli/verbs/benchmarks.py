@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, flag, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import Output, output, progress
 from seal.core import UsageError
 
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from seal.experiments.benchmark_counts import Measured
     from seal.pools.catalogue import Entry
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     name: str | None = argument(
         "Name of a benchmark, or folder of a pool, to show in full.", None, metavar="[NAME|POOL]"

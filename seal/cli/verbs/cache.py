@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from seal.core.store import Store
     from seal.runs.settings import RunSettings
 
-app = shared.new_app("Look at, fill, carry and check the store of simulated answers.")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
@@ -51,7 +49,7 @@ class Simulated(Kept):
     seed: int = like(shared.SEED, 0, help="Seed of the run that will use the answers.")
 
 
-@verb(app)
+@verb()
 def stats(answers: Kept) -> int:
     """Print how many answers are stored, by kind, and their size."""
     with answers.opened() as (result, store):
@@ -59,7 +57,7 @@ def stats(answers: Kept) -> int:
     return 0
 
 
-@verb(app)
+@verb()
 def fill(
     *,
     pool: str = argument("Pool whose tools are simulated.", metavar="NAME|DIR"),
@@ -86,7 +84,7 @@ def fill(
     return int(bool(report["failed"]))
 
 
-@verb(app)
+@verb()
 def fidelity(
     *,
     records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
@@ -111,7 +109,7 @@ def fidelity(
     return 0
 
 
-@verb(app, name="export")
+@verb(name="export")
 def export_(
     *,
     out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
@@ -125,7 +123,7 @@ def export_(
     return 0
 
 
-@verb(app, name="import")
+@verb(name="import")
 def import_(
     *,
     source: Path = argument("File or folder to read.", metavar="SOURCE"),
@@ -151,7 +149,7 @@ def import_(
     return 0
 
 
-@verb(app)
+@verb()
 def merge(
     *,
     others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
@@ -165,7 +163,7 @@ def merge(
     return 0
 
 
-@verb(app)
+@verb()
 def verify(
     *,
     pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),

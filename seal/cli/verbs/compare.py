@@ -10,8 +10,6 @@ from seal.cli.groups import argument, option, settings_of, verb
 from seal.cli.output import output
 from seal.experiments.comparison.comparison_settings import CompareGroup, PreferenceSettings
 
-app = shared.new_app()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
@@ -23,7 +21,7 @@ class Written:
     json: bool = shared.JSON
 
 
-@verb(app)
+@verb()
 def command(
     *,
     runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),

@@ -3,13 +3,10 @@
 from typing import Literal
 
 from seal.cli.groups import argument, verb
-from seal.cli.options import new_app
 from seal.cli.shell import complete
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     shell: Literal["bash", "zsh", "fish"] = argument("Your shell.", metavar="SHELL"),
 ) -> int:

@@ -9,17 +9,16 @@ from importlib import metadata
 from pathlib import Path
 
 from seal.cli.groups import verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 _DISTRIBUTION = "seal-api-llms"
 _DEVELOPED = {"test", "dev"}
 """Extras that no user needs."""
 _NEEDED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?[^;]*; extra == ['\"](?P<extra>[\w-]+)['\"]")
 
 
-@verb(app)
+@verb()
 def command(json: bool = JSON) -> int:
     """Tell what is installed and set here. No server is asked; `seal models check` asks them."""
     from seal.core.folders import cache_folder

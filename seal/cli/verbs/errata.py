@@ -3,14 +3,12 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, flag, option, verb
-from seal.cli.options import JSON, POOL, new_app
+from seal.cli.options import JSON, POOL
 from seal.cli.output import output
 from seal.cli.words import new_file
 
-app = new_app("Correct a pool's gold in a pool beside it, and draft corrections.")
 
-
-@verb(app)
+@verb()
 def apply(
     pool: str = POOL,
     file: str = argument(
@@ -31,7 +29,7 @@ def apply(
     return 0
 
 
-@verb(app)
+@verb()
 def draft(
     pool: str = POOL,
     tasks: list[str] = argument("Ids of the tasks.", metavar="TASK..."),

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
     metric: str | None = option(

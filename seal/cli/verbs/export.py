@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Literal
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     what: str = argument(
         "Name of a shipped benchmark, or folder of an imported one or of a run.", metavar="NAME|DIR"

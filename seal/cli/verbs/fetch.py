@@ -5,13 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output, progress
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     name: str = argument("Name of a benchmark; `seal benchmarks` lists them.", metavar="NAME"),
     out: Path | None = option(

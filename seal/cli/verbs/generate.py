@@ -15,9 +15,6 @@ from seal.cli.output import Output, field_lines, output
 from seal.cli.words import new_file, pairs, typed_pairs
 from seal.core import CacheMode
 
-app = shared.new_app("Write tools, missions and harder queries, and draft milestones.")
-
-
 _LISTED = 3
 """Failures that are told."""
 _ALL = ("all",)
@@ -94,7 +91,7 @@ class MadePool:
     json: bool = shared.JSON
 
 
-@verb(app)
+@verb()
 def missions(
     *,
     missions: Missions,
@@ -158,7 +155,7 @@ class QueryPool(MadePool):
     allow_code: tuple[str, ...] = shared.ALLOW_CODE
 
 
-@verb(app)
+@verb()
 def queries(
     *,
     tools: str = option(
@@ -213,7 +210,7 @@ def _by_kind(counts: dict[str, Any]) -> dict[str, dict[str, int]]:
     return shown
 
 
-@verb(app)
+@verb()
 def tools(
     descriptions: Path = argument(
         "Text file with a tool on each line (`name: sentence`, or a sentence; `# category`), "
@@ -251,7 +248,7 @@ def tools(
     return 0
 
 
-@verb(app)
+@verb()
 def milestones(
     source: str = argument(
         "Run folder, whose chats are used; or a benchmark, whose references are used.",

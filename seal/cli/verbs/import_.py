@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import ALLOW_CODE, JSON, Servers, new_app
+from seal.cli.options import ALLOW_CODE, JSON, Servers
 from seal.cli.output import field_lines, output
 from seal.cli.words import typed_pairs
 from seal.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from seal.pools import ImportReport
-
-app = new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +36,7 @@ class Importing:
     json: bool = JSON
 
 
-@verb(app)
+@verb()
 def command(
     *,
     name: str = argument(

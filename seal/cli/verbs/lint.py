@@ -1,14 +1,12 @@
 """Find what is wrong or doubtful in a pool."""
 
 from seal.cli.groups import option, repeated, verb
-from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
+from seal.cli.options import ALLOW_CODE, JSON, POOL
 from seal.cli.output import output
 from seal.core import UnknownNameError
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     pool: str = POOL,
     threshold: float = option(

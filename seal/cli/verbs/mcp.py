@@ -8,12 +8,9 @@ import typer
 
 from seal.cli.failure import tell
 from seal.cli.groups import flag, option, verb
-from seal.cli.options import new_app
 from seal.cli.run_options import PLAYED, AnyPlay, Retriever
 from seal.core import UsageError
 from seal.runs.attendance import PATIENT, Patience
-
-app = new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +33,7 @@ class Offer:
     out: Path = option(..., "Run folder; a run that it holds is continued.")
 
 
-@verb(app, ("task", "stdio", "http", "port", "name", "out", "limit"))
+@verb(("task", "stdio", "http", "port", "name", "out", "limit"))
 def command(
     context: typer.Context, offer: Offer, play: AnyPlay, retriever: Retriever, pool: str = PLAYED
 ) -> int:

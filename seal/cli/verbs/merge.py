@@ -4,14 +4,12 @@ from pathlib import Path
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import CACHE_DIR, CACHE_URL, JSON, new_app
+from seal.cli.options import CACHE_DIR, CACHE_URL, JSON
 from seal.cli.output import output
 from seal.core import UsageError
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     runs: list[Path] = argument(
         "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import Output, output
 from seal.cli.words import pairs
 from seal.core import UsageError
@@ -14,8 +14,6 @@ from seal.core import UsageError
 if TYPE_CHECKING:
     from seal.pools import Benchmark
     from seal.pools.importer import Notes
-
-app = new_app()
 
 _SHOWN = 3
 """Tasks of the preview."""
@@ -45,7 +43,7 @@ class Making:
     json: bool = JSON
 
 
-@verb(app)
+@verb()
 def command(
     *, name: str = argument("Name of the benchmark, such as shop.", metavar="NAME"), asked: Making
 ) -> int:

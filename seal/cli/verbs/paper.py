@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 from seal.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from seal.report.paper import PaperTable
 
-app = new_app()
 _FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html", "svg": ".svg", "png": ".png"}
 _PICTURES = ("svg", "png")
 
 
-@verb(app)
+@verb()
 def command(
     name: str = argument("Name of a benchmark, or of its paper.", metavar="NAME"),
     folders: list[Path] | None = argument(

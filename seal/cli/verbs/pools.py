@@ -3,14 +3,12 @@
 from typing import Any, Literal
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, POOL, new_app
+from seal.cli.options import JSON, POOL
 from seal.cli.output import field_lines, output
 from seal.core import UnknownNameError
 
-app = new_app("Search a pool by words, show its tasks and tools, and count it.")
 
-
-@verb(app)
+@verb()
 def search(
     pool: str = POOL,
     words: str = argument("Words to look for.", metavar="WORDS"),
@@ -33,7 +31,7 @@ def search(
     return 0
 
 
-@verb(app)
+@verb()
 def show(
     pool: str = POOL,
     id: str = argument("Id of a task or tool, or its beginning or end.", metavar="ID"),
@@ -67,7 +65,7 @@ def show(
     return 0
 
 
-@verb(app)
+@verb()
 def stats(pool: str = POOL, json: bool = JSON) -> int:
     """Count a pool's tasks, tools, kinds of gold and types of missions."""
     from dataclasses import asdict

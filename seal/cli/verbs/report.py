@@ -5,13 +5,11 @@ from pathlib import Path
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     runs: list[Path] = argument("Run folders.", metavar="RUN..."),
     out: Path | None = option(

@@ -14,8 +14,6 @@ from seal.experiments.retrieval.retrieval_settings import (
     TaskGroup,
 )
 
-app = shared.new_app()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Retrievers(RetrieverGroup):
@@ -43,7 +41,7 @@ class Results(KeptGroup):
     json: bool = shared.JSON
 
 
-@verb(app)
+@verb()
 def command(
     *,
     pools: list[str] = argument(

@@ -10,7 +10,6 @@ import typer
 from seal.cli.failure import tell
 from seal.cli.groups import settings_of, verb
 from seal.cli.interruption import resumable, resuming
-from seal.cli.options import new_app
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, DryRunOutput, Play, Pools, Retriever
 from seal.core import InfrastructureError, MissingExtraError, UsageError
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from seal.experiments.sweep.sweep_settings import SweepSettings
     from seal.runs.run import Progress
 
-app = new_app()
 COMMON = (
     "model",
     "agent",
@@ -37,7 +35,7 @@ COMMON = (
 """Options that the short help shows."""
 
 
-@verb(app, COMMON)
+@verb(COMMON)
 def command(
     context: typer.Context,
     play: Play,

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     folder: Path = argument("Folder that holds runs.", "runs", metavar="[FOLDER]"),
     json: bool = JSON,

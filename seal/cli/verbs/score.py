@@ -13,8 +13,6 @@ from seal.runs.score_settings import JudgeGroup, ScoreGroup, ScoreSettings
 if TYPE_CHECKING:
     from seal.runs.run_folder import RunFolder
 
-app = shared.new_app()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Judging(ScoreGroup):
@@ -29,7 +27,7 @@ class Judging(ScoreGroup):
     )
 
 
-@verb(app)
+@verb()
 def command(
     *,
     run: Path = argument("Run folder.", metavar="RUN"),

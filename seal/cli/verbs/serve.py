@@ -4,12 +4,9 @@ from pathlib import Path
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import new_app
-
-app = new_app()
 
 
-@verb(app)
+@verb()
 def command(
     folders: list[Path] = argument(
         "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     folders: list[Path] = argument(
         "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."

@@ -6,7 +6,7 @@ from typing import Any
 
 from seal.cli.groups import argument, flag, option, repeated, settings_of, verb
 from seal.cli.interruption import resumable
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output, progress
 from seal.experiments.training.training_settings import (
     KeptGroup,
@@ -14,8 +14,6 @@ from seal.experiments.training.training_settings import (
     SplitGroup,
     TrainingGroup,
 )
-
-app = new_app()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +32,7 @@ class Model(KeptGroup):
     json: bool = JSON
 
 
-@verb(app)
+@verb()
 def command(
     *,
     pools: list[str] = argument(

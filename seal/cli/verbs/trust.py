@@ -4,14 +4,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from seal.cli.groups import verb
-from seal.cli.options import ALLOW_CODE, JSON, POOL, new_app
+from seal.cli.options import ALLOW_CODE, JSON, POOL
 from seal.cli.output import output
 from seal.core import UsageError
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON) -> int:
     """Tell which code, servers and files a pool or run asks for; none of its code is imported.
 

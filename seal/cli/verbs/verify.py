@@ -4,14 +4,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import JSON, new_app
+from seal.cli.options import JSON
 from seal.cli.output import output, progress
 from seal.core import UsageError
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     names: list[str] | None = argument(
         "Peers to compare with.  [default: all that are here]", None, metavar="[PEER]..."

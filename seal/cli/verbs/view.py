@@ -3,13 +3,10 @@
 from pathlib import Path
 
 from seal.cli.groups import argument, flag, option, verb
-from seal.cli.options import new_app
 from seal.cli.output import new_console
 
-app = new_app()
 
-
-@verb(app)
+@verb()
 def command(
     run: Path = argument("Run folder; the run may still go on.", metavar="RUN"),
     task: str | None = argument(
