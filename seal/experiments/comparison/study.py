@@ -102,9 +102,9 @@ def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
     differs = list(differing(runs))
     if differs and not force:
         raise UsageError(
-            "; ".join(differs) + ". Such numbers cannot be compared. Where the judge differs, "
-            "let one judge score both (seal score RUN); where it is meant: --force (from Python "
-            "force=True)"
+            "; ".join(differs) + ". Such numbers cannot be compared. Where the judge or the "
+            "metrics differ, score both alike (seal score RUN --judge J --metric M); where it is "
+            "meant: --force (from Python force=True)"
         )
     return differs
 
