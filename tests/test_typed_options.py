@@ -175,6 +175,21 @@ def test_an_unknown_name_names_the_closest_of_the_functions_own_too() -> None:
         seal.sweep("sample", resumed=True)  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ({"headline": ["calls"]}, "no setting 'headline'. It belongs to seal.Benchmark: give it"),
+        ({"pool_sizes": [3]}, "It belongs to seal.retrieve and seal.sweep: give it there."),
+        ({"retrievers": ["bm25"]}, "Did you mean 'retriever'? It belongs to seal."),
+    ],
+)
+def test_an_unknown_name_says_which_public_function_has_it(
+    named: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UnknownNameError, match=re.escape(told)):
+        seal.run("sample", **named)
+
+
 PROTOCOLS = {"Agent", "Chat", "ChatModel", "Metric", "Retriever"}
 OFFERED = [name for name in seal.__all__ if name not in {*PROTOCOLS, "SealError"}]
 

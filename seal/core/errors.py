@@ -85,7 +85,8 @@ class UnknownNameError(UsageError):
         hint = f" Did you mean {closest!r}?" if closest else ""
         names = ", ".join(self.known) or "none"
         rest = f" and {more} more" if more else ""
-        super().__init__(f"no {kind} {name!r}; known: {names}{rest}.{hint} {cure}".rstrip())
+        listed = f"; known: {names}{rest}" if self.known or not cure else ""
+        super().__init__(f"no {kind} {name!r}{listed}.{hint} {cure}".rstrip())
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int, str]]:
         """Cross to another process by the arguments, of which the text is made."""

@@ -10,6 +10,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
+from importlib import import_module
 from typing import (
     Any,
     NamedTuple,
@@ -21,7 +22,7 @@ from typing import (
     is_typeddict,
 )
 
-from seal.core.errors import UnknownNameError, UsageError
+from seal.core.errors import UnknownNameError, UsageError, nearest
 from seal.core.typed_values import check_fields, check_types, choices, fields_of
 
 _P = ParamSpec("_P")
@@ -109,7 +110,10 @@ def _bound(
     form = _form_of(function)
     unknown = [each for each in kwargs if each not in form.hints and not form.has_free_names]
     if unknown:
-        raise UnknownNameError("setting", unknown[0], form.hints)
+        takers = _takers_of(unknown[0])
+        cure = f"It belongs to {' and '.join(takers)}: give it there." if takers else ""
+        is_elsewhere = takers and not nearest(unknown[0], form.hints, 75)
+        raise UnknownNameError("setting", unknown[0], () if is_elsewhere else form.hints, cure=cure)
     try:
         given = dict(form.signature.bind(*args, **kwargs).arguments)
     except TypeError as error:
@@ -118,6 +122,17 @@ def _bound(
     return {each: value for each, value in given.items() if each in form.hints} | (
         {} if form.has_free_names else further
     )
+
+
+def _takers_of(setting: str) -> list[str]:
+    """Return the public functions that have a setting, and `seal.Benchmark` where it is a field."""
+    seal = import_module("seal")
+    public = [getattr(seal, name) for name in seal.__all__]
+    functions = [inspect.unwrap(one) for one in public if inspect.isfunction(one)]
+    found = [one.__name__ for one in functions if setting in _form_of(one).hints]
+    if setting in inspect.signature(seal.Benchmark).parameters:
+        found.append("Benchmark")
+    return [f"seal.{name}" for name in found]
 
 
 def _names_of(signature: inspect.Signature) -> str:
