@@ -166,20 +166,44 @@ class RunModel:
                 f"name a model that answers texts with {option}=MODEL"
             )
 
-    def beside(self, role: str, store: Store, mode: CacheMode, meter: Meter) -> ChatModel:
-        """Return it as a role asks it beside all chats, its answers kept and counted.
+    def of_retriever(self, store: Store, mode: CacheMode, meter: Meter) -> ChatModel:
+        """Return it as a retriever asks it: beside all chats, its answers kept and counted.
 
         Raises:
             UsageError: It plays tasks and answers no texts.
         """
-        self.check_able(role)
-        asked: ChatModel = Admitted(self.model, meter)
+        self.check_able("retriever")
+        role = {"role": "retriever"}
+        return self.stack(self.model, "retriever", store, mode, meter, role, of_chat=False)
+
+    def stack(
+        self,
+        model: ChatModel,
+        role: str,
+        store: Store,
+        mode: CacheMode,
+        meter: Meter,
+        context: Mapping[str, JSON],
+        of_chat: bool = True,
+    ) -> ChatModel:
+        """Return it as a role asks it, its answers kept and counted, from the innermost layer.
+
+        Args:
+            model: This model, or what was opened of it for one chat.
+            role: Who asks. Judges and retrievers are refused once the budget is spent.
+            store: Where answers are kept.
+            mode: How they are used.
+            meter: Counts the requests.
+            context: As of `CachedModel`.
+            of_chat: As of `CachedModel`.
+        """
+        if role in ("judge", "retriever"):
+            model = Admitted(model, meter)
         if self.is_cached:
             from seal.models.kept_answers import CachedModel
 
-            context = {"role": role}
-            asked = CachedModel(asked, store, self.identity, mode, context, of_chat=False)
-        return Metered(asked, meter, role, self.account)
+            model = CachedModel(model, store, self.identity, mode, context, of_chat)
+        return Metered(model, meter, role, self.account)
 
     def _named(self) -> tuple[str, str | None]:
         identity = self.identity
@@ -389,7 +413,7 @@ class Cast:
             UsageError: It plays tasks and answers no texts.
         """
         asked = self._built(Flagged.of(what))
-        return asked.beside("retriever", self._store, self._settings.cache, self.meter)
+        return asked.of_retriever(self._store, self._settings.cache, self.meter)
 
     def judge_seed(self, task: Task, trial: int, vote: int) -> int:
         """Return the seed of one vote on one chat."""
@@ -438,21 +462,15 @@ class Cast:
         asked = self.of(role) if given is None else given
         model = open_model(asked.model, task, trial)
         model = with_roles(model, asked.spec, self._benchmark, task)
-        if role == "judge":
-            model = Admitted(model, self.meter)
-        if asked.is_cached:
-            from seal.models.kept_answers import CachedModel
-
-            s = self._settings
-            context = {"seed": s.seed, "task": task.id, "trial": trial, "role": kept_as or role}
-            context |= {"vote": vote}
-            model = CachedModel(model, self._store, asked.identity, s.cache, context)
-        model = Metered(model, self.meter, role, asked.account)
+        s = self._settings
+        context = {"seed": s.seed, "task": task.id, "trial": trial, "role": kept_as or role}
+        context |= {"vote": vote}
+        model = asked.stack(model, role, self._store, s.cache, self.meter, context)
         if how is None:
             return model
         if role != USER or role not in self._own:
             model = presented(model, asked.spec, how)
-        policy = self._settings.history_policy
+        policy = s.history_policy
         if role != USER and policy != "stop":
             from seal.models.short_prompts import ShortenedModel
 

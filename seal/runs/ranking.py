@@ -112,7 +112,7 @@ def search_pool(
 
     def opened(what: Any) -> ChatModel:
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
-        return asked.beside("retriever", store, cache, meter or Meter())
+        return asked.of_retriever(store, cache, meter or Meter())
 
     return Pool(
         tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened
