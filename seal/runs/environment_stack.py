@@ -174,17 +174,30 @@ class EnvironmentSource:
             self._worlds = opened_worlds(given, self._world_of)
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
-        """Return the environment of one chat; `offered` may grow while the chat goes on."""
+        """Return the environment of one chat: the whole stack, from the innermost layer.
+
+        Args:
+            task: What is played.
+            trial: Which time.
+            offered: Names of the offered tools; they may grow while the chat goes on.
+        """
         gold = task
         if self._originals:  # what answers calls knows the originals alone
             from seal.pools.other_tools import renamed
 
             task = renamed(task, self._originals)
         environment = self._place(task.id).open(task, trial, offered)
+        rules = environment if type(environment) is Validated else None
+        if rules is not None:  # they come back above what stands in for a recording
+            environment = rules.inner
         if self._unrecorded != "error":
+            from seal.runs.other_calls import StandIns
+
             others = self._stand_ins
             simulated = None if others is None else others.open(task, trial, offered)
-            environment = _with_stand_ins(environment, simulated)
+            environment = StandIns(environment, simulated)
+        if rules is not None:
+            environment = Validated(environment, rules.validator, rules.names)
         if self._feedback is not None:
             environment = self._feedback.around(environment, offered)
         if self._originals:
@@ -218,16 +231,6 @@ class EnvironmentSource:
         """Return what opens the environment of a task."""
         world = self._world_of.get(task_id)
         return self._environments if world is None else self._worlds[world]
-
-
-def _with_stand_ins(environment: Environment, simulated: Environment | None) -> Environment:
-    """Return an environment with `StandIns` below its checks, which feedback may replace."""
-    from seal.runs.other_calls import StandIns
-
-    if not isinstance(environment, Validated):
-        return StandIns(environment, simulated)
-    inner = StandIns(environment.inner, simulated)
-    return Validated(inner, environment.validator, environment.names)
 
 
 def worlds_of(settings: RunSettings, tasks: Iterable[Task | Outline]) -> dict[str, str]:
