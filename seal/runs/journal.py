@@ -26,6 +26,7 @@ from seal.core.plain import json_bytes
 from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, repair_tail
 from seal.core.secrets import without_keys
 from seal.runs.file_index import NOTHING, OFTEN, FileIndex, forget, read_index, write_index
+from seal.runs.lines import KeyedLines
 from seal.runs.run_folder import BASELINES, Pair, RunFolder
 from seal.runs.spending.ledger import (
     Account,
@@ -48,7 +49,7 @@ def bring_back(file: IO[bytes], path: Path) -> None:
             shutil.copyfileobj(file, new)
 
 
-class Journal:
+class Journal(KeyedLines[Pair]):
     """Trajectories as they finish.
 
     Args:
@@ -56,39 +57,34 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        repair_tail(path)
-        self._places: dict[Pair, tuple[int, int]] = {}
         self._failed: set[Pair] = set()
         self._lines = 0
         self._indexed = 0
         """Lines that the index covers."""
-        self._scan(self._recalled())
-        self.file = path.open("a+b")
+        super().__init__(path)
 
     @property
     def played(self) -> Set[Pair]:
         """Pairs that have a line, errors too."""
-        return self._places.keys()
+        return self.places.keys()
 
     @property
     def finished(self) -> set[Pair]:
         """Pairs that need not be played again: those whose last line is no error."""
-        return self._places.keys() - self._failed
+        return self.places.keys() - self._failed
 
     def append(self, outcome: Outcome) -> None:
         """Write the trajectory of a chat, if it has one; it is in the file when this returns."""
         if outcome.line is not None:
-            start = self.file.tell()
-            append_line(self.file, outcome.line)
             pair = (outcome.task_id, outcome.trial)
-            self._note(pair, outcome.failed, start, len(outcome.line))
+            self.write(pair, outcome.line)
+            self._note(pair, outcome.failed)
             if self._lines - self._indexed >= OFTEN:
                 self._write_index()
 
     def close(self) -> None:
         """Close the file, as it is."""
-        close_file(self.file)
+        super().close()
         if self._lines > self._indexed:
             self._write_index()
 
@@ -98,81 +94,57 @@ class Journal:
         Args:
             order: Task id to its position; a trajectory of another task is dropped.
         """
-        close_file(self.file)
         forget(self.path)
-        pairs = sorted(
-            (p for p in self._places if p[0] in order), key=lambda p: (order[p[0]], p[1])
-        )
-        places, end = {}, 0
-        with self.path.open("rb") as old, AtomicFile(self.path) as new:
-            for pair in pairs:
-                start, length = self._places[pair]
-                old.seek(start)
-                new.write(old.read(length))
-                places[pair] = end, length
-                end += length
-        self._places, self._lines = places, len(places)
+        pairs = (pair for pair in self.places if pair[0] in order)
+        self.rewrite(sorted(pairs, key=lambda pair: (order[pair[0]], pair[1])))
+        self._lines = len(self.places)
         self._write_index()
 
-    def _recalled(self) -> FileIndex:
-        """Return the index of the file, whose chats are noted; `NOTHING` where it tells of none."""
+    def _covered(self) -> tuple[int, int]:
+        """Return what the index covers, and note its chats; nothing where it tells of none."""
         index = read_index(self.path)
         try:
             columns = [index.known[name] for name in ("tasks", "trials", "starts", "lengths")]
             failed = set(index.known["failed"])
         except (KeyError, TypeError):
-            return NOTHING
+            return 0, 0
         tasks, trials, starts, lengths = columns
         pairs = list(zip(tasks, trials, strict=False))
-        self._places = dict(zip(pairs, zip(starts, lengths, strict=False), strict=False))
+        self.places = dict(zip(pairs, zip(starts, lengths, strict=False), strict=False))
         self._failed = {pair for place, pair in enumerate(pairs) if place in failed}
         self._lines = self._indexed = index.lines
-        return index
+        return index.size, index.lines
 
     def _write_index(self) -> None:
-        if not self._places:
-            return
-        tasks, trials = zip(*self._places, strict=True)
-        starts, lengths = zip(*self._places.values(), strict=True)
         known = {
-            "tasks": tasks,
-            "trials": trials,
-            "starts": starts,
-            "lengths": lengths,
-            "failed": [n for n, pair in enumerate(self._places) if pair in self._failed],
+            "tasks": [task for task, _ in self.places],
+            "trials": [trial for _, trial in self.places],
+            "starts": [start for start, _ in self.places.values()],
+            "lengths": [length for _, length in self.places.values()],
+            "failed": [n for n, pair in enumerate(self.places) if pair in self._failed],
         }
         size = self.path.stat().st_size
         write_index(self.path, FileIndex(size, self._lines, known))
         self._indexed = self._lines
 
-    def _scan(self, index: FileIndex) -> None:
-        """Note the chats that the index does not cover."""
-        if not self.path.is_file():
-            return
-        start = index.size
-        with self.path.open("rb") as lines:
-            lines.seek(start)
-            for number, line in enumerate(lines, index.lines + 1):
-                pair, failed = self._read(line, number)
-                self._note(pair, failed, start, len(line))
-                start += len(line)
-
-    def _read(self, line: bytes, number: int) -> tuple[Pair, bool]:
+    def _key(self, line: bytes, number: int) -> Pair:
+        """Take note of a trajectory, and return its task and trial."""
         try:
             fields: dict[str, Any] = orjson.loads(line)
             if fields["schema"] != SCHEMAS[Trajectory]:
                 raise DataError(f"{self.path}, line {number}: schema {fields['schema']!r}")
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
-            return (fields["task_id"], fields["trial"]), failed
+            pair = (fields["task_id"], fields["trial"])
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError(
                 f"{self.path}, line {number}: no trajectory ({error}); "
                 f"delete the line to play its task again"
             ) from error
+        self._note(pair, failed)
+        return pair
 
-    def _note(self, pair: Pair, failed: bool, start: int, length: int) -> None:
+    def _note(self, pair: Pair, failed: bool) -> None:
         self._lines += 1
-        self._places[pair] = (start, length)
         (self._failed.add if failed else self._failed.discard)(pair)
 
 

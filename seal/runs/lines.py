@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 from seal.core import DataError, Score
 from seal.core.plain import json_text
-from seal.core.records import SCHEMAS, Record, decode
+from seal.core.records import (
+    SCHEMAS,
+    AtomicFile,
+    Record,
+    append_line,
+    close_file,
+    decode,
+    repair_tail,
+)
 
+Key = TypeVar("Key", bound=Hashable)
 ScoredGoal = tuple[str, int, int]
 """Task id, trial, goal."""
 _MOST_SAID = 5_000
@@ -28,6 +38,70 @@ _PLACE_FIELDS = 4
 _DETAILS = b',"details":{'
 _HEAD = b'{"schema":"%b",' % SCHEMAS[Score].encode()
 """Begins a line of a score; a line that lost its newline has two."""
+
+
+class KeyedLines(ABC, Generic[Key]):
+    """A file that gets a line at a time; of several lines of one key the last one counts.
+
+    Memory holds where the lines stand. A torn last line is cut off.
+
+    Args:
+        path: The file; it may exist from an earlier time.
+
+    Raises:
+        DataError: A line is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        repair_tail(path)
+        self.places: dict[Key, tuple[int, int]] = {}
+        """Key to where its line begins, and its length."""
+        if path.is_file():
+            self._scan(*self._covered())
+        self.file = path.open("a+b")
+
+    @abstractmethod
+    def _key(self, line: bytes, number: int) -> Key:
+        """Take note of a line that the file had, and return its key.
+
+        Raises:
+            DataError: It is damaged.
+        """
+
+    def _covered(self) -> tuple[int, int]:
+        """Return the bytes and lines at the file's beginning that are noted already."""
+        return 0, 0
+
+    def _scan(self, start: int, number: int) -> None:
+        with self.path.open("rb") as lines:
+            lines.seek(start)
+            for at, line in enumerate(lines, number + 1):
+                self.places[self._key(line, at)] = start, len(line)
+                start += len(line)
+
+    def write(self, key: Key, line: bytes) -> None:
+        """Append the line of a key; it is in the file when this returns."""
+        start = self.file.tell()
+        append_line(self.file, line)
+        self.places[key] = start, len(line)
+
+    def close(self) -> None:
+        """Close the file, as it is."""
+        close_file(self.file)
+
+    def rewrite(self, keys: Iterable[Key]) -> None:
+        """Close the file, and replace it by the lines of some keys in their order."""
+        close_file(self.file)
+        places, end = {}, 0
+        with self.path.open("rb") as old, AtomicFile(self.path) as new:
+            for key in keys:
+                start, length = self.places[key]
+                old.seek(start)
+                new.write(old.read(length))
+                places[key] = end, length
+                end += length
+        self.places = places
 
 
 class LineTail:

@@ -19,15 +19,8 @@ import orjson
 from seal.core import JSON, DataError, UsageError
 from seal.core.canonical import equal
 from seal.core.folders import Lock
-from seal.core.records import (
-    AtomicFile,
-    append_line,
-    close_file,
-    decode,
-    encode,
-    repair_tail,
-    to_plain,
-)
+from seal.core.records import AtomicFile, decode, encode, to_plain
+from seal.runs.lines import KeyedLines
 
 WORK = "generation"
 """Folder, inside of what is made, of what it was made of."""
@@ -46,7 +39,7 @@ class Identified(Protocol):
 Made = TypeVar("Made", bound=Identified)
 
 
-class RecordJournal(Generic[Made]):
+class RecordJournal(KeyedLines[str], Generic[Made]):
     """Records as they are made. For one thread.
 
     Args:
@@ -59,13 +52,11 @@ class RecordJournal(Generic[Made]):
     """
 
     def __init__(self, path: Path, kind: type[Made], schema: str) -> None:
-        self.path = path
         self._kind = kind
         self._schema = schema
-        repair_tail(path)
-        self.made: dict[str, Made] = self._read() if path.is_file() else {}
+        self.made: dict[str, Made] = {}
         """By id, as the file has them."""
-        self._file = path.open("ab")
+        super().__init__(path)
 
     def add(self, made: Made) -> Made:
         """Write a record; it is in the file when this returns.
@@ -76,36 +67,26 @@ class RecordJournal(Generic[Made]):
         """
         line = encode(made, self._schema)
         held = decode(line, self._kind, self._schema)
-        append_line(self._file, line)
+        self.write(held.id, line)
         self.made[held.id] = held
         return held
 
-    def close(self) -> None:
-        """Close the file, as it is."""
-        close_file(self._file)
-
     def put_in_order(self, ids: Sequence[str]) -> None:
         """Rewrite the file with one line a record, in this order; others follow."""
-        close_file(self._file)
-        order = {own: position for position, own in enumerate(ids)}
-        self.made = dict(sorted(self.made.items(), key=lambda item: order.get(item[0], len(order))))
-        with AtomicFile(self.path) as file:
-            for made in self.made.values():
-                file.write(encode(made, self._schema))
+        self.rewrite(dict.fromkeys([*(own for own in ids if own in self.made), *self.made]))
+        self.made = {own: self.made[own] for own in self.places}
 
-    def _read(self) -> dict[str, Made]:
-        found = {}
-        with self.path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    made = decode(line, self._kind, self._schema)
-                except DataError as error:
-                    raise DataError(
-                        f"{self.path}, line {number}: {error}; delete the line, so that what it "
-                        "was of is made again"
-                    ) from error
-                found[made.id] = made
-        return found
+    def _key(self, line: bytes, number: int) -> str:
+        """Take note of a record, and return its id."""
+        try:
+            made = decode(line, self._kind, self._schema)
+        except DataError as error:
+            raise DataError(
+                f"{self.path}, line {number}: {error}; delete the line, so that what it "
+                "was of is made again"
+            ) from error
+        self.made[made.id] = made
+        return made.id
 
 
 def check_folder(out: Path) -> None:
