@@ -122,7 +122,7 @@ def _made(make: Any) -> Any:
     if not is_guest(made):
         raise UsageError(
             f"{name_of(make)} made {type(made).__name__}; expected an agent or a GroupChat of "
-            "AutoGen"
+            "AutoGen, or else a function of (request, tools)"
         )
     return made
 

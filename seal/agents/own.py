@@ -31,6 +31,7 @@ from seal.agents.tool_functions import Together, ToolError, plain_tools
 from seal.core import Agent, Chat, Completion, Reply, Request, Step, UsageError, shortened
 from seal.core.signatures import places_of
 from seal.core.specs import name_of
+from seal.core.typed_values import takes
 
 __all__ = ["FunctionAgent", "OwnModel", "ToolError"]
 
@@ -230,12 +231,20 @@ class ObjectAgent(OwnAgent):
 
     Args:
         role: The object serves every chat; a class is made for each.
+
+    Raises:
+        UsageError: Its `reply` takes other arguments.
     """
 
     def __init__(self, role: Agent | type) -> None:
         super().__init__()
         self.identity = str(name_of(role))
         self._role = role
+        reply: Any = getattr(role, "reply", None)
+        is_class = isinstance(role, type)
+        has_self = is_class and inspect.isfunction(inspect.getattr_static(role, "reply", None))
+        if not takes(reply, 1 + has_self):
+            raise UsageError(f"{self.identity} is no agent; expected a method reply(chat)")
 
     def for_chat(self) -> ObjectRole:
         """Return what plays the role in one chat."""

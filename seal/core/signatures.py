@@ -23,7 +23,7 @@ from typing import (
 )
 
 from seal.core.errors import UnknownNameError, UsageError, nearest
-from seal.core.typed_values import check_fields, check_types, choices, fields_of
+from seal.core.typed_values import check_fields, check_types, choices, fields_of, takes
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -144,14 +144,7 @@ def _names_of(signature: inspect.Signature) -> str:
 
 def places_of(function: Callable[..., Any], *counts: int) -> int | None:
     """Return the first of the counts of arguments without a name that a function can take."""
-    signature = inspect.signature(function)
-    for count in counts:
-        try:
-            signature.bind(*(None,) * count)
-        except TypeError:
-            continue
-        return count
-    return None
+    return next((count for count in counts if takes(function, count)), None)
 
 
 class _Names(dict[str, Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -135,7 +136,8 @@ def fits(value: Any, kind: Any) -> bool:
 
     True and False are no numbers, a whole number counts as a number, a text as no sequence. Of a
     literal the type counts alone: whoever takes the value names those that there are. Of a
-    protocol every object is taken but plain data, and of a function whatever can be called.
+    protocol every object is taken but plain data, and of a function whatever can be called with as
+    many arguments.
     """
     return _misfit(value, kind) is None
 
@@ -162,6 +164,8 @@ def _misfit(value: Any, kind: Any) -> _Misfit | None:
         fitting = value is not None and not isinstance(value, _PLAIN)
         if origin in (Callable, PathLike, type):
             fitting = fitting and isinstance(value, origin)
+        if origin is Callable and isinstance(inner[0], list):
+            fitting = fitting and takes(value, len(inner[0]))
     elif kind in (int, float) and isinstance(value, bool):
         fitting = False
     else:
@@ -180,6 +184,17 @@ def _misfit_within(value: Any, whole: _Misfit) -> _Misfit | None:
         if part := _misfit(item, inner[maps]):
             return part._replace(place=f"[{key!r}]{part.place}")
     return whole if maps and not all(fits(key, inner[0]) for key in value) else None
+
+
+def takes(function: Any, count: int) -> bool:
+    """Tell whether a function can take so many arguments without a name."""
+    try:
+        inspect.signature(function).bind(*(None,) * count)
+    except TypeError:
+        return False
+    except ValueError:  # a built-in that tells no signature
+        return True
+    return True
 
 
 def _may_be_path(kind: Any) -> bool:
@@ -218,6 +233,9 @@ def _expected(kind: Any) -> str:
         return "a path"
     if origin is type:
         return f"a class of {getattr(inner[0], '__name__', inner[0])}"
+    if origin is Callable and isinstance(inner[0], list):
+        count = len(inner[0])
+        return f"a class or function that takes {count} argument{'s' * (count != 1)}"
     if origin is not None:
         return "a class or function"
     return _SAID.get(kind, "anything" if kind is Any else _one(getattr(kind, "__name__", kind)))

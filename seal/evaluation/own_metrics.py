@@ -13,7 +13,7 @@ from typing import Any
 
 from seal.core import Score, SealError, Task, Tool, Trajectory, UsageError, shortened
 from seal.core.signatures import places_of
-from seal.core.typed_values import fields_of, fits
+from seal.core.typed_values import fields_of, fits, takes
 from seal.evaluation.metric_guard import Guarded, told
 
 _EXPECTED = (
@@ -100,7 +100,8 @@ def own_metric(what: Any, found: Any) -> Guarded:
                 "of (task, trajectory), or of (task, trajectory, tools)"
             )
         metric = FunctionMetric(metric, metric.__name__)
-    if not callable(getattr(metric, "score", None)):
+    score = getattr(metric, "score", None)
+    if not callable(score) or not takes(score, 3):
         raise UsageError(
             f"{what!r} is no metric: expected a class or object with "
             f"score(task, trajectory, tools), or a function of (task, trajectory), "

@@ -8,6 +8,7 @@ from typing import Any
 from seal.core import JSON, ChatModel, OpenedPerChat, Task, UnknownNameError, UsageError, nearest
 from seal.core.registry import Registry
 from seal.core.secrets import public_url, read_key
+from seal.core.typed_values import takes
 from seal.models.model_settings import OFFLINE, ModelSettings, check_options, options_of
 from seal.models.model_specs import Model, bare_name, settings_of
 
@@ -122,7 +123,8 @@ def _is_model(thing: Any) -> bool:
 
 
 def _checked(model: Any, spec: Any) -> ChatModel | OpenedPerChat:
-    if not _is_model(model):
+    is_opened = hasattr(model, "open")
+    if not _is_model(model) or not takes(*((model.open, 2) if is_opened else (model.complete, 1))):
         raise UsageError(
             f"{spec} is no model: expected an object with complete(request) or "
             f"open(task, trial), got {type(model).__name__}"

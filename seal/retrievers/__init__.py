@@ -18,6 +18,7 @@ from seal.core import Retriever as Retriever
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.core.typed_values import takes
 from seal.lazy import give_names
 from seal.retrievers.around import COMMON, TOKENS, taken_common, with_common
 from seal.retrievers.contract import (
@@ -90,9 +91,7 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
     spec = spec_of(what)
     plugin = REGISTRY.resolve(spec.what)
     options = {**pool.options, **spec.options}
-    known = known_options(spec)
-    if known is not None:
-        refuse_unknown_options(str(spec.what), options, known)
+    _check_options(RetrieverSpec(spec.what, options))
     if hasattr(plugin, "defaults"):
         options = {**plugin.defaults(options), **options}
     common = taken_common(options)
@@ -105,12 +104,29 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         )
     elif spec.options.keys() - COMMON:
         raise UsageError(f"{spec.identity}: the retriever is built already and takes no options")
-    if not callable(getattr(plugin, "retrieve", None)):
+    retrieve = getattr(plugin, "retrieve", None)
+    if not callable(retrieve) or not takes(retrieve, 2):
         raise OptionError(
             f"the retriever {spec.identity} gave {shortened(plugin)}, which has no method "
             "retrieve(queries, k); give a class or function whose result has one"
         )
     return with_common(plugin, pool.tools, *common)
+
+
+def check_known(what: Any, options: Mapping[str, Any] | None = None) -> None:
+    """Make sure that a retriever, and each that it asks, is known and knows its options.
+
+    Raises:
+        UnknownNameError: No retriever of that name, or an option that it does not know.
+    """
+    for spec in layers(what, options):
+        _check_options(spec)
+
+
+def _check_options(spec: RetrieverSpec) -> None:
+    known = known_options(spec)
+    if known is not None:
+        refuse_unknown_options(str(spec.what), spec.options, known)
 
 
 def inner_retriever(pool: Pool) -> Retriever:

@@ -21,6 +21,7 @@ from seal.core.environment import Around, Environment
 from seal.core.plain import json_bytes
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.core.typed_values import takes
 
 Kind = Literal["run", "chat", "request", "call", "score"]
 """A run; the chat about a task; a question to a model; a call of a tool; the scoring of a chat."""
@@ -74,7 +75,7 @@ def build_hooks(wanted: Sequence[HooksChoice]) -> tuple[Hooks, ...]:
 def _built(what: Any) -> Hooks:
     found = REGISTRY.resolve(what)
     hooks = found() if isinstance(found, type) else found
-    if not isinstance(hooks, Hooks):
+    if not (isinstance(hooks, Hooks) and takes(hooks.start, 1) and takes(hooks.end, 1)):
         raise UsageError(f"hooks {name_of(what)}: expected methods start(event) and end(event)")
     return hooks
 

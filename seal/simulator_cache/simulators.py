@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from seal.core import CacheMode, ChatModel, Simulator, Tool, UnknownNameError, UsageError
 from seal.core.store import Store
+from seal.core.typed_values import takes
 from seal.simulator_cache import REGISTRY
 from seal.simulator_cache.answer_cache import Cached, Fallback, Imported
 from seal.simulator_cache.template import Template
@@ -112,7 +112,8 @@ def _resolved(name: Any, setup: SimulatorSetup) -> Any:
 def _built(found: Any, setup: SimulatorSetup) -> Simulator:
     if isinstance(found, type) or not hasattr(found, "respond"):
         found = _made(found, setup)
-    if not callable(getattr(found, "respond", None)):
+    respond = getattr(found, "respond", None)
+    if not callable(respond) or not takes(respond, 2):
         raise UsageError(
             f"a simulator has a method respond(tool, arguments); {type(found).__name__} has none"
         )
@@ -126,22 +127,14 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
 
 def _made(factory: Any, setup: SimulatorSetup) -> Any:
     """Call a class that needs no arguments; call any other class or function with the setup."""
-    if isinstance(factory, type) and _takes(factory):
+    if isinstance(factory, type) and takes(factory, 0):
         return factory()
-    if _takes(factory, setup):
+    if takes(factory, 1):
         return factory(setup)
     raise UsageError(
         f"{factory!r} is no simulator: expected an object with respond(tool, arguments), or a "
         "class or function that takes nothing or the SimulatorSetup alone"
     )
-
-
-def _takes(factory: Any, *given: Any) -> bool:
-    try:
-        inspect.signature(factory).bind(*given)
-    except (TypeError, ValueError):  # ValueError: a built-in without a signature
-        return False
-    return True
 
 
 def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:

@@ -116,3 +116,64 @@ def test_what_is_no_retriever_is_refused_and_named() -> None:
     for given in (nearest, lambda pool: []):
         with pytest.raises(UsageError, match="retriever"):
             seal.retrieve([TASK], [given, "tfidf"], k=1, tools=[WEATHER])
+
+
+class OfNothing:
+    """Has what plug-ins have, of other arguments than they are called with."""
+
+    def reply(self) -> seal.Reply:
+        return seal.Reply("Sunny.")
+
+    def complete(self) -> seal.Completion:
+        return seal.Completion("Sunny.")
+
+    def retrieve(self, queries: object) -> list[object]:
+        return []
+
+    def respond(self, tool: seal.Tool) -> str:
+        return "Sunny."
+
+    def score(self, task: seal.Task) -> list[seal.Score]:
+        return []
+
+    def start(self) -> None: ...
+
+    end = start
+
+
+class Answers:
+    """Has nothing but `complete`, so that it is a model."""
+
+    complete = OfNothing.complete
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"agent": OfNothing}, r"expected a method reply\(chat\)"),
+        ({"model": Answers()}, r"expected an object with complete\(request\)"),
+        ({"retriever": OfNothing()}, r"no method retrieve\(queries, k\)"),
+        ({"simulator": OfNothing()}, r"a method respond\(tool, arguments\)"),
+        ({"metrics": [OfNothing]}, r"score\(task, trajectory, tools\)"),
+        ({"hooks": [OfNothing()]}, r"methods start\(event\) and end\(event\)"),
+        ({"progress": lambda done, total: None}, "progress: .* function that takes 1 argument"),
+        ({"agent": lambda: "Sunny."}, r"or else a function of \(request, tools\)"),
+    ],
+)
+def test_what_is_called_with_other_arguments_is_refused_before_the_first_chat(
+    setting: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        played(**setting)
+    assert not Path("runs").exists()
+
+
+def test_a_callback_is_refused_that_takes_other_arguments() -> None:
+    with pytest.raises(
+        UsageError, match="progress: expected a class or function that takes 3 arguments"
+    ):
+        seal.sweep([TASK], tools=[WEATHER], progress=lambda state: None)  # type: ignore[arg-type,misc]
+    with pytest.raises(
+        UsageError, match="on_result: expected a class or function that takes 1 argument"
+    ):
+        seal.retrieve([TASK], ["tfidf"], tools=[WEATHER], on_result=list[int]().insert)  # type: ignore[arg-type]
