@@ -81,7 +81,7 @@ def own_metric(what: Any, found: Any) -> Guarded:
         found: What that stands for: a class, an object with `score`, or a function.
 
     Raises:
-        UsageError: It is none of these.
+        UsageError: It is none of these, or its `names` are no texts.
     """
     if inspect.iscoroutinefunction(found):
         raise UsageError(
@@ -106,6 +106,15 @@ def own_metric(what: Any, found: Any) -> Guarded:
             f"{what!r} is no metric: expected a class or object with "
             f"score(task, trajectory, tools), or a function of (task, trajectory), "
             f"got {type(metric).__name__}"
+        )
+    try:
+        names = getattr(metric, "names", None) or ()
+    except Exception as error:  # whatever a stranger's property raises
+        names = told(error)
+    if not fits(names, Sequence[str]):
+        raise UsageError(
+            f"the metric {_name(what)}: expected its names as a list of texts, "
+            f"got {shortened(names)}; mend its names, or leave the metric out"
         )
     return Guarded(metric, what if isinstance(what, str) else _name(metric))
 

@@ -177,3 +177,27 @@ def test_a_callback_is_refused_that_takes_other_arguments() -> None:
         UsageError, match="on_result: expected a class or function that takes 1 argument"
     ):
         seal.retrieve([TASK], ["tfidf"], tools=[WEATHER], on_result=list[int]().insert)  # type: ignore[arg-type]
+
+
+class Nameless:
+    """A metric whose names cannot be read."""
+
+    @property
+    def names(self) -> list[str]:
+        raise RuntimeError("no names yet")
+
+    def score(self, task: seal.Task, trajectory: object, tools: object) -> list[seal.Score]:
+        return []
+
+
+class Numbered(Nameless):
+    names = 3  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(("metric", "got"), [(Nameless, "RuntimeError: no names"), (Numbered, "3")])
+def test_a_metric_whose_names_are_no_texts_is_refused_before_the_first_chat(
+    metric: type, got: str
+) -> None:
+    with pytest.raises(UsageError, match=rf"metric N.*: expected its names as a list.*got .*{got}"):
+        played(metrics=[metric])
+    assert not Path("runs").exists()
