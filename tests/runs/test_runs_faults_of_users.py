@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import ModelError, UsageError
+from seal.core import ModelError, UnknownNameError, UsageError
 
 WEATHER = {
     "name": "weather",
@@ -201,3 +201,18 @@ def test_a_metric_whose_names_are_no_texts_is_refused_before_the_first_chat(
     with pytest.raises(UsageError, match=rf"metric N.*: expected its names as a list.*got .*{got}"):
         played(metrics=[metric])
     assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"retriever": "bm52"}, "no retriever 'bm52'.*mean 'bm25'"),
+        ({"retriever": "bm25,k2=1"}, "no option -R of bm25 'k2'"),
+        ({"retriever": "rerank,of=bm52"}, "no retriever 'bm52'"),
+        ({"simulator": "templat"}, "no simulator 'templat'.*mean 'template'"),
+        ({"metrics": ["polite"]}, "no metric 'polite'"),
+    ],
+)
+def test_a_plan_refuses_a_name_that_its_run_would(setting: dict[str, Any], told: str) -> None:
+    with pytest.raises(UnknownNameError, match=told):
+        seal.plan_run([TASK], tools=[WEATHER], **setting)

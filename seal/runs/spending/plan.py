@@ -20,8 +20,9 @@ from seal.core import ChatModel, Completion, NotRecordedError, Request, SealErro
 from seal.core.secrets import public_url
 from seal.core.specs import name_of
 from seal.core.store import FILE_NAME
+from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
-from seal.evaluation.scoring import score_trajectory
+from seal.evaluation.scoring import build_metrics, score_trajectory
 from seal.models import REGISTRY as MODELS
 from seal.models import Flagged, bare_name, is_offline, split_name
 from seal.models.gold_calls import GoldCalls
@@ -31,6 +32,7 @@ from seal.models.tokens import estimate_usage
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
+from seal.retrievers import check_known
 from seal.runs.baselines import all_given, baselines_of
 from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named, with_roles
 from seal.runs.engine import Engine
@@ -43,6 +45,7 @@ from seal.runs.score import Scorer
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.runs.spending.ledger import Ledger, merged
 from seal.runs.spending.prices import Prices, check_priced
+from seal.simulator_cache import REGISTRY as SIMULATORS
 
 REHEARSED = 40
 """Tasks that are rehearsed at most, evenly from all."""
@@ -302,6 +305,9 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         return Rehearsed(flagged, how, benchmark) if asks else flagged.spec
 
     main = Flagged(settings.model, settings.base_url, settings.model_options)
+    if settings.retriever is not None:
+        check_known(settings.retriever, settings.retriever_options)
+    build_metrics(settings.metrics, METRICS)
     judges = judges_named(settings.role_models.get("judge"))
     if not judges and JudgeChoice.of(settings.judge).source == "llm":
         judges = (main,)
@@ -313,7 +319,9 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
     if "llm" in parts:
         asked = settings.role_models.get("simulator", main)
         models["simulator"] = RehearsedSimulator(Flagged.of(asked))
-    elif not parts <= {"template", "recorded", *answer_formats()}:
+    elif others := parts - {"template", "recorded", *answer_formats()}:
+        for name in others:
+            SIMULATORS.resolve(name)  # raises where there is no such simulator
         simulator = "template"
     offline = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
     return replace(
