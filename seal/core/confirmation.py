@@ -3,22 +3,21 @@
 An answer confirms a call where it affirms (`seal.core.consent`), and
 
 1. the question is no negative one: "Shall I not send it? - Yes" may mean either. Tags ("isn't it?",
-   "or not?", "n'est-ce pas ?") and proposals ("why don't I") are none.
+   "or not?") and proposals ("why don't I") are none.
 2. the question leaves no choice open: "to Bo or to Cleo? - Yes" names neither. Where it does, the
    answer must name what is then done. "Or would you like to change anything?" is no choice.
 3. the answer makes no choice that the question does not spell out: "Yes, the second".
 4. the last sentence that asks is about what is confirmed: 'About "Dinner at 8" to Bo: is the
    weather nice?' is not. The values may stand outside it, or before a colon in it. It must then
    refer to them ("shall I do that?"), repeat a word beside them ("cancel the booking?"), or say
-   nothing else ("ok?", "shall I go ahead?"). In scripts without blanks this is not checked.
+   nothing else ("ok?", "shall I go ahead?").
 5. the answer names nothing but what the agent named, or what stands in the world for the values
    asked about: "Yes, Bob" to a question about a number is good only if the number is Bob's.
 
 An answer names its numbers, and names of the world in any case. In a clause of five words or more
 it also names capitalised words, except the first. In a clause of up to four words it names every
-word, except words that only agree, thank or refer ("please send it now"). German capitals, and
-words in scripts without blanks, count only if they are names of the world. When in doubt, nothing
-was confirmed.
+word, except words that only agree, thank or refer ("please send it now"). All rules are of English.
+When in doubt, nothing was confirmed.
 
 The case of a value does not matter, because the first word of a sentence has a capital. A question
 about "dinner is at 8" is one about "Dinner is at 8".
@@ -35,82 +34,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
-from seal.core.consent import affirms, calls_off, clauses, holds, plain, spoken_in
+from seal.core.consent import affirms, calls_off, clauses, holds, plain
 from seal.core.statements import Sense, is_phone, leaves, said, spelled, states
-from seal.core.text import CJK, HANGUL, sentences, word_list, words
+from seal.core.text import sentences, word_list, words
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables
 
-
-class _Question(NamedTuple):
-    """How one language asks; each field holds alternatives of a regex, whole phrases."""
-
-    harmless: str
-    """What looks like a negation or a choice and is neither."""
-    negation: str
-    either: str
-    """Joins the sides of a choice."""
-
-
-_QUESTIONS: Mapping[str, _Question] = {
-    "en": _Question(
-        r"why (?:not|don't)|(?:or|whether|if) not|not only|(?:if )?you (?:don't|do not) mind"
-        r"|, ?\w+n't (?:i|you|it|we|that|they|he|she|there)(?= ?\?)"
-        r"|or (?:so|would|do|does|did|should|shall|is|are|if|any|anything|something|change|changing"
-        r"|edit|modify|adjust|make|cancel|let|wait|no)",
-        r"not|never|cannot|\w+n't|refrain|skip|hold off|hold back",
-        "or",
-    ),
-    "de": _Question(
-        r"oder nicht|nicht wahr|ob nicht|oder (?:soll\w*|möchte\w*|willst|wollen|gibt|etwas|nein)"
-        r"|oder(?= ?\?)",
-        r"nicht|kein\w*|nie|niemals",
-        "oder",
-    ),
-    "fr": _Question(
-        r"n'est-ce pas|(?:ou|pourquoi) pas|ou non|pas de problème"
-        r"|ou (?:bien )?(?:voulez|veux|souhaitez|souhaites|préférez|préfères|dois|faut|quelque)",
-        r"ne|n'\w+|pas|jamais",
-        "ou",
-    ),
-    "es": _Question(
-        r"o no|por qué no|, ?¿?no(?= ?\?)|o (?:prefieres?|quieres?|deseas?|hay|algo)",
-        r"(?:debo|debería|puedo|que|prefieres?|quieres?) no|nunca|¿ ?no",
-        r"o(?!')|u",
-    ),
-    "it": _Question(
-        r"o no|perché non|(?:non è )?vero(?= ?\?)|o (?:preferisci|vuoi|desideri|c'è|qualcosa)",
-        "non|mai",
-        r"o(?!')|oppure",
-    ),
-    "pt": _Question(
-        r"ou não|por que não|, ?não(?:é)?(?: é)?(?= ?\?)|ou (?:prefere|quer|deseja|algo)",
-        "não|nao|nunca",
-        "ou",
-    ),
-    "ru": _Question(
-        "не так ли|или нет|не против|почему бы не|или (?:вы|ты|хотите|хочешь)", "не|никогда", "или"
-    ),
-    "zh": _Question(
-        r"(\w)不\1|是否|没问题|还是(?:要|需要|算了|不).*", r".*[不别没].*", ".*(?:还是|或).*"
-    ),
-    "ja": _Question(
-        "(?:ません|ない)(?:か|ですか|でしょうか)|問題ない|構わない",
-        ".*(?:ない|ません|ずに).*",
-        ".*(?:それとも|または|もしくは).*",
-    ),
-    "ko": _Question("지 않을까요|괜찮지 않", ".*지 (?:말|않|마).*|안", "또는|아니면|혹은"),
-}
+_HARMLESS = (
+    r"why (?:not|don't)|(?:or|whether|if) not|not only|(?:if )?you (?:don't|do not) mind"
+    r"|, ?\w+n't (?:i|you|it|we|that|they|he|she|there)(?= ?\?)"
+    r"|or (?:so|would|do|does|did|should|shall|is|are|if|any|anything|something|change|changing"
+    r"|edit|modify|adjust|make|cancel|let|wait|no)"
+)
+"""What looks like a negation or a choice and is neither."""
+_NEGATION = r"not|never|cannot|\w+n't|refrain|skip|hold off|hold back"
 _CHOICE = re.compile(
     r"(?<!\w)(?:first|second|third|fourth|fifth|last|latter|former|other|others|another|either"
-    r"|different|next|\d+(?:st|nd|rd|th)"
-    r"|(?:erste|zweite|dritte|vierte|letzte|andere|nächste)[nrs]?"
-    r"|premi(?:er|ère)|deuxième|troisième|seconde?|derni(?:er|ère)|autre"
-    r"|primer[oa]?|segund[oa]|tercer[oa]?|últim[oa]|otr[oa]|prim[oa]|second[oa]|ultim[oa]|altr[oa]"
-    r"|primeir[oa]|terceir[oa]|outr[oa]|(?:перв|втор|трет|последн|друг)\w+"
-    r"|(?:option|choice|letter|nummer|numéro|número|opzione|вариант) ?(?:\d+|[a-h]))(?!\w)"
-    r"|第.|[前后]者|另一|番目|最初の|次の|他の|別の|번째|다른"
+    r"|different|next|\d+(?:st|nd|rd|th)|(?:option|choice|letter) ?(?:\d+|[a-h]))(?!\w)"
 )
 _MARKER = re.compile(r"(?:^|(?<=\s))\(?(\d{1,2}|[a-h])[.):](?=\s)")
 """What a list begins its items with."""
@@ -123,14 +64,12 @@ _VALUE = "\ue000"
 _PART = re.compile(r"[:;](?=\s|$)|\s[-–—]+\s|—")
 """Parts what is asked from what it is said to be about."""
 _REFERRING = re.compile(
-    r"(?<!\w)(?:that|this|these|those|them|him|her|so|(?<!is )(?<!was )(?<!will )it(?! is\b|'s)"
-    r"|das|dies\w*|ihn|ihm|ihr|(?<!ist )(?<!wird )es|ça|cela|ceci|lui|eso|esto|así|lo|questo|ciò"
-    r"|così|isso|isto|assim|это|его|её|ее|их|так)(?!\w)"
+    r"(?<!\w)(?:that|this|these|those|them|him|her|so"
+    r"|(?<!is )(?<!was )(?<!will )it(?! is\b|'s))(?!\w)"
 )
 """Words that stand for what was said before; "is it raining" has none."""
 _SHORT = 4
 """Words of a short clause, at most: it agrees, or it names something."""
-_NO_BLANKS = re.compile(f"[{CJK}{HANGUL}]")
 _AGREEING = word_list("agreeing")
 """Words that agree, thank, refer to what was said, or tell to go ahead; in short clauses."""
 _ASKING = _AGREEING | word_list("asking")
@@ -155,15 +94,12 @@ def confirms(answer: str, told: str, values: Iterable[str] = (), names: Iterable
     marked = _with_marks(told, values)
     if not _asks_about_values(marked):
         return False
-    question = _question(marked)
-    spoken = [_QUESTIONS[language] for language in spoken_in(answer)]
-    for language in spoken:
-        question = re.sub(rf"(?<!\w)(?:{language.harmless})", " ", question)
-    if any(holds(question, language.negation) for language in spoken):
+    question = re.sub(rf"(?<!\w)(?:{_HARMLESS})", " ", _question(marked))
+    if holds(question, _NEGATION):
         return False
     if _beyond(answer, told, values, names) or _chooses(answer, told):
         return False
-    if any(holds(question, language.either) for language in spoken):
+    if holds(question, "or"):
         return any(_named(answer, value) for value in values)
     return True
 
@@ -197,7 +133,7 @@ def _asks_about_values(marked: str) -> bool:
     part = parts[-1] if parts else asked[-1]
     before, _, after = marked.rpartition(part)
     rest = before + after
-    if _VALUE in part or _VALUE not in rest or _NO_BLANKS.search(part):
+    if _VALUE in part or _VALUE not in rest:
         return True
     new = {*words(part)} - _ASKING
     return not new or bool(new & {*words(rest)}) or _REFERRING.search(plain(part)) is not None
@@ -226,15 +162,12 @@ def _beyond(answer: str, told: str, values: Iterable[str], names: Iterable[str])
         if not any(said == other or (len(said) > 2 and said in other) for other in digits):
             return True
     others = {word for name in names for word in words(name)} - known - _AGREEING
-    german = "de" in spoken_in(answer)
-    return any(_adds(clause, known, others, german) for clause in clauses(_marked(answer)))
+    return any(_adds(clause, known, others) for clause in clauses(_marked(answer)))
 
 
-def _adds(clause: str, known: set[str], others: set[str], german: bool) -> bool:
+def _adds(clause: str, known: set[str], others: set[str]) -> bool:
     """Tell whether a clause has a word that names something else."""
-    if any(other in clause.casefold() for other in others if _NO_BLANKS.search(other)):
-        return True
-    said = [part for part in _NAME.findall(clause) if not _NO_BLANKS.search(part)]
+    said = _NAME.findall(clause)
     new = [
         (place, part)
         for place, part in enumerate(said)
@@ -242,8 +175,7 @@ def _adds(clause: str, known: set[str], others: set[str], german: bool) -> bool:
     ]
     if len(said) <= _SHORT:
         return bool(new)
-    capitals = () if german else (part for place, part in new if place and part[0].isupper())
-    return any(capitals) or any(part.casefold() in others for _, part in new)
+    return any((place and part[0].isupper()) or part.casefold() in others for place, part in new)
 
 
 def _marked(answer: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether an answer allows just what was asked, in many words and languages."""
+"""Whether an answer allows just what was asked, in many words."""
 
 import pytest
 from hypothesis import example, given
@@ -37,21 +37,6 @@ def confirmed(answer: str, told: str = ASK) -> bool:
         "Yes, please send 'Dinner at 8' now",
         "Yes, I would like you to send that message right away please",
         "Perfect, thank you. Please go ahead and send it to him.",
-        "ok, mach das",
-        "Ja, bitte.",
-        "Ja, die Nachricht passt so, schick sie ab",
-        "Ja, bitte an Bo schicken, danke",
-        "Genau, vielen Dank",
-        "Oui, merci beaucoup",
-        "Oui, vous pouvez l'envoyer à Bo",
-        "D'accord, envoyez le message s'il vous plaît",
-        "Sí, envíalo por favor",
-        "Sì, procedi pure, grazie",
-        "Sim, pode enviar, obrigado",
-        "Да, отправляй, спасибо",
-        "好的，请发送",
-        "はい、お願いします",
-        "네, 좋아요",
     ],
 )
 def test_answers_that_allow_just_what_was_asked(answer):
@@ -64,7 +49,6 @@ def test_answers_that_allow_just_what_was_asked(answer):
         "No",
         "👎",
         "ok 👎",
-        "Да 👎",
         "Yes, Cleo.",
         "yes, cleo",
         "Yes, Zed.",
@@ -80,18 +64,6 @@ def test_answers_that_allow_just_what_was_asked(answer):
         "yes, option b",
         "Yes, the other number",
         "Yes, 2nd",
-        "Ja, an Cleo",
-        "Ja, bitte an Zed",
-        "Ja, die zweite",
-        "Ja, morgen",
-        "Oui, à Cleo",
-        "Oui, le deuxième",
-        "Oui, demain",
-        "Sí, a Cleo",
-        "Sì, il secondo",
-        "Да, второй",
-        "好的，发给小李",
-        "好的，第二个",
     ],
 )
 def test_answers_that_name_something_else_or_choose_do_not(answer):
@@ -105,11 +77,6 @@ def test_answers_that_name_something_else_or_choose_do_not(answer):
         ("Should I refrain from sending 'Dinner at 8' to +46 70 02?", "👍"),
         ("You don't want me to send 'Dinner at 8' to +46 70 02?", "Yes"),
         ("'Dinner at 8', to +46 70 02. Shall I never send it?", "Yes"),
-        ("Soll ich 'Dinner at 8' nicht an +46 70 02 senden?", "Ja"),
-        ("Dois-je ne pas envoyer « Dinner at 8 » au +46 70 02 ?", "Oui"),
-        ("¿Prefieres no enviar 'Dinner at 8' a +46 70 02?", "Sí"),
-        ("Не отправлять 'Dinner at 8' на +46 70 02?", "Да"),
-        ("不要发送“Dinner at 8”到 +46 70 02 吗？", "好的"),
     ],
 )
 def test_a_yes_to_a_negative_question_allows_nothing(told, answer):
@@ -125,9 +92,6 @@ def test_a_yes_to_a_negative_question_allows_nothing(told, answer):
         ("Shall I send 'Dinner at 8' to +46 70 02 or not?", "Yes"),
         ("Shall I send 'Dinner at 8' to +46 70 02, if you don't mind?", "ok"),
         ("Shall I send 'Not Cleo or Ada' to +46 70 02?", "Yes"),
-        ("Ich sende 'Dinner at 8' an +46 70 02, nicht wahr?", "Ja"),
-        ("J'envoie « Dinner at 8 » au +46 70 02, n'est-ce pas ?", "Oui"),
-        ("要不要发送“Dinner at 8”到 +46 70 02？", "好的"),
     ],
 )
 def test_tags_and_what_was_said_besides_make_no_question_negative(told, answer):
@@ -138,8 +102,6 @@ def test_tags_and_what_was_said_besides_make_no_question_negative(told, answer):
     ("told", "choice"),
     [
         ("Shall I send 'Dinner at 8' to +46 70 02 or to +46 70 03?", "Yes"),
-        ("Soll ich 'Dinner at 8' an +46 70 02 oder an +46 70 03 senden?", "Ja"),
-        ("J'envoie « Dinner at 8 » au +46 70 02 ou au +46 70 03 ?", "Oui"),
     ],
 )
 def test_a_choice_is_confirmed_by_naming_what_is_done(told, choice):
@@ -152,12 +114,10 @@ def test_a_choice_is_confirmed_by_naming_what_is_done(told, choice):
     "told",
     [
         f"{ASK[:-1]}, or would you like to change anything?",
-        "Soll ich 'Dinner at 8' an +46 70 02 senden oder möchten Sie etwas ändern?",
-        "J'envoie « Dinner at 8 » au +46 70 02, ou voulez-vous changer le texte ?",
     ],
 )
 def test_an_offer_to_change_something_is_no_choice(told):
-    assert confirmed("Yes, ok, oui, ja", told)
+    assert confirmed("Yes, ok", told)
 
 
 def test_an_item_of_a_list_is_a_choice_and_the_same_ordinal_is_none():
@@ -178,12 +138,10 @@ ABOUT = "I have a question about 'Dinner at 8' to +46 70 02"
         f"{ABOUT}. Is the weather nice?",
         f"{ASK} Is the weather nice?",
         "I would send 'Dinner at 8' to +46 70 02. Should I turn on the light?",
-        "Zu 'Dinner at 8' an +46 70 02: scheint die Sonne?",
-        "Une question sur « Dinner at 8 » au +46 70 02 : fait-il beau à Paris ?",
     ],
 )
 def test_a_yes_to_a_question_about_something_else_allows_nothing(told):
-    assert not any(confirmed(answer, told) for answer in ("Yes", "ok", "Ja", "Oui", "y"))
+    assert not any(confirmed(answer, told) for answer in ("Yes", "ok", "y"))
 
 
 @pytest.mark.parametrize(
@@ -204,13 +162,6 @@ def test_a_yes_to_a_question_about_something_else_allows_nothing(told):
         "Shall I send the following?\n- to +46 70 02\n- 'Dinner at 8'",
         "Sending to +46 70 02: 'Dinner at 8'?",
         "shall i send 'dinner AT 8' to +46 70 02?",
-        "'Dinner at 8' an +46 70 02: soll ich das senden?",
-        "« Dinner at 8 » au +46 70 02 : je l'envoie ?",
-        "'Dinner at 8' a +46 70 02: ¿lo envío?",
-        "'Dinner at 8' a +46 70 02: procedo?",
-        "'Dinner at 8' para +46 70 02: posso enviar?",
-        "'Dinner at 8' на +46 70 02: отправить?",
-        "“Dinner at 8” +46 70 02：可以吗？",
     ],
 )
 def test_a_question_that_refers_to_what_was_told_is_about_it(told):

@@ -17,16 +17,6 @@ from seal.core import affirms, calls_off
         "Thanks, please do it",
         "Looks right to me, go ahead",
         "Why not",
-        "ja, mach das",
-        "oui, vas-y",
-        "Sí, adelante",
-        "Sì, procedi",
-        "sim, pode",
-        "да, конечно",
-        "好的",
-        "可以发送",
-        "はい、お願いします",
-        "네, 좋아요",
     ],
 )
 def test_assent_affirms(text):
@@ -47,10 +37,6 @@ def test_assent_affirms(text):
         "Yesterday",
         "Ada",
         "do nothing",
-        "ja, aber nicht heute",
-        "oui, mais à Bo",
-        "sí, pero mañana",
-        "好的，但是发给小李",
         "不可以",
         "いいえ",
         "아니요",
@@ -60,7 +46,7 @@ def test_doubt_conditions_and_other_words_do_not(text):
     assert not affirms(text)
 
 
-@pytest.mark.parametrize("text", ["Wait!", "Never mind", "please don't", "Stopp", "取消", "アダ"])
+@pytest.mark.parametrize("text", ["Wait!", "Never mind", "please don't", "アダ"])
 def test_what_is_called_off(text):
     assert calls_off(text) is (text != "アダ")
 
