@@ -122,8 +122,6 @@ class _Parts:
     ablations: Sequence[Any] = ()
     """Further ablations (`seal.experiments.ablation.variants.Variation`), or where each stands,
     as `module:attribute`."""
-    tables: Code = None
-    """(run folder) to further tables of a run for the terminal."""
 
 
 @checked_names

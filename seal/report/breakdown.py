@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
 from seal.report.grids import Estimate, Grid
-from seal.report.lanes import Lane, lanes_of, main_metrics
+from seal.report.lanes import Lane, main_metrics
 from seal.report.pages import estimate_cell, lane_head, table
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from seal.runs.run_folder import RunFolder
 
 AUGMENTATIONS = {
     "no_distraction_tools": "0 DT, no distraction tools",
@@ -84,29 +83,6 @@ def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     names = {name for metrics in valued for name in metrics}
     yield from [_SCORE] if _SCORE in names else main_metrics(valued)[:1]
     yield from [name for name in _TURNS if name in names][:1]
-
-
-def breakdown_tables(run: RunFolder) -> list[Grid]:
-    """Return the breakdown of a run beside its baselines for the terminal; empty: there is none.
-
-    Raises:
-        DataError: The run has not been scored.
-    """
-    lanes = lanes_of([run])
-    found = breakdown(lanes)
-    if found is None:
-        return []
-    columns = [f"{lane.column}\n{metric}" for lane in lanes for metric in found.metrics]
-    rows = [
-        (
-            row.label,
-            str(max(cells[0].n for cells in row.lanes.values())),
-            *(cell.value_text for cells in row.lanes.values() for cell in cells),
-        )
-        for row in found.rows
-    ]
-    title = "by category and tool augmentation (ToolSandbox, Tables 5 and 11)"
-    return [Grid(title, ("tasks with", "n", *columns), rows)]
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:

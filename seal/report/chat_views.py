@@ -14,12 +14,9 @@ from seal.core.folders import is_held
 from seal.core.records import from_plain
 from seal.pools.search import named_one
 from seal.report.annotations import Annotations
-from seal.report.breakdown import breakdown_tables
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
 from seal.report.milestone_views import WorldLog
-from seal.report.pattern_tables import pattern_table
 from seal.report.printable import one_line, printable
-from seal.report.run_results import environment_patterns
 from seal.report.transcript import (
     COLOURS,
     FOLD,
@@ -46,7 +43,6 @@ def view(
     follow: bool = False,
     out: Console | None = None,
     fold: int | None = FOLD,
-    patterns: bool = False,
 ) -> None:
     """Print the list of a run's tasks, one chat, or what is being said.
 
@@ -57,44 +53,22 @@ def view(
         follow: Print chats as they grow, until the chat (or the run) has ended.
         out: Where to print; None: the terminal.
         fold: Characters of a text before it is folded; None: all of it.
-        patterns: Print the table of error patterns of the whole run, on whatever benchmark, instead
-            of the list.
 
     Raises:
         UnknownNameError: No such task; names the closest.
-        UsageError: The text fits several tasks, or the task was not played in this trial. Or
-            patterns were not measured, or are asked for with a task or with `follow`.
+        UsageError: The text fits several tasks, or the task was not played in this trial.
     """
     from rich.console import Console
 
     out = out or Console(highlight=False)
-    if patterns:
-        for shown in _patterns(run, task_id, follow):
-            out.print(shown, soft_wrap=isinstance(shown, str))
-        return
     task = None if task_id is None else find_task(run, task_id)
     if follow:
         for text in Follower(run, task, trial, fold).texts():
             out.print(text, soft_wrap=True)
     elif task is None:
         out.print(outcome_table(run))
-        if (run.path / "summary.json").is_file():
-            for shown in (*breakdown_tables(run), *environment_patterns(run)):
-                out.print(shown, soft_wrap=isinstance(shown, str))
     else:
         out.print(_transcript(run, task, trial, fold), soft_wrap=True)
-
-
-def _patterns(run: RunFolder, task_id: str | None, follow: bool) -> list[Any]:
-    if task_id is not None or follow:
-        other = "--follow" if task_id is None else f"task {task_id!r}"
-        raise UsageError(f"--patterns is of the whole run; leave it or {other} out")
-    scored = (run.path / "summary.json").is_file()
-    found = pattern_table(run) if scored else []
-    if not found:
-        why = "it was scored without error patterns" if scored else "it is not scored yet"
-        raise UsageError(f"{run.path}: {why}; score it: seal score {shlex.quote(str(run.path))}")
-    return found
 
 
 def find_task(run: RunFolder, wanted: str) -> Task:

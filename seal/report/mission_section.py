@@ -21,15 +21,13 @@ from seal.evaluation.mission_labels import TYPES
 from seal.evaluation.missions.judgement import ActionError
 from seal.pools.counts import MissionCounts, count_missions
 from seal.report.chat_records import scores_so_far
-from seal.report.grids import Grid
-from seal.report.lanes import Lane, lanes_of
+from seal.report.lanes import Lane
 from seal.report.pages import render
 from seal.report.run_tables import RunTable, Share
 from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from rich.console import RenderableType
 
 LEAVES = ("serial", "parallel", "mixed")
 RELATIONS = ("implicit", "ellipsis", "memory")
@@ -229,38 +227,6 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     )
 
 
-def mission_breakdown(run: RunFolder) -> list[RenderableType]:
-    """Return the tables of a run beside its baselines for the terminal; empty: no typed mission.
-
-    Raises:
-        DataError: The run has not been scored.
-    """
-    lanes = lanes_of([run])
-    names = {lane.label: lane.column for lane in lanes}
-    runs = {names[label]: missions for label, missions in runs_of(lanes).items()}
-    tables: list[RenderableType] = [each.terminal() for each in mission_tables(runs)]
-    if not tables:
-        return []
-    layers = {label: pyramid(missions) for label, missions in runs.items()}
-    grids = (_layer_grid(layers), _switching_grid(_dialogues(run)))
-    return [*tables, *grids]
-
-
-def _layer_grid(layers: Mapping[str, Sequence[Layer]]) -> Grid:
-    rows = [
-        (
-            f"{label}, {layer.length}",
-            f"{len(layer.routes)} of {len(TYPES) ** layer.length}",
-            f"{layer.mean:.3f}",
-            f"{layer.variance:.3f}",
-        )
-        for label, found in layers.items()
-        for layer in found
-    ]
-    columns = ("", "type sequences", "mean", "variance")
-    return Grid("accuracy by sequence of types, by its length", columns, rows)
-
-
 def _dialogues(run: RunFolder) -> MissionCounts:
     return count_missions(task for task in run.tasks() if is_dialogue(task))
 
@@ -268,16 +234,3 @@ def _dialogues(run: RunFolder) -> MissionCounts:
 def _coverage(data: MissionCounts, length: int) -> Share:
     """Return the share of the type sequences of a length that there are."""
     return Share(data.sequences[length], len(TYPES) ** length)
-
-
-def _switching_grid(found: MissionCounts) -> Grid:
-    rows = [
-        ("missions", str(found.missions)),
-        ("related missions", f"{Share(found.related, found.missions).text} %"),
-        ("mission types", f"{len(found.types)} of {len(TYPES)}"),
-    ]
-    for length in found.sequences:
-        share = _coverage(found, length)
-        told = f"{share.part:.0f} of {share.whole:.0f}, {share.text} %"
-        rows.append((f"sequences of {length}", told))
-    return Grid("the data set's missions (Table 1)", ("", "data set"), rows)

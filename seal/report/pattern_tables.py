@@ -16,10 +16,8 @@ from seal.core import Score, Task, Tool, Trajectory
 from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import Lane, lanes_of
+from seal.report.lanes import Lane
 from seal.report.pages import cell, render, table, task_link
-from seal.report.printable import printable
-from seal.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -223,24 +221,6 @@ def _listed(counts: Counter[str], most: int | None = None) -> str:
     """Return names with their counts, the most frequent first."""
     ranked = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return ", ".join(f"{name} {count}" for name, count in ranked[:most])
-
-
-def pattern_table(run: RunFolder) -> list[Grid | str]:
-    """Return ToolScan's Table 4 of a run beside its baselines for the terminal, and notes on it.
-
-    Means alone; the report has their intervals. Nothing where no pattern was measured.
-    """
-    lanes = [lane for lane in lanes_of([run]) if "ife" in lane.metrics]
-    if not lanes:
-        return []
-    found = [pattern_run(lane, place) for place, lane in enumerate(lanes)]
-    rows = [(run.label, *(each.value_text for each in run.cells.values())) for run in found]
-    notes = [
-        printable(f"{run.label}: {note}")
-        for lane, run in zip(lanes, found, strict=True)
-        for note in (run.notes if lane.kind == "run" else ())
-    ]
-    return [Grid("", ("run", *COLUMNS), rows), *notes]
 
 
 def _held(details: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind:

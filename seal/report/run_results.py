@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: its summary, breakdowns, and notes in plain lines."""
+"""What the terminal shows of a run: its summary, its judges, and notes in plain lines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.user_audit import INSTRUCTION
-from seal.pools.benchmark import Benchmark, part_of
-from seal.report.applies import by_category, missions_typed
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import counted, frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
@@ -19,8 +17,6 @@ from seal.runs.run_folder import FAILED_GOLD, LINES, RunFolder, all_crashed
 from seal.runs.spending.budget import Budget
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from seal.runs.run import Progress
 
 ERRORS = 5
@@ -35,54 +31,22 @@ _ESTIMATED = " (estimated)"
 """Stands after tokens of which a server did not tell at least a part."""
 
 
-def result_tables(run: RunFolder, bench: Benchmark | None = None) -> list[Any]:
-    """Return the summary of a run, its breakdowns, and the lines below them.
+def result_tables(run: RunFolder) -> list[Any]:
+    """Return the summary of a run, how its judges agree with people, and the lines below.
 
     Args:
         run: A scored run.
-        bench: What was played, where it is not installed.
 
     Raises:
         DataError: The run has not been scored.
     """
-    patterns = environment_patterns(run)
-    means = summary_table(run)
-    tables = [means] if means.rows else []  # the notes tell of what has no mean
-    return [*tables, *breakdowns(run, bench), *patterns, *summary_notes(run)]
-
-
-def environment_patterns(run: RunFolder) -> list[Any]:
-    """Return ToolScan's Table 4 where tasks name their environment, as ToolScan's do."""
-    if not any("environment" in task.tags for task in run.tasks()):
-        return []
-    from seal.report.pattern_tables import pattern_table
-
-    return pattern_table(run)
-
-
-def breakdowns(run: RunFolder, bench: Benchmark | None = None) -> list[RenderableType]:
-    """Return the figures of a run by tag or mission type, its judges', and its benchmark's.
-
-    Raises:
-        DataError: The run has not been scored.
-    """
-    of_benchmark = part_of(bench or run.benchmark(), "tables")
-    lanes = lanes_of([run])
-    tables: list[RenderableType] = []
-    if by_category(lanes):
-        from seal.report.breakdown import breakdown_tables
-
-        tables += breakdown_tables(run)
-    if missions_typed(lanes):
-        from seal.report.mission_section import mission_breakdown
-
-        tables += mission_breakdown(run)
-    summary = run.summary()
+    means, summary = summary_table(run), run.summary()
+    tables: list[Any] = [means] if means.rows else []  # the notes tell of what has no mean
     if summary.get("audit"):
         from seal.report.judge_section import judge_tables
 
         tables += judge_tables(summary)
-    return [*tables, *(() if of_benchmark is None else of_benchmark(run))]
+    return [*tables, *summary_notes(run)]
 
 
 def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -67,17 +67,6 @@ class RunTable(Generic[F]):
 
     def page(self) -> Markup:
         """Return the table for a page."""
-        return table(self._grid("run", page_cell), wrapping=True)
-
-    def terminal(self, below: bool = False) -> Grid:
-        """Return the table for the terminal; `below`: with what stands below the figures."""
-
-        def shown(figure: F) -> str:
-            return "\n".join(filter(None, (figure.text, figure.small if below else "")))
-
-        return self._grid("", shown)
-
-    def _grid(self, head: str, shown: Callable[[F], str]) -> Grid:
         columns = next(iter(self.rows.values()), {})
-        rows = [(label, *map(shown, figures.values())) for label, figures in self.rows.items()]
-        return Grid(self.title, (head, *columns), rows)
+        rows = [(label, *map(page_cell, found.values())) for label, found in self.rows.items()]
+        return table(Grid(self.title, ("run", *columns), rows), wrapping=True)

@@ -66,17 +66,6 @@ def user_notes(run: RunFolder) -> Iterator[str]:
         )
 
 
-def user_tables(runs: Sequence[RunFolder]) -> list[Grid]:
-    """Return the errors of the users of runs as a table for the terminal; empty: no user spoke.
-
-    Raises:
-        DataError: A run has not been scored.
-    """
-    title = "errors of the simulated user (ToolSandbox, Tables 2 and 3)"
-    grid = _grid(title, [lane for lane in lanes_of(runs) if lane.kind == "run"])
-    return [grid] if grid.rows else []
-
-
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where no user was audited."""
     title = (

@@ -18,16 +18,12 @@ def test_an_augmented_copy_is_written_and_can_be_played(seal, tmp_path: Path) ->
     assert json.loads((tmp_path / "pool" / "import.json").read_bytes()) == report
 
 
-def test_a_run_of_augmented_tasks_is_shown_by_augmentation_everywhere(seal) -> None:
+def test_the_report_of_augmented_tasks_shows_them_by_augmentation(seal, tmp_path: Path) -> None:
     seal("augment", "sample", "--augment", "distraction=3,names", "--out", "pool")
     words = ["--model", "oracle", "--no-baselines", "--limit", 3, "--out", "run"]
-    played = seal("run", "pool", *words, COLUMNS="100")
+    played = seal("run", "pool", *words)
     assert played.returncode == 0, played.stderr
-    for shown in (
-        played,
-        *(seal(verb, "run", COLUMNS="100") for verb in ("view", "score", "report")),
-    ):
-        assert "TNS, tool names scrambled" in shown.stdout
+    assert "TNS, tool names scrambled" in (tmp_path / "run" / "report.html").read_text()
 
 
 def test_only_the_same_augmentation_is_replaced(seal, tmp_path: Path) -> None:

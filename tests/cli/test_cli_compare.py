@@ -137,7 +137,7 @@ def test_a_report_says_which_file_of_its_run_is_gone(
 @pytest.mark.parametrize(
     ("file", "verbs"),
     [
-        ("summary.json", ("report", "view")),
+        ("summary.json", ("report",)),
         ("run.json", ("report", "explain", "score")),
     ],
 )

@@ -11,7 +11,6 @@ from seal.core import Completion, Message, Reply, Score, UnknownNameError, Usage
 from seal.evaluation.attribution.evidence import Cause
 from seal.experiments import Variation, ablation_named
 from seal.pools import REGISTRY
-from seal.report import breakdowns
 
 
 class Clerk:
@@ -114,15 +113,13 @@ def test_it_fills_gaps_of_settings_and_chooses_the_tasks(tmp_path):
     assert [task.id for task in run.folder.tasks()] == ["shop-001"]
 
 
-def test_it_offers_ablations_and_tables(tmp_path):
+def test_it_offers_ablations():
     depth = Variation("depth", "top_k", (), ("pass_rate",))
-    tables = {"tables": lambda run: [f"tables of {run.path.name}"]}
-    bench = known("varied-shop", ablations=[depth], **tables)
+    bench = known("varied-shop", ablations=[depth])
 
     assert ablation_named("depth", bench) is depth
     with pytest.raises(UnknownNameError, match="no ablation 'depth'"):
         ablation_named("depth")
-    assert breakdowns(played(bench, tmp_path).folder)[-1] == "tables of run"
 
 
 def test_whoever_reads_the_run_of_a_registered_benchmark_asks_it(tmp_path):

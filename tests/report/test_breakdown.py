@@ -1,12 +1,9 @@
 """Scores and turn counts by category and tool augmentation."""
 
-from io import StringIO
-
 import pytest
 from report_runs import Writer, chat, metric, task
-from rich.console import Console
 
-from seal.report import breakdown_tables, lanes_of, view, write_report
+from seal.report import lanes_of, write_report
 from seal.report.breakdown import breakdown
 from seal.runs import RunFolder
 
@@ -78,33 +75,16 @@ def test_without_similarity_the_first_main_metric_is_shown(make_run: Writer) -> 
 def test_runs_without_such_tags_have_no_breakdown(make_run: Writer, metrics: dict) -> None:
     run = make_run("r", (), (), (), metrics)
     assert breakdown(lanes_of([run])) is None
-    assert breakdown_tables(run) == []
 
 
-def test_the_terminal_shows_a_figure_of_each_lane(run: RunFolder, make_run: Writer) -> None:
-    floor = {"similarity": metric(0.125, by=by({"single_tool=true": 0.0}))}
-    make_run("run/floor", [task("own/a")], [], (), floor, model="random")
-    console = Console(width=120, file=StringIO())
-    console.print(*breakdown_tables(run))
-    text = console.file.getvalue()
-    assert "STC, single tool call" in text
-    for figure in ("0.900", "9.000", "12.5", "0.125", "n/a"):
-        assert figure in text
-
-
-def test_the_page_and_the_view_of_a_run_show_it(run: RunFolder) -> None:
+def test_the_page_of_a_run_shows_it(run: RunFolder) -> None:
     page = write_report([run], run.report_path).read_text()
     assert "By category and augmentation" in page
     assert "TNS, tool names scrambled" in page
-    console = Console(width=120, file=StringIO())
-    view(run, out=console)
-    assert "C, canonicalization" in console.file.getvalue()
+    assert "C, canonicalization" in page
 
 
 def test_what_is_written_in_tags_is_escaped(make_run: Writer) -> None:
     metrics = {"similarity": metric(0.5, by=by({"augmentation=<b>[red]": 0.5}))}
     run = make_run("r", (), (), (), metrics)
     assert "<b>[red]" not in write_report([run], run.report_path).read_text()
-    console = Console(width=100, file=StringIO())
-    console.print(*breakdown_tables(run))
-    assert "<b>[red]" in console.file.getvalue()

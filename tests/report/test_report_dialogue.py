@@ -1,17 +1,12 @@
 """Tables and figures of a tool's life in dialogue, from scores worked by hand."""
 
-import re
-from io import StringIO
-
 import pytest
-from rich.console import Console
 
 import seal
 from seal.benchmarks.dialogtool import (
     DialogueSection,
     api_rows,
     counted,
-    dialogue_breakdown,
     dialogue_tables,
 )
 from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
@@ -175,24 +170,7 @@ def test_runs_that_were_offered_apis_alike_are_not_set_against_each_other(dialog
     assert "hierarchical" not in html
 
 
-def test_the_terminal_shows_the_tables(dialogues):
-    console = Console(width=200, record=True, file=StringIO())
-    for table in dialogue_breakdown(dialogues()):
-        console.print(table)
-    text = console.export_text()
-    assert "(Table 4)" in text and "[" in text and "\\[" not in text
-
-
-def test_a_narrow_terminal_breaks_no_word_of_the_tables(dialogues):
-    console = Console(width=80, record=True, file=StringIO())
-    for table in dialogue_breakdown(dialogues()):
-        console.print(table)
-    heads = {head.strip() for head in re.split("[\u2503\n]", console.export_text())}
-    assert {"awareness", "selection", "execution", "BLEU", "role", "variety"} <= heads
-
-
 def test_other_runs_have_no_such_part(scored_run):
-    assert dialogue_breakdown(scored_run) == []
     assert DialogueSection().render(lanes_of([scored_run])) is None
 
 

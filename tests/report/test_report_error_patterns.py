@@ -1,6 +1,5 @@
 """Tables of error patterns: what they are made of, and where their links lead."""
 
-import io
 import re
 from dataclasses import replace
 from html import escape, unescape
@@ -10,23 +9,19 @@ from typing import Any
 
 import pytest
 from report_runs import WEATHER, blocks, chat, metric, task
-from rich.console import Console
 
 import seal
-from seal.core import Goal, Score, Task, Tool, UsageError
+from seal.core import Goal, Score, Task, Tool
 from seal.evaluation import PATTERNS, ErrorPatterns
 from seal.report import (
     SECTIONS,
     annotate,
     default_sections,
     environment_of,
-    environment_patterns,
     environments,
     lanes_of,
     pattern_run,
-    pattern_table,
     render_transcript,
-    view,
     write_report,
 )
 from seal.report.annotations import Mark
@@ -98,7 +93,7 @@ def test_errors_without_gold_are_counted_with_and_without_a_score(make_run) -> N
     found = pattern_run(lanes_of([run])[0], 0)
     assert (found.errors["iav"], found.goals["iav"], len(found.links["iav"])) == (4, 1, 2)
     note = "goals without gold values, IAV by missing and inadmissible arguments alone: 1 of 1"
-    assert f"lexical: {note}" in pattern_table(run)
+    assert note in found.notes
 
 
 @pytest.mark.parametrize("name", ["findings", "repaired", "calls", "first", "transitions"])
@@ -200,35 +195,8 @@ def test_calls_that_were_repaired_are_counted_and_shown(make_run, tmp_path: Path
     assert told_in_step in blocks(page, "chat")["0/0/0"]
     assert f">{escape(raw, quote=False)}</pre>" in blocks(page, "chat")["0/0/0"]
     assert told in page
-    assert f"lexical: {told}" in pattern_table(run)
     shown = render_transcript(task("own/a"), trajectory, {}).plain
     assert "repaired to be read (python_literal, closed); written as:" in shown
-
-
-def test_the_terminal_shows_table_4_where_environments_are_named(make_run) -> None:
-    metrics = {name: metric(0.5) for name in ("pass_rate", *PATTERNS)}
-    plain = make_run("plain", [task("own/a")], [], [], metrics)
-    named = make_run("named", [task("own/a", tags={"environment": "sky"})], [], [], metrics)
-    assert environment_patterns(plain) == []
-    (table,) = environment_patterns(named)
-    assert list(table.columns) == ["run", *COLUMNS]
-    assert len(pattern_table(plain)) == 1
-    assert pattern_table(make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})) == []
-
-
-def test_whoever_asks_for_patterns_is_shown_them_alone(make_run) -> None:
-    metrics = {name: metric(0.5) for name in ("pass_rate", *PATTERNS)}
-    run = make_run("plain", [task("own/a")], [chat("own/a")], [], metrics)
-    out = Console(record=True, width=120, file=io.StringIO())
-    view(run, patterns=True, out=out)
-    shown = out.export_text()
-    assert "IFE" in shown and "own/a" not in shown
-    for asked in ({"task_id": "own/a"}, {"follow": True}):
-        with pytest.raises(UsageError, match="--patterns is of the whole run; leave it or"):
-            view(run, patterns=True, **asked)
-    old = make_run("old", [task("own/a")], [], [], {"calls": metric(1.0)})
-    with pytest.raises(UsageError, match=r"without error patterns; score it: seal score .*old"):
-        view(old, patterns=True, out=out)
 
 
 def test_runs_without_patterns_have_no_section(scored_run: RunFolder) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
-from rich.console import Console
 
 from seal.core import Called, Goal, Milestone, Plan, Score, Task
 from seal.pools import count_missions, import_benchmark
@@ -14,7 +13,6 @@ from seal.report import (
     Mission,
     RunTable,
     Share,
-    mission_breakdown,
     mission_tables,
     missions_of,
     pyramid,
@@ -164,17 +162,6 @@ def test_the_report_shows_the_tables_and_a_pyramid_a_run(played: RunFolder, tmp_
     assert "6 missions of 4 of 4 types, 66.7 % of them related" in page
 
 
-def test_the_terminal_shows_them_beside_the_baselines(played: RunFolder) -> None:
-    console = Console(width=100, record=True, file=None, quiet=False)
-    with console.capture() as captured:
-        for table in mission_breakdown(played):
-            console.print(table)
-    text = captured.get()
-    assert "floor" in text
-    assert "ceiling" in text
-    assert "4 of 4" in text
-
-
 def test_users_who_answer_word_by_word_do_not_leave_too_early(played: RunFolder) -> None:
     assert played.summary()["metrics"]["user_instruction_error"]["mean"] == 0.0
 
@@ -182,7 +169,6 @@ def test_users_who_answer_word_by_word_do_not_leave_too_early(played: RunFolder)
 def test_other_runs_have_no_such_part(tmp_path: Path) -> None:
     settings = RunSettings(pool="sample", limit=2, baselines=False, cache_dir=tmp_path / "cache")
     folder = run(settings, tmp_path / "run").folder
-    assert mission_breakdown(folder) == []
     assert ">Missions</h2>" not in write_report([folder], tmp_path / "r.html").read_text("utf-8")
 
 

@@ -12,7 +12,7 @@ from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
 from seal.core import Completion, Goal, Reply, Task, UsageError
-from seal.report import lanes_of, user_rows, user_tables, write_report
+from seal.report import lanes_of, user_rows, write_report
 from seal.runs import RunSettings
 from seal.runs.rescore import rescore
 
@@ -167,8 +167,6 @@ def test_ablation_of_the_brief_is_a_table(talking, tmp_path):
     ]
 
     assert [row.brief for row in user_rows(lanes_of(runs))] == sorted(briefs, key=len)
-    (table,) = user_tables(runs)
-    assert len(table.rows) == 3
     page = write_report(runs, tmp_path / "report.html").read_text()
     assert "Share of conversations with an error of the user" in page
 
@@ -176,7 +174,7 @@ def test_ablation_of_the_brief_is_a_table(talking, tmp_path):
 def test_runs_without_users_have_no_such_table(pool, tmp_path):
     folder = play(pool, tmp_path / "run", model="lexical", limit=1).folder
 
-    assert user_tables([folder]) == []
+    assert user_rows(lanes_of([folder])) == []
 
 
 def command(talking: Path, out: Path) -> list[str]:

@@ -149,7 +149,7 @@ class Run(Estimates, Framed, Shown):
     def _tables(self) -> Iterable[Any]:
         from seal.report.run_results import result_tables
 
-        return result_tables(self.folder, self.bench)
+        return result_tables(self.folder)
 
     def _figures(self) -> Iterable[Figure]:
         metrics, runs = self._shown()

@@ -37,7 +37,6 @@ DIALOGTOOL = Benchmark(
     view=f"{_HERE}.choices:view",
     ablations=(f"{_HERE}.choices:TOOLS", f"{_HERE}.choices:APPS"),
     sections=(f"{_HERE}.report.dialogue:DialogueSection",),
-    tables=f"{_HERE}.report.dialogue:dialogue_breakdown",
     published=f"{_HERE}.report.paper:TABLES",
 )
 MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.multiwoz:import_multiwoz")

@@ -1,6 +1,5 @@
 """Write one HTML report of one or several runs."""
 
-from itertools import chain
 from pathlib import Path
 
 from seal.cli.failure import tell
@@ -22,16 +21,14 @@ def command(
     """Write one HTML file of one or several runs, readable without a network."""
     from seal.api.results import report
     from seal.report.lanes import lanes_of
-    from seal.report.run_results import breakdowns, missing_notes
-    from seal.report.user_errors import user_tables
+    from seal.report.run_results import missing_notes
     from seal.runs.run_folder import RunFolder
 
     folders = [RunFolder.open(path) for path in runs]
     with output(json) as result:
         path = report(folders, out)
         result.result({"report": str(path)})
-        tables = [*chain.from_iterable(map(breakdowns, folders)), *user_tables(folders)]
-        result.show(*tables, f"report: {path}")
+        result.show(f"report: {path}")
         for text in missing_notes(lanes_of(folders)):
             tell(text)
     return 0

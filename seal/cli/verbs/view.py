@@ -15,7 +15,6 @@ def command(
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
     full: bool = flag("Do not shorten long texts."),
-    patterns: bool = flag("Show only the table of error patterns, on any benchmark."),
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
     from seal.report.chat_views import view
@@ -24,5 +23,5 @@ def command(
 
     fold = None if full else FOLD
     console = new_console()
-    view(RunFolder.open(run), task, trial, follow, out=console, fold=fold, patterns=patterns)
+    view(RunFolder.open(run), task, trial, follow, out=console, fold=fold)
     return 0

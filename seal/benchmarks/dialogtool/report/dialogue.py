@@ -21,14 +21,14 @@ from seal.core import MissingExtraError, Score, Tool
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid
-from seal.report.lanes import Lane, lanes_of
+from seal.report.lanes import Lane
 from seal.report.pages import Bar, BarGroup, bar_chart, lane_bar, render, table
 from seal.report.printable import one_line
 from seal.report.run_tables import Figure, RunTable, Share, page_cell
-from seal.runs.run_folder import RunFolder, read_human
+from seal.runs.run_folder import read_human
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 
 CREATION = "creation"
@@ -349,19 +349,6 @@ class DialogueSection:
             lanes=shown,
             apis=_api_table(runs),
         )
-
-
-def dialogue_breakdown(run: RunFolder) -> list[RenderableType]:
-    """Return the tables of a run beside its baselines for the terminal; empty: no such tasks.
-
-    Raises:
-        DataError: The run has not been scored.
-    """
-    lanes = [lane for lane in lanes_of([run]) if is_dialogue(lane)]
-    if not lanes:
-        return []
-    tables = dialogue_tables(lanes, counted_lanes(lanes))
-    return [each.terminal(below=True) for each in tables]
 
 
 def _chart(title: str, groups: Iterable[BarGroup], least: int = 1) -> Markup | None:
