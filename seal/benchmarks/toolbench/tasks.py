@@ -8,7 +8,6 @@ not), `unparsable_arguments`.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.order import levels
 from seal.core.plain import leaves
+from seal.core.statements import states
 from seal.core.text import normalised
 from seal.pools.reading.chats import LEAD, USER, call_steps
 
@@ -225,19 +225,14 @@ def _new_values(arguments: Mapping[str, JSON], query: str, tool: Tool) -> list[s
         found += [
             value
             for value in map(str.strip, leaves(argument))
-            if len(value) > 1 and value not in stated and not _states(query, value)
+            if len(value) > 1 and value not in stated and not states(query, value)
         ]
     return found
 
 
 def _first_stating(value: str, answers: Sequence[str]) -> list[int]:
     """Return the position of the first answer that states the value; empty where none does."""
-    return [position for position, answer in enumerate(answers) if _states(answer, value)][:1]
-
-
-def _states(text: str, value: str) -> bool:
-    """Tell whether the value stands in the text, not inside a longer word or number."""
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
+    return [position for position, answer in enumerate(answers) if states(answer, value)][:1]
 
 
 def _with_answer(steps: tuple[Step, ...], answer: str | None) -> tuple[Step, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from seal.core.plain import json_text
+from seal.core.statements import states
 from seal.core.text import words
 
 _NUMBER = r"(?<![\w.:/-])(-?\d+(?:,\d{3})*(?:\.\d+)?)(?![\d:/]|-\d|\.\d)"
@@ -62,7 +63,7 @@ _FORMATS: dict[str, tuple[str, ...]] = {
     "date-time": ("ISO 8601", "RFC 3339", "YYYY-MM-DDTHH:MM"),
     "time": ("HH:MM", "ISO 8601"),
     "email": ("email", "e-mail"),
-    "uri": ("URL", "URI", "link", "address"),
+    "uri": ("URL", "URI", "link", "address", "addresses"),
     "uuid": ("UUID",),
     "ipv4": ("IPv4",),
     "ipv6": ("IPv6",),
@@ -156,7 +157,7 @@ def disagreements(
         if name in aside or (told is None and held is None):
             continue
         if told is None and name == "enum":
-            missing = [v for v in map(_written, held or ()) if not _mentions(description, v)]
+            missing = [v for v in map(_written, held or ()) if not states(description, v)]
             if missing:
                 yield f"the description does not name the choice {missing[0]!r}"
         elif told is None:
@@ -174,7 +175,8 @@ def _shapes(description: str, schema: Mapping[str, Any]) -> Iterator[str]:
     pattern, form = schema.get("pattern"), schema.get("format")
     marks = [mark for mark in _MARKS if mark in description]
     marks = [mark for mark in marks if not any(mark in m and mark != m for m in marks)]
-    if form in _FORMATS and not any(_mentions(description, mark) for mark in _FORMATS[form]):
+    named = (word for mark in _FORMATS.get(str(form), ()) for word in (mark, f"{mark}s"))
+    if form in _FORMATS and not any(states(description, word) for word in named):
         yield f"the description does not state the format {form!r}"
     if pattern is None:
         for mark in marks:
@@ -186,8 +188,8 @@ def _shapes(description: str, schema: Mapping[str, Any]) -> Iterator[str]:
         if not re.search(pattern, right) or re.search(pattern, wrong):
             yield f"the description states the format {mark}, the pattern is {pattern!r}"
     if not marks and form not in _FORMATS:
-        named = (m["value"].strip() for m in _EXAMPLE.finditer(description))
-        examples = [example.strip("'\"`*.") for example in named]
+        given = (m["value"].strip() for m in _EXAMPLE.finditer(description))
+        examples = [example.strip("'\"`*.") for example in given]
         if not any(re.search(pattern, example) for example in examples):
             yield f"the description gives no example that fits the pattern {pattern!r}"
 
@@ -209,14 +211,6 @@ def _written(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value if isinstance(value, str) else json_text(value)
-
-
-def _mentions(description: str, value: str) -> bool:
-    """Tell whether a text holds a value, as words of its own where it has any."""
-    if value.casefold() in description.casefold():
-        return True
-    wanted = words(value)
-    return bool(wanted) and " ".join(wanted) in " ".join(words(description))
 
 
 def _same(name: str, told: Any, held: Any) -> bool:
