@@ -25,7 +25,6 @@ NAMED = {
     },
     "toolscan": {"evaluation/__init__.py"},  # a metric
     "toolscan-sample": {"api/runs.py", "cli/verbs/ablate.py"},  # what an ablation plays by default
-    "toolbench": {"retrievers/documents.py"},  # a document template
     # Forms of files that `seal export` writes.
     "beir": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},
     "bfcl": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},

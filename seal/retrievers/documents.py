@@ -6,7 +6,6 @@ changed template never meets an old index.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -30,7 +29,6 @@ TEMPLATES = Registry(
         "name": "seal.retrievers.documents:name",
         "name_description": "seal.retrievers.documents:name_description",
         "tool_api_description": "seal.retrievers.documents:tool_api_description",
-        "toolbench": "seal.retrievers.documents:toolbench",
     },
 )
 
@@ -110,44 +108,12 @@ def full(tool: Tool) -> str:
     if tool.category:
         parts.append(f"Category: {tool.category}.")
     described = [
-        f"{parameter} {_text(schema.get('description'))}".strip()
+        f"{parameter} {text_or_empty(schema.get('description'))}".strip()
         for parameter, schema in properties_of(tool).items()
     ]
     if described:
         parts.append(f"Parameters: {'; '.join(described)}.")
     return " ".join(parts)
-
-
-def toolbench(tool: Tool) -> str:
-    """Return the document that ToolBench's retriever was trained on.
-
-    Source: ToolLLM, section 3.1; the fields in the order of its corpus: category, tool, api,
-    description, required and optional parameters and the shape of the response as JSON.
-    """
-    title = names(tool)
-    required = tool.parameters.get("required")
-    required = required if isinstance(required, list) else []
-    groups: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
-    for parameter, schema in properties_of(tool).items():
-        groups[parameter in required].append(
-            {
-                "name": parameter,
-                "type": _text(schema.get("type")).upper(),
-                "description": _text(schema.get("description")),
-                "default": schema.get("default", ""),
-            }
-        )
-    return ", ".join(
-        [
-            tool.category,
-            title.tool,
-            title.api,
-            shortened(tool.description, DESCRIPTION_LIMIT),
-            f"required_params: {json.dumps(groups[True])}",
-            f"optional_params: {json.dumps(groups[False])}",
-            f"return_schema: {json.dumps(tool.returns if tool.returns is not None else '')}",
-        ]
-    )
 
 
 def properties_of(tool: Tool) -> dict[str, Mapping[str, Any]]:
@@ -160,5 +126,6 @@ def properties_of(tool: Tool) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _text(value: Any) -> str:
+def text_or_empty(value: Any) -> str:
+    """Return what should be a text; empty where it is none."""
     return value if isinstance(value, str) else ""
