@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import seal
+from seal.benchmarks.toolscan import AsPublished
 from seal.cli import main
-from seal.evaluation import AsPublished
 
 OLD = Path(__file__).parent / "fixtures" / "old_runs"
 NAMES = ("sample", "toolscan-sample")

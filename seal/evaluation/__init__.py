@@ -23,7 +23,6 @@ REGISTRY = Registry(
         "repeated_anyhow": "seal.evaluation.error_patterns.pattern_scores:RepeatedAnyhow",
         "retrieval": "seal.evaluation.ranking_metrics:Retrieval",
         "tokens_per_call": "seal.evaluation.usage:TokensPerCall",
-        "toolscan": "seal.evaluation.error_patterns.pattern_scores:AsPublished",
         "usage": "seal.evaluation.usage:UsageMetrics",
         "user_audit": "seal.evaluation.user_audit:UserAudit",
     },

@@ -246,9 +246,9 @@ def is_foreign(name: str, registry: Registry) -> bool:
 
 
 def is_ours(metric: Metric) -> bool:
-    """Tell whether a metric is one that this package has, so that a run may have its scores."""
+    """Tell whether a metric is one that SEAL has, so that a run may have its scores."""
     home = type(metric.inner if isinstance(metric, Guarded) else metric).__module__
-    return home.startswith("seal.evaluation.") and home != "seal.evaluation.own_metrics"
+    return home.startswith("seal.") and home != "seal.evaluation.own_metrics"
 
 
 def score_trajectory(

@@ -3,7 +3,7 @@
 - Tables 1 and 2 (so numbered here): the patterns with examples, and what an agent is told of each.
 - Table 3: queries, turns and APIs by environment.
 - Table 4: success and the seven patterns, by the denominators of ToolScan's code, ours too
-  (`AsPublished`).
+  (`published_scores.AsPublished`).
 - The ablation on the similarity of API names.
 
 Source: Kokane et al., ToolScan (2024).

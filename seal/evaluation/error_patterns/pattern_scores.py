@@ -25,10 +25,6 @@ gold calls, or without gold arguments, iav is scored by such calls alone, and it
 `without_gold`. It has no value if upstream cut the arguments of a gold tool.
 
 Of a goal without any call the patterns of calls say nothing, and both iac alone have a value.
-ToolScan's code gives such a goal 0 everywhere: `AsPublished` does so under names of its own
-(`toolscan_ife`), so that means are over all goals, as in its tables. The success that these print
-(`toolscan_success`) is the mean of all seven of a finished goal, else 0. It does not tell whether a
-task was solved. A goal that lacks gold for one of the seven has no success. Ours is `pass_rate`.
 
 `details` of each has `errors`, e; `calls`, the steps that could have one: calls, and words where a
 call was due; and the first of the findings, each with its step. A report makes of them the rate by
@@ -54,7 +50,7 @@ calls it a percentage; its tables lie in 0..1, so that means over queries are me
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
@@ -196,28 +192,6 @@ class RepeatedAnyhow(ErrorPatterns):
     """`rac_all`: repetitions of valid and of invalid calls."""
 
     names = ("rac_all",)
-
-
-class AsPublished(ErrorPatterns):
-    """The seven patterns and success as ToolScan's code has them: 0 where no call was made."""
-
-    names = tuple(f"toolscan_{name}" for name in (*PATTERNS, "success"))
-
-    def measure(self, goal: GoalChat) -> dict[str, Value]:
-        """Return the values of one goal."""
-        found = super().measure(goal)
-        found["iac"] = found[IAC_UPSTREAM]
-        if found["ife"].reason == NO_CALL:
-            found |= dict.fromkeys(PATTERNS, Value(0.0, reason=NO_CALL))
-        found["success"] = self._success(found)
-        return {f"toolscan_{name}": found[name] for name in (*PATTERNS, "success")}
-
-    def _success(self, found: Mapping[str, Value]) -> Value:
-        if not found["finished"].value:
-            return found["finished"]
-        lacking = [found[name] for name in PATTERNS if found[name].value is None]
-        values = [found[name].value or 0.0 for name in PATTERNS]
-        return lacking[0] if lacking else Value(sum(values) / len(values))
 
 
 class IndependentMinima(ErrorPatterns):
