@@ -16,7 +16,6 @@ NAMED = {
     "toolsandbox": {
         *("core/conditions/condition.py", "core/conditions/row_likeness.py"),
         *("evaluation/milestones/checks.py", "evaluation/milestones/plans.py"),
-        "pools/augmentation.py",  # a paper's set of augmentations
     },
     "mmtb": {
         *("evaluation/mission_metrics.py", "evaluation/scoring.py"),

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import Task, check_name
 from seal.core.signatures import checked
-from seal.pools import REGISTRY
 from seal.pools.benchmark import loaded
-from seal.pools.lookup import Bench, bench_of, known_benchmark
+from seal.pools.lookup import Bench, bench_of, declared
 from seal.pools.own_parts import OwnTool
 
 if TYPE_CHECKING:
@@ -200,7 +199,8 @@ def augment(
             does too, with `tools`.
         augmentations: One or several; each gives every task once more. One is `distraction=N`,
             `distraction=all`, `names`, `descriptions`, `argument-descriptions`, `argument-types`,
-            or several of these joined by commas. `toolsandbox` stands for the eight of ToolSandbox.
+            or several of these joined by commas. A benchmark may declare names of several
+            (`seal.Benchmark.augmentations`).
         out: Folder to make. The same augmentation there is replaced.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
 
@@ -275,10 +275,7 @@ def generate(
         8
         >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)
     """
-    offered: dict[str, Any] = {}
-    for name in REGISTRY.names():
-        known = known_benchmark(name)
-        offered |= {} if known is None else known.generators
+    offered = declared("generators")
     check_name("kind of generation", what, offered)
     return loaded(offered[what])(bench_of(bench, tools), out, **options)
 

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
+from seal.pools.benchmark import loaded
 from seal.pools.distraction import Distractors
 from seal.pools.importer import REPORT, Notes, Recorded, Web
 from seal.pools.imports import ImportReport
+from seal.pools.lookup import declared
 from seal.pools.named_tools import named_tools
 from seal.pools.originals import is_scrambled
 from seal.pools.other_tools import renamed
@@ -36,7 +38,6 @@ UNCHANGED = "no_distraction_tools"
 """Name of the augmentation that leaves tasks as they are."""
 
 _DISTRACTION = "distraction"
-_PRESET = "toolsandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +73,12 @@ class Augmentation:
         return [f"{self.distraction or 'no'}_distraction_tools"]
 
 
-TOOLSANDBOX = (
-    *(Augmentation(number) for number in (0, 3, 10)),
-    Augmentation("all"),
-    *(Augmentation(3, (what,)) for what in SCRAMBLINGS),
-)
-"""The eight variants of each base scenario (ToolSandbox, section 3.3)."""
-
-
 def parse_augmentations(texts: Iterable[str]) -> tuple[Augmentation, ...]:
     """Return the augmentations that a user names, each once.
 
     Args:
         texts: Each one augmentation: `distraction=N` or `distraction=all`, and what is scrambled
-            (`SCRAMBLINGS`), joined by commas; or `toolsandbox`, which are eight.
+            (`SCRAMBLINGS`), joined by commas; or the name of several that a benchmark declares.
 
     Raises:
         UnknownNameError: No such augmentation; names the closest.
@@ -93,13 +86,13 @@ def parse_augmentations(texts: Iterable[str]) -> tuple[Augmentation, ...]:
     """
     found: list[Augmentation] = []
     for text in texts:
-        found += TOOLSANDBOX if text.strip() == _PRESET else [_parsed(text)]
+        found += _parsed(text)
     if not found:
         raise UsageError(f"name at least one augmentation: {', '.join(_known())}")
     return tuple(dict.fromkeys(found))
 
 
-def _parsed(text: str) -> Augmentation:
+def _parsed(text: str) -> Sequence[Augmentation]:
     distraction: int | Literal["all"] | None = None
     scrambled = []
     for part in text.split(","):
@@ -107,10 +100,23 @@ def _parsed(text: str) -> Augmentation:
         if key == _DISTRACTION:
             distraction = _number(value.strip(), text)
         elif equals or key not in SCRAMBLINGS:
-            raise UnknownNameError("augmentation", part.strip(), _known())
+            return _of_a_benchmark(text.strip(), part.strip())
         else:
             scrambled.append(key)
-    return Augmentation(distraction, tuple(scrambled))
+    return [Augmentation(distraction, tuple(scrambled))]
+
+
+def _of_a_benchmark(name: str, part: str) -> Sequence[Augmentation]:
+    """Return the augmentations that a benchmark declares under a name.
+
+    Raises:
+        UnknownNameError: None does; names what is closest to the part that is unknown.
+    """
+    found = declared("augmentations")
+    if name not in found:
+        raise UnknownNameError("augmentation", part, _known())
+    several: Sequence[Augmentation] = loaded(found[name])
+    return several
 
 
 def _number(value: str, text: str) -> int | Literal["all"]:
@@ -126,7 +132,7 @@ def _number(value: str, text: str) -> int | Literal["all"]:
 
 
 def _known() -> list[str]:
-    return [f"{_DISTRACTION}=N", f"{_DISTRACTION}=all", *SCRAMBLINGS, _PRESET]
+    return [f"{_DISTRACTION}=N", f"{_DISTRACTION}=all", *SCRAMBLINGS, *declared("augmentations")]
 
 
 TAG = "augmentation"

@@ -76,6 +76,9 @@ class _Parts:
     them (`seal cache import --format`); a simulator of that name gives them."""
     generators: Mapping[str, Code] = field(default_factory=dict)
     """Kind to a function of (bench, out, **options) that makes a pool of it (`seal.generate`)."""
+    augmentations: Mapping[str, Sequence[Any] | str] = field(default_factory=dict)
+    """Name to several augmentations (`seal.pools.augmentation.Augmentation`) that `seal augment`
+    makes at once, or where they stand, as `module:attribute`."""
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), or where each stands, as
     `module:attribute`; they are shown after the usual ones."""
@@ -374,8 +377,8 @@ def part_of(benchmark: Benchmark | None, part: str) -> Any:
     return None if benchmark is None else loaded(getattr(benchmark, part))
 
 
-def loaded(code: Code) -> Any:
-    """Return code that a benchmark declares; what a text names is imported."""
+def loaded(code: Any) -> Any:
+    """Return a part that a benchmark declares; what a text names is imported."""
     return load_dotted(code) if isinstance(code, str) else code
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
@@ -140,7 +140,7 @@ def answer_formats() -> dict[str, Code]:
     return declared("answers")
 
 
-def declared(part: Literal["answers", "peers"]) -> dict[str, Code]:
+def declared(part: Literal["answers", "augmentations", "generators", "peers"]) -> dict[str, Any]:
     """Return what installed benchmarks declare by name in a part."""
     found = [known_benchmark(name) for name in REGISTRY.names()]
     return {name: code for one in found if one for name, code in getattr(one, part).items()}

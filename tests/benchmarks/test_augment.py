@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import seal
 from seal.benchmarks.sample import SAMPLE
+from seal.benchmarks.toolsandbox import VARIANTS
 from seal.core import (
     AllOf,
     Argument,
@@ -31,8 +32,8 @@ from seal.core import (
     write_records,
 )
 from seal.pools import (
+    REGISTRY,
     SCRAMBLINGS,
-    TOOLSANDBOX,
     Augmentation,
     Distractors,
     Scrambler,
@@ -76,7 +77,7 @@ def names(offered: tuple[str, ...] | None) -> list[str]:
 
 
 def test_augmentations_are_named_as_the_paper_names_its_scenarios() -> None:
-    assert [augmentation.name for augmentation in TOOLSANDBOX] == [
+    assert [augmentation.name for augmentation in VARIANTS] == [
         "no_distraction_tools",
         "3_distraction_tools",
         "10_distraction_tools",
@@ -109,6 +110,15 @@ def test_texts_are_read_whatever_the_order_of_their_parts_and_each_once() -> Non
 def test_what_no_augmentation_is_is_told(text: str, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
         parse_augmentations([text])
+
+
+def test_a_benchmark_may_declare_a_name_of_several(monkeypatch) -> None:
+    both = (Augmentation(1), Augmentation(1, ("names",)))
+    harbour = seal.Benchmark("harbour", augmentations={"quay": both})
+    monkeypatch.setitem(REGISTRY._registered, "harbour", harbour)
+    assert parse_augmentations([" quay ", "distraction=1"]) == both
+    with pytest.raises(UnknownNameError, match=r"no augmentation 'quai'.*Did you mean 'quay'"):
+        parse_augmentations(["quai"])
 
 
 def test_no_augmentation_at_all_is_told() -> None:

@@ -24,6 +24,7 @@ TOOLSANDBOX = replace(
     importer=f"{_HERE}.importer:import_toolsandbox",
     peers={"toolsandbox": f"{_HERE}.recorded_scores:PEER"},
     generators={"milestones": f"{_HERE}.generator:generate_milestones"},
+    augmentations={"toolsandbox": f"{_HERE}.augmentations:VARIANTS"},
 )
 SAMPLE = replace(
     SCENARIOS, name="toolsandbox-sample", importer=None, folder=Path(__file__).parent / "sample"

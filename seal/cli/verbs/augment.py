@@ -14,7 +14,7 @@ def command(
         ...,
         "How to change the tools: distraction=N, distraction=all, names, descriptions, "
         "argument-descriptions, argument-types, or several joined by commas. Repeated, it "
-        "gives every task once for each. toolsandbox: the eight of its paper.",
+        "gives every task once for each. Or several by a name that a benchmark declares.",
         metavar="WHAT[,WHAT...]",
     ),
     out: Path = option(..., "Folder to write; `seal run` takes it."),
