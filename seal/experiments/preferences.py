@@ -1,8 +1,7 @@
 """Joins recorded preferences to the goals of two runs, and refuses those of other runs.
 
 A file `preference_results` of upstream names two models, and has the first trial of each query. A
-table of SEAL's own (`seal.evaluation.judges.verdict_files`) names two runs in each row. A run may
-be named by its folder or by its model; a run of `recorded:NAME` also by NAME.
+run goes by its folder or by its model; a run of `recorded:NAME` also by NAME.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from seal.evaluation.judges.verdict_files import (
     Ballots,
     Place,
     PreferenceFile,
-    Vote,
-    read_votes,
 )
 from seal.evaluation.preference import Pairing
 from seal.pools.upstream import reader_of
@@ -31,7 +28,6 @@ from seal.runs.run_folder import RunFolder
 
 _RECORDED = "recorded:"
 _NO_GOAL = "no goal that both runs played"
-_OTHER_RUNS = "of other runs"
 _UNJUDGED = "no round is complete"
 
 
@@ -43,9 +39,7 @@ class RecordedPreferences:
     ballots: Mapping[Place, Ballots]
     """Of goals that both runs played."""
     left_out: Mapping[str, int]
-    """Reason to how many goals or rows of the file were left out."""
-    problems: tuple[str, ...] = ()
-    """Rows that could not be read, with the reason."""
+    """Reason to how many queries of the file were left out."""
 
     def pairing(self, place: Place) -> Pairing:
         """Return how a goal came out for the candidate; without outcome if nothing is recorded."""
@@ -56,7 +50,7 @@ class RecordedPreferences:
         """Return who judged, for the result of the win rate.
 
         Returns:
-            {judge, models, votes, file, digest, taken: goals, left_out, problems}
+            {judge, models, votes, file, digest, taken: goals, left_out}
         """
         return {
             "judge": IDENTITY,
@@ -66,7 +60,6 @@ class RecordedPreferences:
             "digest": hashlib.sha256(self.path.read_bytes()).hexdigest()[:12],
             "taken": len(self.ballots),
             "left_out": dict(sorted(self.left_out.items())),
-            "problems": list(self.problems),
         }
 
 
@@ -76,32 +69,16 @@ def recorded_preferences(run: RunFolder, base: RunFolder, path: Path) -> Recorde
     Args:
         run: The candidate.
         base: The reference.
-        path: Of `preference_results`, JSON or CSV by tabs, or our own table, CSV by commas.
+        path: Of `preference_results`, JSON or CSV by tabs.
 
     Raises:
         DataError: The file cannot be read, has another format, or is of other runs.
     """
-    if path.suffix.lower() == ".json" or _by_tabs(path):
-        return _of_upstream(run, base, reader_of("preferences", run.pool_name)(path))
-    return _of_table(run, base, path)
-
-
-def _by_tabs(path: Path) -> bool:
-    try:
-        with path.open("rb") as lines:
-            return b"\t" in lines.readline()
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}; give a file of preferences") from None
-
-
-def _of_upstream(run: RunFolder, base: RunFolder, found: PreferenceFile) -> RecordedPreferences:
-    turned = _turned(found.models, _names(run), _names(base), found.path)
-    if turned is None:
-        raise _other_runs(found.path, " and ".join(found.models), run, base)
+    found: PreferenceFile = reader_of("preferences", run.pool_name)(path)
+    turned = _is_turned(found, run, base)
     left_out: Counter[str] = Counter()
     ballots: dict[Place, Ballots] = {}
-    played = _played(run, base)
-    joined = _joined(found, base, played)
+    joined = _joined(found, run, base)
     for query_id, points in found.points.items():
         places = joined[query_id]
         if query_id in found.unjudged:
@@ -122,16 +99,15 @@ def _of_upstream(run: RunFolder, base: RunFolder, found: PreferenceFile) -> Reco
     return RecordedPreferences(found.path, ballots, left_out)
 
 
-def _joined(
-    found: PreferenceFile, base: RunFolder, played: Mapping[str, set[Place]]
-) -> Mapping[str, list[Place]]:
+def _joined(found: PreferenceFile, run: RunFolder, base: RunFolder) -> Mapping[str, list[Place]]:
     """Return the places of each query id: those of its group, which begins the file's name."""
+    played = _played(run) & _played(base)
     places: defaultdict[str, list[Place]] = defaultdict(list)
     for task in base.tasks():
         query_id = task.id if task.id in found.points else query_id_of(task.id)
         text = found.queries.get(query_id)
         same = text is None or normalised(text) == normalised(task.goals[0].text)
-        if (task.id, 0, 0) in played.get(task.id, ()) and same:
+        if task.id in played and same:
             places[query_id].append((task.id, 0, 0))
     for query_id, several in places.items():
         grouped = [
@@ -143,43 +119,9 @@ def _joined(
     return places
 
 
-def _of_table(run: RunFolder, base: RunFolder, path: Path) -> RecordedPreferences:
-    votes, problems = read_votes(path)
-    ours, theirs = _names(run), _names(base)
-    played = _played(run, base)
-    counted: defaultdict[Place, Counter[str]] = defaultdict(Counter)
-    left_out: Counter[str] = Counter()
-    for vote in votes:
-        turned = _turned(vote.runs, ours, theirs, path)
-        if turned is None:
-            left_out[_OTHER_RUNS] += 1
-        elif vote.place not in played.get(vote.place[0], ()):
-            left_out[_NO_GOAL] += 1
-        else:
-            counted[vote.place][_side(vote, turned)] += 1
-    if votes and left_out[_OTHER_RUNS] == len(votes):
-        raise _other_runs(path, " and ".join(votes[0].runs), run, base)
-    ballots = {place: Ballots(**of) for place, of in counted.items()}
-    left_out.update({"malformed rows": len(problems)} if problems else {})
-    _check_any(path, ballots, left_out, run, base)
-    return RecordedPreferences(path, ballots, left_out, tuple(problems))
-
-
-def _side(vote: Vote, turned: bool) -> str:
-    if vote.better == "tie":
-        return "tie"
-    return "run" if (vote.better == "second") != turned else "base"
-
-
-def _played(run: RunFolder, base: RunFolder) -> dict[str, set[Place]]:
-    """Return the goals that both runs played, by task."""
-    chats = {(one.task_id, one.trial) for one in run.trajectories()}
-    both = chats & {(one.task_id, one.trial) for one in base.trajectories()}
-    goals = {task.id: len(task.goals) for task in base.tasks()}
-    played: defaultdict[str, set[Place]] = defaultdict(set)
-    for task_id, trial in both:
-        played[task_id] |= {(task_id, trial, goal) for goal in range(goals[task_id])}
-    return played
+def _played(run: RunFolder) -> set[str]:
+    """Return the tasks whose first trial was played."""
+    return {chat.task_id for chat in run.trajectories() if not chat.trial}
 
 
 def _names(run: RunFolder) -> set[str]:
@@ -188,26 +130,29 @@ def _names(run: RunFolder) -> set[str]:
     return {run.path.resolve().name, name, name.removeprefix(_RECORDED)} - {""}
 
 
-def _turned(names: tuple[str, str], ours: set[str], theirs: set[str], path: Path) -> bool | None:
-    """Tell whether the first name is the candidate's; None: they are not the names of both runs."""
-    straight = names[0] in theirs and names[1] in ours
-    turned = names[0] in ours and names[1] in theirs
+def _is_turned(found: PreferenceFile, run: RunFolder, base: RunFolder) -> bool:
+    """Tell whether a file names the candidate first.
+
+    Raises:
+        DataError: It compares other runs, or either name is that of both.
+    """
+    (first, second), ours, theirs = found.models, _names(run), _names(base)
+    straight = first in theirs and second in ours
+    turned = first in ours and second in theirs
     if straight and turned:
         raise DataError(
-            f"{path}: {names[0]} and {names[1]} name either of the two runs; name the runs by "
+            f"{found.path}: {first} and {second} name either of the two runs; name the runs by "
             "their folders"
         )
-    return turned if straight or turned else None
-
-
-def _other_runs(path: Path, named: str, run: RunFolder, base: RunFolder) -> DataError:
-    known = "; ".join(
-        f"{side.path} goes by {', '.join(sorted(_names(side)))}" for side in (base, run)
-    )
-    return DataError(
-        f"{path}: preferences of other runs: it compares {named}, but {known}; give the file of "
-        "these runs"
-    )
+    if not (straight or turned):
+        known = "; ".join(
+            f"{side.path} goes by {', '.join(sorted(_names(side)))}" for side in (base, run)
+        )
+        raise DataError(
+            f"{found.path}: preferences of other runs: it compares {first} and {second}, but "
+            f"{known}; give the file of these runs"
+        )
+    return turned
 
 
 def _check_any(

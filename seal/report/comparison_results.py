@@ -380,7 +380,3 @@ def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:
     left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
     told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
     yield f"recorded in {one_line(judge['file'], _LONGEST)}: goals taken {judge['taken']}{told}"
-    for problem in judge["problems"][:SHOWN]:
-        yield f"not taken: {one_line(problem, _LONGEST)}"
-    if len(judge["problems"]) > SHOWN:
-        yield f"and {len(judge['problems']) - SHOWN} more rows that were not taken"

@@ -97,11 +97,11 @@ def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -
     chat = seal.Trajectory("t", 0, (), stops=(Stop("done"),))
     for name in small:
         write_records(tmp_path / name / "trajectories.jsonl", [chat])
-    (tmp_path / "p.csv").write_text("task_id,first,second,better\nt,one,other,second\n")
-    done = called("compare", *small, "--force", "--preferences", "p.csv")
+    (tmp_path / "p.json").write_text('{"t": {"one": 0, "other": 2}}')
+    done = called("compare", *small, "--force", "--preferences", "p.json")
     assert done.returncode == 0, done.stderr
-    assert "recorded in p.csv: goals taken 1, none left out" in done.stdout
-    refused = called("compare", *small, "--force", "--preferences", "p.csv", "--votes", "3")
+    assert "recorded in p.json: goals taken 1, none left out" in done.stdout
+    refused = called("compare", *small, "--force", "--preferences", "p.json", "--votes", "3")
     assert refused.returncode == 2 and "leave out --preferences" in refused.stderr
 
 

@@ -1,10 +1,4 @@
-"""Verdicts and preferences that were recorded elsewhere, whatever their format was.
-
-Our own table of preferences between runs is CSV in UTF-8, a row a vote: columns `task_id`, `first`,
-`second` and `better`, and maybe `trial`, `goal` (0 where there is none) and `rater`. `first` and
-`second` name the two runs, by their folder or their model; `better` is first, second or tie. The
-rows of a goal are votes on it, whichever run stands first.
-"""
+"""Verdicts and preferences that were recorded elsewhere, whatever their format was."""
 
 from __future__ import annotations
 
@@ -12,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seal.core import DataError, shortened
-from seal.core.csv_tables import CsvRows
-from seal.evaluation.preference import CHOICES, Pairing, outcome_of
+from seal.evaluation.preference import Pairing, outcome_of
 
 IDENTITY = "recorded/1"
-COLUMNS = ("task_id", "first", "second", "better")
 UNRECORDED = Pairing(None, "unrecorded", reason="the file says nothing of this goal")
 """What a goal comes to of which nothing was recorded."""
 Place = tuple[str, int, int]
@@ -25,75 +16,16 @@ Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
-    """What one row says."""
-
-    where: str
-    """File and line."""
-    place: Place
-    runs: tuple[str, str]
-    """Names of the first and the second."""
-    better: str
-    """Of `CHOICES`."""
-    rater: str
-    """Empty where the table names none."""
-
-
-@dataclass(frozen=True, slots=True)
 class Ballots:
     """What was recorded of one goal: how many votes are for whom."""
 
-    base: int = 0
-    run: int = 0
-    tie: int = 0
+    base: int
+    run: int
 
     def pairing(self) -> Pairing:
         """Return how the goal came out: more votes win, as many tie."""
-        told = f"{self.run} to {self.base} votes" + (f", {self.tie} ties" if self.tie else "")
+        told = f"{self.run} to {self.base} votes"
         return Pairing(outcome_of(self.run - self.base), "recorded", reason=told)
-
-
-def read_votes(path: Path) -> tuple[list[Vote], list[str]]:
-    """Return the votes of a table, and the rows that are none, by file and line with the reason.
-
-    Raises:
-        DataError: The file cannot be read, lacks a column, or has two votes of one rater on a goal.
-    """
-    rows = CsvRows(path, "preferences")
-    lacking = {*COLUMNS} - {*rows.columns}
-    if lacking:
-        raise DataError(
-            f"{path}: no preferences: no column {', '.join(sorted(lacking))}; expected columns "
-            f"{', '.join(COLUMNS)} by commas, or a file of StableToolBench's preference_results"
-        )
-    found = [row if isinstance(row, str) else _vote(*row) for row in rows]
-    votes = [row for row in found if isinstance(row, Vote)]
-    met: dict[tuple[Place, frozenset[str], str], str] = {}
-    for vote in votes:
-        if vote.rater:
-            first = met.setdefault((vote.place, frozenset(vote.runs), vote.rater), vote.where)
-            if first is not vote.where:
-                raise DataError(
-                    f"{path}: {vote.where}: {vote.rater} compared these runs in task "
-                    f"{vote.place[0]} in {first} already; leave one of both rows in"
-                )
-    return votes, [row for row in found if isinstance(row, str)]
-
-
-def _vote(where: str, row: dict[str, str]) -> Vote | str:
-    """Return the vote of a row; a text for one that is none."""
-    better = row["better"].lower()
-    if better not in CHOICES:
-        return f"{where}: better {shortened(better)}: expected {', '.join(CHOICES)}"
-    if not row["task_id"] or not row["first"] or not row["second"]:
-        return f"{where}: task_id, first or second is empty"
-    if row["first"] == row["second"]:
-        return f"{where}: first and second are both {shortened(row['first'])}"
-    numbers = [row.get(name) or "0" for name in ("trial", "goal")]
-    if not all(number.isascii() and number.isdecimal() for number in numbers):
-        return f"{where}: trial and goal {', '.join(numbers)}: expected whole numbers"
-    place = (row["task_id"], int(numbers[0]), int(numbers[1]))
-    return Vote(where, place, (row["first"], row["second"]), better, row.get("rater", ""))
 
 
 @dataclass(frozen=True, slots=True)

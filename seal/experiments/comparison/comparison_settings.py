@@ -56,10 +56,8 @@ class PreferenceSettings:
     votes: int | None = None
     """Number of votes of each judge's model on a goal.  [default: 1]"""
     preferences: str | Path | None = None
-    """Recorded preferences, which replace the judge: preference_results as JSON or CSV, or a CSV of
-    task_id,first,second,better (first, second or tie).
-
-    The first two are StableToolBench's (`seal.evaluation.judges.verdict_files`).
+    """Recorded preferences, which replace the judge: preference_results of StableToolBench, as JSON
+    or CSV.
     """
     model_options: Mapping[str, Any] | None = None
     """Option of --judge-model; repeatable. If several models judge, name it with each:
