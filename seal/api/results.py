@@ -131,7 +131,7 @@ def explain(
             declares. Else mission_accuracy of missions, awareness, selection and execution of turns
             of dialogues, and goal_state or pass_rate of all others.
         examples: How many examples each stage has at most.
-        out: Folder for explanation.json and explanation.md. The extra `experiments` adds
+        out: Folder for explanation.json. The extra `experiments` adds
             figures/waterfall.svg and .png. None: nothing is written.
 
     Returns:

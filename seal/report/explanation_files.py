@@ -26,7 +26,6 @@ from seal.report.failure_stages import (
 from seal.report.figure_layout import lay_out, literal, panels, styled, title
 from seal.report.figures import COLOURS, FOLDER, GRID, save, whisker
 from seal.report.grids import told
-from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
 from seal.runs.wholeness import check_whole
@@ -39,9 +38,6 @@ _BAR = 0.24
 """Width of the figure, and height of a bar with its space, in inches."""
 
 JSON = "explanation.json"
-
-
-MARKDOWN = "explanation.md"
 
 
 NAME = "waterfall"
@@ -60,7 +56,7 @@ def explain(
         run: Run folder, wherever it was moved.
         metric: Whose verdict counts; None: that of each goal's kind of gold.
         examples: Most of each stage.
-        out: Folder for explanation.json, explanation.md and figures/waterfall.svg and .png.
+        out: Folder for explanation.json and figures/waterfall.svg and .png.
         bench: What was played, where it is not installed.
 
     Returns:
@@ -72,7 +68,7 @@ def explain(
         UsageError: A metric without a value, or a folder that holds something else.
     """
     if out is not None:
-        check_results_folder(out, {JSON, MARKDOWN, FOLDER}, "an explanation")
+        check_results_folder(out, {JSON, FOLDER}, "an explanation")
     folder = RunFolder.open(run)
     check_whole(folder)
     content = explain_run(folder, metric, examples, bench=bench)
@@ -80,7 +76,6 @@ def explain(
         return content
     out.mkdir(parents=True, exist_ok=True)
     write_json(content, out / JSON)
-    write_markdown(content, out)
     try:
         save(waterfall_figures(content), out)
     except MissingExtraError as error:
@@ -105,22 +100,6 @@ def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
             yield f"  {place_text(example)} ({example['cause']})"
             for name, text in example_lines(example):
                 yield f"    {name}: {one_line(text, LONGEST)}"
-
-
-def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
-    """Write explanation.md, and return it."""
-    parts = [
-        markdown(waterfall(content)),
-        "\n".join(map(markdown, notes(content))),
-    ]
-    for stage in content["stages"]:
-        if stage["examples"]:
-            parts.append(f"### {escape_markdown(stage['meaning'])}")
-        for example in stage["examples"]:
-            heading = f"{place_text(example)} ({example['cause']})"
-            items = (f"{name}: {one_line(text, LONGEST)}" for name, text in example_lines(example))
-            parts.append("\n".join((escape_markdown(heading), "", *map(markdown, items))))
-    return write_paragraphs(folder / MARKDOWN, *parts)
 
 
 def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:

@@ -78,9 +78,6 @@ def test_patterns_have_examples_and_what_the_agent_was_told(
     ours = next(row["figures"] for row in tables["table-4"] if row["whose"] == "here")
     assert ours["IFN"] == summary["toolscan_ifn"]["mean"]
     assert ours["SR"] == summary["toolscan_success"]["mean"]
-    picture = tmp_path / "figure.svg"
-    told(capsys, "toolscan", run, "--table", "figure-similarity", "--out", picture)
-    assert picture.read_bytes().startswith(b"<?xml")
 
 
 def test_a_run_of_the_phone_stands_in_every_table_of_its_paper(
@@ -152,10 +149,7 @@ def test_names_that_there_are_not_are_refused_with_those_there_are(
     assert "declares no tables of a paper" in refused(capsys, "sample", runs / "sample")
     assert "Did you mean 'table-3'" in refused(capsys, "toolscan", run, "--table", "table-33")
     assert "Did you mean 'GPT-4o'" in refused(capsys, "toolscan", run, "--beside", "gpt4o")
-    assert "known: html, latex, png, svg, text" in refused(
-        capsys, "toolscan", run, "--format", "pdf"
-    )
-    assert "--table figure-4 --out FILE" in refused(capsys, "toolscan", run, "--format", "svg")
+    assert "known: html, latex, text" in refused(capsys, "toolscan", run, "--format", "pdf")
     assert "need a folder" in refused(capsys, "toolscan", "--table", "table-4")
 
 

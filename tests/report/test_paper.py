@@ -19,13 +19,11 @@ from seal.report import (
     Measured,
     PaperTable,
     document,
-    figure_of,
     filled,
     fitted_tables,
     lanes_of,
     measured_lanes,
     of_sweep,
-    picture_of,
     tables_of,
 )
 from seal.report.paper import section
@@ -149,18 +147,6 @@ def test_a_terminal_gets_a_wide_table_in_parts_and_no_word_is_broken() -> None:
     text = console.file.getvalue()
     assert all(head in text for head in heads)
     assert max(map(len, text.splitlines())) <= 80
-
-
-@pytest.mark.parametrize("drawn", ["bars", "lines", "heat"])
-def test_a_figure_is_drawn_for_files_and_equal_figures_give_equal_bytes(
-    run: RunFolder, drawn: Any
-) -> None:
-    found = {"a": {"x": 0.0, "y": 40.0}, "b": {"x": 41.0, "y": None, "z": "text"}}
-    table = PublishedTable("T $x$", "P", {"a": {"x": 3.0}}, figures=lambda _: found, drawn=drawn)
-    first, again = (picture_of(figure_of(shown(run, table)), "svg") for _ in range(2))
-    assert first == again
-    assert first.startswith(b"<?xml")
-    assert picture_of(figure_of(shown(run, table)), "png").startswith(b"\x89PNG")
 
 
 def test_a_layout_without_published_figures_says_that_all_are_ours(run: RunFolder) -> None:

@@ -11,10 +11,9 @@ from seal.cli.output import output
 from seal.core import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
-    from seal.report.paper import PaperTable
+    pass
 
-_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html", "svg": ".svg", "png": ".png"}
-_PICTURES = ("svg", "png")
+_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html"}
 
 
 @verb()
@@ -34,8 +33,7 @@ def command(
     ),
     format: str | None = option(
         None,
-        "text, latex or html; with --table also svg or png.  [default: by the ending of "
-        "--out, else text]",
+        "text, latex or html.  [default: by the ending of --out, else text]",
         metavar="FORMAT",
     ),
     out: Path | None = option(None, "File to write instead of printing.", metavar="FILE"),
@@ -62,31 +60,18 @@ def command(
             result.result({"paper": name, "tables": tables})
             result.show(table_list(name, listed))
             return 0
-        if chosen in _PICTURES and (table is None or out is None):
-            raise UsageError(f"{chosen} draws one table into a file: --table figure-4 --out FILE")
         shown, lines = paper_tables(name, folders, table, beside)
         tables = [each.to_json() for each in shown]
         result.result({"paper": name, "tables": tables, "lines": lines})
         if out is not None:
             with AtomicFile(out) as file:
-                file.write(_content(name, shown, lines, chosen))
+                file.write(document(name, shown, lines, chosen).encode())
             result.show(f"{chosen}: {out}")
         elif chosen == "text":
             result.show(*shown_parts(shown, lines))
         else:
             result.show(document(name, shown, lines, chosen).rstrip())
     return 0
-
-
-def _content(name: str, tables: list[PaperTable], lines: list[str], format: str) -> bytes:
-    """Return what a file of a format holds; a picture is of the first table that has ours."""
-    from seal.report.figures import picture_of
-    from seal.report.paper_forms import document, figure_of
-
-    if format not in _PICTURES:
-        return document(name, tables, lines, format).encode()
-    shown = next((each for each in tables if each.measured), tables[0])
-    return picture_of(figure_of(shown), format)
 
 
 def _format(given: str | None, out: Path | None) -> str:
