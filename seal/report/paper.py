@@ -199,16 +199,12 @@ def tables_of_run(run: RunFolder) -> list[PublishedTable]:
     return tables_of(Benchmark(run.pool_name or "run", published=held)) if held else []
 
 
-def filled(
-    published: PublishedTable, measured: Sequence[Measured], beside: str | None = None
-) -> PaperTable:
+def filled(published: PublishedTable, measured: Sequence[Measured]) -> PaperTable:
     """Return a table with ours beside the published rows.
 
     Args:
         published: The table.
         measured: What is set beside them; what the table is not made of is left out.
-        beside: Published row that the whole is compared with; None: that of the same model, else
-            the first.
     """
     mine = [(each, figures_of(published, each)) for each in measured if each.of == published.of]
     found = [(each, name, _known(row)) for each, figures in mine for name, row in figures.items()]
@@ -217,8 +213,8 @@ def filled(
     rows: list[Row] = []
     for name, row in published.rows.items():
         rows.append(Row(name, PUBLISHED, row))
-        rows += _beside(published, [one for one in found if one[1] == name], beside)
-    rows += _beside(published, [one for one in found if one[1] not in published.rows], beside)
+        rows += _beside(published, [one for one in found if one[1] == name])
+    rows += _beside(published, [one for one in found if one[1] not in published.rows])
     notes = list(_missing(published, mine, headings))
     if any(row.outside for row in rows):
         notes.append(f"{MARK} the published figure lies outside our 95 % interval over tasks")
@@ -286,7 +282,6 @@ def _is_outside(published: PublishedTable, each: Measured, heading: str, other: 
 def _beside(
     published: PublishedTable,
     found: Iterable[tuple[Measured, str, Mapping[str, float | str]]],
-    beside: str | None,
 ) -> Iterator[Row]:
     """Yield our rows, each with what it differs by from the published row that it stands beside."""
     for each, name, figures in found:
@@ -294,7 +289,7 @@ def _beside(
             continue
         mine = Row(name or each.label, each.label if name else HERE, figures)
         yield mine
-        base = name if name in published.rows else "" if name else _same(published, each, beside)
+        base = name if name in published.rows else "" if name else _same(published, each)
         if base:
             theirs = Row(base, PUBLISHED, published.rows[base])
             pairs = ((h, mine.number(h), theirs.number(h)) for h in figures)
@@ -305,10 +300,8 @@ def _beside(
                 yield Row("", f"less {base if base != name else PUBLISHED}", less, outside)
 
 
-def _same(published: PublishedTable, each: Measured, beside: str | None) -> str:
+def _same(published: PublishedTable, each: Measured) -> str:
     """Return the published row of the same model, else the first; empty: none is published."""
-    if beside is not None:
-        return beside if beside in published.rows else ""
     mine = _plain(each.model.rpartition("/")[2])
     named = {row: _plain(row) for row in published.rows}
     same = [row for row, name in named.items() if name == mine]

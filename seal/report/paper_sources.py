@@ -181,21 +181,17 @@ class Filled(NamedTuple):
     """What was given, and which tables nothing of it stands in."""
 
 
-def paper_tables(
-    name: str, paths: Sequence[Path], table: str | None = None, beside: str | None = None
-) -> Filled:
+def paper_tables(name: str, paths: Sequence[Path], table: str | None = None) -> Filled:
     """Return the tables of a paper for which the folders have figures, with ours filled in.
 
     Args:
         name: Of a benchmark or paper.
         paths: Folders of runs, pools, sweeps and experiments in retrieval.
         table: The only one, by name, with whatever it has; None: all.
-        beside: Published row that runs are compared with; None: that of the same model, else the
-            first.
 
     Raises:
         UsageError: A folder is of another benchmark, or the benchmark declares no tables.
-        UnknownNameError: There is no such benchmark, table or row.
+        UnknownNameError: There is no such benchmark or table.
         DataError: A folder is none of these, or damaged.
     """
     folders = opened_folders(paths)
@@ -211,9 +207,6 @@ def paper_tables(
                 "lists what they are made of"
             )
     chosen = [each for each in declared if table in (None, each.table.name)]
-    if beside is not None and not any(beside in each.table.rows for each in chosen):
-        rows = (row for each in chosen for row in each.table.rows)
-        raise UnknownNameError(f"published row of {name}", beside, dict.fromkeys(rows))
     shown = []
     lines = list(_told_of(name, folders))
     for each in chosen:
@@ -223,7 +216,7 @@ def paper_tables(
             if each.takes(opened) and not _has_own(each, opened, declared)
             for measured in opened.measured
         ]
-        made = filled(each.table, mine, beside)
+        made = filled(each.table, mine)
         if table is not None or made.measured:
             shown.append(made)
         else:

@@ -104,13 +104,6 @@ def test_a_folder_that_is_given_twice_stands_once(
     assert told(capsys, "toolscan", run, run) == told(capsys, "toolscan", run)
 
 
-def test_it_is_compared_with_the_row_that_is_named(
-    runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    shown = told(capsys, "toolscan", runs / "toolscan-sample", "--beside", "GPT-4o")
-    assert "less GPT-4o" in shown
-
-
 def test_every_table_of_missions_is_there_and_the_heat_map_has_colours(
     runs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -148,8 +141,6 @@ def test_names_that_there_are_not_are_refused_with_those_there_are(
     assert "known: apigen, dialogtool" in refused(capsys, "nonsuch")
     assert "declares no tables of a paper" in refused(capsys, "sample", runs / "sample")
     assert "Did you mean 'table-3'" in refused(capsys, "toolscan", run, "--table", "table-33")
-    assert "Did you mean 'GPT-4o'" in refused(capsys, "toolscan", run, "--beside", "gpt4o")
-    assert "known: html, latex, text" in refused(capsys, "toolscan", run, "--format", "pdf")
     assert "need a folder" in refused(capsys, "toolscan", "--table", "table-4")
 
 

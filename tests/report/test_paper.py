@@ -46,8 +46,8 @@ def run(make_run: Writer) -> RunFolder:
     return make_run("run", [task("own/a")], [chat("own/a")], (), {"pass_rate": entry})
 
 
-def shown(run: RunFolder, table: PublishedTable = MAIN, **given: Any) -> PaperTable:
-    return filled(table, measured_lanes(lanes_of([run])), **given)
+def shown(run: RunFolder, table: PublishedTable = MAIN) -> PaperTable:
+    return filled(table, measured_lanes(lanes_of([run])))
 
 
 def cells(found: PaperTable) -> list[list[str]]:
@@ -91,11 +91,6 @@ def test_it_is_compared_with_the_published_row_of_its_model_else_the_first(
 ) -> None:
     run = make_run("run", metrics={"pass_rate": metric(0.5)}, model=model)
     assert shown(run).rows[-1].whose == f"less {base}"
-
-
-def test_a_row_can_be_named_that_it_is_compared_with(run: RunFolder) -> None:
-    last = shown(run, beside="Small_7B").rows[-1]
-    assert (last.whose, last.figures) == ("less Small_7B", {"SR": 0.25})
 
 
 def test_what_is_missing_is_told_with_what_would_give_it(make_run: Writer) -> None:

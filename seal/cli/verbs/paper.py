@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON
 from seal.cli.output import output
-from seal.core import UnknownNameError, UsageError
+from seal.core import UsageError
 
 if TYPE_CHECKING:
     pass
 
-_FORMATS = {"text": ".txt", "latex": ".tex", "html": ".html"}
+_FORMATS = {".tex": "latex", ".html": "html"}
 
 
 @verb()
@@ -25,18 +25,11 @@ def command(
     table: str | None = option(
         None, "Show this table only, such as table-3, with what it lacks.", metavar="TABLE"
     ),
-    beside: str | None = option(
+    out: Path | None = option(
         None,
-        "Published row that runs are compared with.  [default: the row of the same model, "
-        "else the first]",
-        metavar="ROW",
+        "File to write instead of printing: text, LaTeX (.tex) or a page (.html).",
+        metavar="FILE",
     ),
-    format: str | None = option(
-        None,
-        "text, latex or html.  [default: by the ending of --out, else text]",
-        metavar="FORMAT",
-    ),
-    out: Path | None = option(None, "File to write instead of printing.", metavar="FILE"),
     json: bool = JSON,
 ) -> int:
     """Print each table and figure of a paper to which the folders add something.
@@ -44,41 +37,27 @@ def command(
     Published rows stand first, then each run with its difference. Without a folder the tables are
     listed, with what each is made of.
     """
-    chosen = _format(format, out)
     with output(json) as result:
         from seal.core.records import AtomicFile
         from seal.report.paper_forms import document, shown_parts
         from seal.report.paper_sources import declared_tables, paper_tables, table_list
 
         if not folders:
-            if table or beside or out or format:
-                raise UsageError(
-                    "--table, --beside, --format and --out need a folder: seal paper NAME RUN..."
-                )
+            if table or out:
+                raise UsageError("--table and --out need a folder: seal paper NAME RUN...")
             listed = declared_tables(name)
             tables = [each.table.to_json() for each in listed]
             result.result({"paper": name, "tables": tables})
             result.show(table_list(name, listed))
             return 0
-        shown, lines = paper_tables(name, folders, table, beside)
+        shown, lines = paper_tables(name, folders, table)
         tables = [each.to_json() for each in shown]
         result.result({"paper": name, "tables": tables, "lines": lines})
-        if out is not None:
-            with AtomicFile(out) as file:
-                file.write(document(name, shown, lines, chosen).encode())
-            result.show(f"{chosen}: {out}")
-        elif chosen == "text":
+        if out is None:
             result.show(*shown_parts(shown, lines))
         else:
-            result.show(document(name, shown, lines, chosen).rstrip())
+            kind = _FORMATS.get(out.suffix.lower(), "text")
+            with AtomicFile(out) as file:
+                file.write(document(name, shown, lines, kind).encode())
+            result.show(f"{kind}: {out}")
     return 0
-
-
-def _format(given: str | None, out: Path | None) -> str:
-    """Return the format that was given, else that of the file's ending."""
-    if given is not None:
-        if given not in _FORMATS:
-            raise UnknownNameError("format", given, _FORMATS)
-        return given
-    endings = {ending: name for name, ending in _FORMATS.items()}
-    return "text" if out is None else endings.get(out.suffix.lower(), "text")
