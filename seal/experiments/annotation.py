@@ -117,7 +117,7 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
     before = read_human(run)
     human = _human(found.over(before.ratings if before else {}))
     run.write_json(HUMAN, asdict(human))
-    if (run.path / "summary.json").is_file():
+    if run.is_scored:
         run.write_json("summary.json", {**run.summary(), **human_summary(run)})
     return Imported(human, found.taken, found.empty, found.problems)
 

@@ -103,7 +103,7 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
         for number, record in enumerate(records):
             pool = open_pool(record)
             known = {tool.id: tool for tool in pool.tools()}
-            is_run = (pool.folder / "run.json").is_file()
+            is_run = RunFolder(pool.folder).is_begun
             run = RunFolder.open(pool.folder) if is_run else None
             recorded = run.trajectories() if run is not None else _chats(pool)
             chats = list(islice(recorded, settings.first))

@@ -56,8 +56,7 @@ class _Log:
         self._time = datetime.fromtimestamp(written, UTC).isoformat(timespec="seconds")
         self._measure: Mapping[str, Any] = manifest.get("measure") or {}
         self._system: Mapping[str, Any] = manifest.get("system") or {}
-        scored = (run.path / "summary.json").is_file()
-        metrics: Mapping[str, Any] = run.summary()["metrics"] if scored else {}
+        metrics: Mapping[str, Any] = run.summary()["metrics"] if run.is_scored else {}
         first = [*(run.declared().get("headline") or ()), "pass_rate"]
         self._order = [*dict.fromkeys([*(name for name in first if name in metrics), *metrics])]
         """Metrics in the order for the viewer, which at first shows only few."""

@@ -102,7 +102,7 @@ def play(
 
 def _finished(folder: RunFolder, settings: RunSettings) -> bool:
     """Tell whether a run has all its chats and scores, and no error."""
-    if not (folder.path / "summary.json").is_file():
+    if not folder.is_scored:
         return False
     summary = folder.summary()
     with folder.trajectories_path.open("rb") as lines:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
-from seal.core import DataError, Step, Task, Trajectory, UsageError
+from seal.core import Step, Task, Trajectory, UsageError
 from seal.core.folders import is_held
-from seal.core.records import from_plain
 from seal.pools.search import named_one
 from seal.report.annotations import Annotations
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
@@ -27,7 +25,7 @@ from seal.report.transcript import (
     step_lines,
 )
 from seal.runs.lines import LineTail, Tail
-from seal.runs.run_folder import RunFolder
+from seal.runs.run_folder import RunFolder, live_steps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -209,9 +207,7 @@ class Follower:
         folder = self._run.path / "live"
         names = sorted(file.name for file in folder.glob("*.jsonl")) if folder.is_dir() else []
         self._live = {name: self._live.get(name) or LineTail(folder / name) for name in names}
-        for tail in self._live.values():
-            for line in tail.read():
-                yield _decode_live(line, tail)
+        yield from chain.from_iterable(map(live_steps, self._live.values()))
 
     def _has_ended(self) -> bool:
         summary = self._run.path / "summary.json"
@@ -219,17 +215,6 @@ class Follower:
         if not summary.is_file() or not chats.is_file() or any(self._run.path.glob("live/*.jsonl")):
             return False
         return summary.stat().st_mtime_ns >= chats.stat().st_mtime_ns
-
-
-def _decode_live(line: bytes, tail: LineTail) -> tuple[tuple[str, int], Step]:
-    try:
-        fields = orjson.loads(line)
-        step = from_plain(fields["step"], Step)
-        return (str(fields["task_id"]), int(fields["trial"])), step
-    except (ValueError, KeyError, TypeError, DataError) as error:
-        raise DataError(
-            f"{tail}: expected an object with task_id, trial and step, got {error!r:.200}"
-        ) from error
 
 
 def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:

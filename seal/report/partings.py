@@ -6,12 +6,10 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-import orjson
-
 from seal.core import DataError, Trajectory
 from seal.core.records import decode
 from seal.report.chat_records import said
-from seal.runs.lines import LineTail
+from seal.runs.lines import LineTail, chat_told
 from seal.runs.run_folder import RunFolder
 
 Chat = tuple[str, int]
@@ -51,8 +49,7 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
     tail = LineTail(run.trajectories_path)
     for line in tail.read() if wanted else ():
         try:
-            fields = orjson.loads(line)
-            chat = (fields["task_id"], fields["trial"])
+            chat, _ = chat_told(line)
             if chat in wanted:
                 yield chat, decode(line, Trajectory)
         except (ValueError, KeyError, TypeError, DataError) as error:

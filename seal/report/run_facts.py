@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-import orjson
 from markupsafe import Markup
 
 from seal.core import DataError
 from seal.report.grids import Estimate, counted
 from seal.report.lanes import headline_of, main_metrics, model_name
+from seal.runs.journal import timings_of
 from seal.runs.run_folder import MANIFEST, RunFolder
 from seal.runs.spending.ledger import read_ledger
 from seal.runs.spending.prices import Prices, dollars_of
@@ -136,19 +136,16 @@ def _identity(measure: Mapping[str, Any], part: str) -> str:
 
 
 def _played(run: RunFolder) -> str:
-    path = run.path / "timings.jsonl"
     try:
-        if not path.is_file():
-            raise FileNotFoundError(path)  # for a pipe's writer it would wait
-        with path.open("rb") as lines:
-            began = datetime.fromtimestamp(orjson.loads(lines.readline())["started"], UTC)
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        first = next(timings_of(run.path / "timings.jsonl"))
+        began = datetime.fromtimestamp(first["started"], UTC)
+    except (StopIteration, DataError, OSError, ValueError, LookupError, TypeError, OverflowError):
         began = datetime.fromtimestamp((run.path / MANIFEST).stat().st_mtime, UTC)
     return f"{began:%Y-%m-%d %H:%M}"
 
 
 def _scored(run: RunFolder) -> dict[str, Any]:
-    if not (run.path / "summary.json").is_file():
+    if not run.is_scored:
         return {}
     summary = run.summary()
     metrics, usage = summary["metrics"], summary.get("usage") or {}

@@ -36,7 +36,7 @@ from seal.report.run_facts import facts_of
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import timings_of
-from seal.runs.lines import LineTail, RecordLookup
+from seal.runs.lines import LineTail, RecordLookup, chat_told
 from seal.runs.run_folder import REFUSED, RunFolder
 
 FIRST, PORTION = 100, 1_000
@@ -51,7 +51,6 @@ _TEXT, _TAG, _VALUE = 240, 40, 60
 """Characters of a goal, a tag and its value in the table of tasks."""
 _TAGS = 300
 """Tags by which the table can be filtered, at most."""
-_STEPS, _STOPS = b',"steps":', b'"stops":['
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -395,17 +394,9 @@ def _tag(name: str, value: str) -> tuple[str, str]:
 
 
 def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
-    """Return of which chat a line is, why it ended last, and whether the infrastructure failed.
-
-    Its steps, which are nearly all of it, are not read where its form is ours.
-    """
-    head, _, rest = line.partition(_STEPS)
-    try:
-        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[rest.rindex(_STOPS) :])
-    except ValueError:  # of another form, or its provenance has stops of its own
-        told = orjson.loads(line)
-    reasons = [stop["reason"] for stop in told["stops"]]
-    return (told["task_id"], told["trial"]), (reasons[-1] if reasons else "", "error" in reasons)
+    """Return of which chat a line is, why it ended last, and whether the infrastructure failed."""
+    chat, reasons = chat_told(line)
+    return chat, (reasons[-1] if reasons else "", "error" in reasons)
 
 
 def _seconds_of(run: RunFolder) -> dict[Key, float]:

@@ -353,7 +353,7 @@ class _Player:
 
         self._apart = tempfile.TemporaryDirectory()
         """For the steps of chats in progress, on a machine that does not see the run's folder."""
-        here = (folder.path / "run.json").is_file()
+        here = folder.is_begun
         place = folder if here else RunFolder(Path(self._apart.name))
         self._engine = Engine.of(settings, place)
         self.identity = _identity_of(self._engine)

@@ -362,7 +362,7 @@ class Engine:
 
         A run that has begun keeps its own: the general one was another before.
         """
-        began = (self.folder.path / "run.json").is_file()
+        began = self.folder.is_begun
         told = self.folder.manifest().get("system") if began else None
         named = str((told or {}).get("retriever"))
         return named.removeprefix(ELSE) if named.startswith(ELSE) else retrievers.DEFAULT

@@ -229,7 +229,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     clear_rests(folder)
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
-    if (folder.path / "run.json").is_file():
+    if folder.is_begun:
         from seal.runs.resume import check_resumable, without_order
 
         before = folder.manifest()

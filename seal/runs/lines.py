@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import orjson
+
 from seal.core import DataError, Score
 from seal.core.plain import json_text
 from seal.core.records import (
@@ -30,6 +32,7 @@ ScoredGoal = tuple[str, int, int]
 _MOST_SAID = 5_000
 _LONGEST_SAID = 1_000
 """Bytes of what a line says of a metric that is remembered."""
+_STEPS, _STOPS = b',"steps":', b'"stops":['
 _METRIC = b',"metric":'
 _ANYTHING = b',"metric":"","value":null}'
 """Ends a line of a score."""
@@ -102,6 +105,22 @@ class KeyedLines(ABC, Generic[Key]):
                 places[key] = end, length
                 end += length
         self.places = places
+
+
+def chat_told(line: bytes) -> tuple[tuple[str, int], list[str]]:
+    """Return of which task and trial a line of a trajectory is, and why each goal ended.
+
+    Its steps, which are nearly all of it, are not read where its form is ours.
+
+    Raises:
+        ValueError, KeyError, TypeError: It is no trajectory.
+    """
+    head, _, rest = line.partition(_STEPS)
+    try:
+        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[rest.rindex(_STOPS) :])
+    except ValueError:  # of another form, or its provenance has stops of its own
+        told = orjson.loads(line)
+    return (told["task_id"], told["trial"]), [stop["reason"] for stop in told["stops"]]
 
 
 class LineTail:

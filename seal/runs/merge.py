@@ -49,7 +49,7 @@ def merge(runs: Sequence[Path], out: Path) -> RunFolder:
         with naming(out), in_work(written):
             for place in ("", *BASELINES):
                 inner = [RunFolder(part.path / place) for part in parts]
-                if all((part.path / "run.json").is_file() for part in inner):
+                if all(part.is_begun for part in inner):
                     _join(inner, order, RunFolder(written / place))
             written.replace(out)
     finally:
@@ -68,7 +68,7 @@ def score_merged(
     every = [folder, *(RunFolder(folder.path / name) for name in BASELINES)]
     summaries = []
     for run in every:
-        if (run.path / "run.json").is_file():
+        if run.is_begun:
             told = run.manifest()["measure"]
             alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
             how = ScoreSettings(cache_dir=cache_dir, cache_url=cache_url, **alike)

@@ -168,7 +168,7 @@ def _run(
         engine.told.of("run", lambda: _about(engine)) as came,
     ):
         engine.progress = lambda done, total: report(Progress("embed tools", done, total))
-        is_new, was_there = not (folder.path / "run.json").is_file(), folder.path.exists()
+        is_new, was_there = not folder.is_begun, folder.path.exists()
         _check(engine, budget, is_new)
         for line in engine.cast.asked():
             tell(line)

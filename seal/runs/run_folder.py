@@ -36,6 +36,7 @@ from seal.core.secrets import without_keys
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
+from seal.runs.lines import LineTail
 
 BASELINES = ("floor", "ceiling")
 CORRECTED = "corrected"
@@ -106,13 +107,23 @@ class RunFolder:
         Raises:
             DataError: There is no run in it.
         """
-        path = Path(path)
-        if not (path / "run.json").is_file():
+        run = cls(Path(path))
+        if not run.is_begun:
             raise DataError(
                 f"{path} is no run folder: it has no run.json; "
                 "give the path that `seal run` printed"
             )
-        return cls(path)
+        return run
+
+    @property
+    def is_begun(self) -> bool:
+        """True where the folder holds a run."""
+        return (self.path / MANIFEST).is_file()
+
+    @property
+    def is_scored(self) -> bool:
+        """True where it has a summary."""
+        return (self.path / _SUMMARY).is_file()
 
     @property
     def trajectories_path(self) -> Path:
@@ -228,16 +239,13 @@ class RunFolder:
 
     def baselines(self) -> dict[str, RunFolder]:
         """Return the floor's and the ceiling's runs, where they were played."""
-        return {
-            name: RunFolder(self.path / name)
-            for name in BASELINES
-            if (self.path / name / "summary.json").is_file()
-        }
+        runs = {name: RunFolder(self.path / name) for name in BASELINES}
+        return {name: run for name, run in runs.items() if run.is_scored}
 
     def corrected(self) -> RunFolder | None:
         """Return the same chats as corrected gold scores them; None: nobody asked for that."""
         folder = RunFolder(self.path / CORRECTED)
-        return folder if (folder.path / _SUMMARY).is_file() else None
+        return folder if folder.is_scored else None
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a file of indented JSON with sorted keys, whole or not at all."""
@@ -381,11 +389,26 @@ def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[Pair, tuple[Step
     """
     found = {}
     for path in (run / "live").glob(f"*.{pid}.jsonl"):
-        told = [orjson.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
-        if told:
-            steps = tuple(from_plain(each["step"], Step) for each in told)
-            found[told[0]["task_id"], told[0]["trial"]] = steps
+        if told := list(live_steps(LineTail(path))):
+            found[told[0][0]] = tuple(step for _, step in told)
     return dict(sorted(found.items()))
+
+
+def live_steps(lines: LineTail) -> Iterator[tuple[Pair, Step]]:
+    """Yield the steps that were added to the file of a running chat, with its task and trial.
+
+    Raises:
+        DataError: A line is none; the text names it.
+    """
+    for line in lines.read():
+        try:
+            fields = orjson.loads(line)
+            step = from_plain(fields["step"], Step)
+            yield (str(fields["task_id"]), int(fields["trial"])), step
+        except (ValueError, KeyError, TypeError, DataError) as error:
+            raise DataError(
+                f"{lines}: expected an object with task_id, trial and step, got {error!r:.200}"
+            ) from error
 
 
 def chats_told(chats: Iterable[Pair]) -> str:

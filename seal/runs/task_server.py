@@ -58,7 +58,7 @@ def serve_stdio(
     server = mcp_server(lambda context: line)
     thread = threading.Thread(target=_over_stdio, args=(server, line), daemon=True)
     seated = _seated(settings, McpClients({chosen: line}, name, thread.start))
-    yield run(seated, out, _holds_run(out), only={*before, chosen})
+    yield run(seated, out, RunFolder(out).is_begun, only={*before, chosen})
     line.finish()
     thread.join()
 
@@ -101,7 +101,7 @@ def serve_http(
     seated = _seated(settings, McpClients(lines, name, web.start))
     every = {*before, *wanted}
     try:
-        return run(replace(seated, workers=len(wanted)), out, _holds_run(out), only=every)
+        return run(replace(seated, workers=len(wanted)), out, RunFolder(out).is_begun, only=every)
     finally:
         web.stop()
 
@@ -124,13 +124,10 @@ def _tasks(settings: RunSettings) -> Iterator[Task]:
 
 def _finished(out: Path) -> set[str]:
     """Return the ids of the tasks that a run has played; empty where there is no run."""
-    if not _holds_run(out):
+    folder = RunFolder(out)
+    if not folder.is_begun:
         return set()
-    return {chat.task_id for chat in RunFolder(out).trajectories() if not chat.failed}
-
-
-def _holds_run(out: Path) -> bool:
-    return (out / "run.json").is_file()
+    return {chat.task_id for chat in folder.trajectories() if not chat.failed}
 
 
 def _seated(settings: RunSettings, clients: McpClients) -> RunSettings:

@@ -102,7 +102,7 @@ def _asked_before(out: Path | None) -> str:
     from seal.runs.run_folder import RunFolder
 
     folder = None if out is None else RunFolder(out)
-    if folder is None or not (folder.path / "run.json").is_file():
+    if folder is None or not folder.is_begun:
         return ""
     asked = folder.manifest().get(ASKED)
     words: list[str] = []

@@ -121,7 +121,7 @@ class _Planned:
         """Refuse a condition that cannot be played, before the first one is played."""
         for condition in self.conditions:
             folder = RunFolder(out / condition.name)
-            if not (folder.path / "run.json").is_file():
+            if not folder.is_begun:
                 with Engine.of(condition.settings, folder) as engine:
                     engine.check()
 
