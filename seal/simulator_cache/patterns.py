@@ -52,7 +52,7 @@ def string_of(pattern: str, draw: Callable[[int], int]) -> str:
 
 
 def _pieces(parsed: Iterable[Any], draw: Callable[[int], int]) -> Iterator[str]:
-    """Yield a string piece by piece; each repetition gives one at least, so that it can be ended."""
+    """Yield a string piece by piece; each repetition has one at least, so that all end."""
     for operation, value in parsed:
         match str(operation):
             case "AT":
