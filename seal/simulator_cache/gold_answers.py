@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
 
 from seal.core import JSON, Response, Task, Tool
-from seal.core.canonical import canonical_json, equal
+from seal.core.canonical import equal
 from seal.core.conditions import Called
 
 RecordedCall = tuple[Called, JSON]
@@ -40,7 +38,6 @@ class GoldAnswers:
 
     def __init__(self, calls: Iterable[RecordedCall]) -> None:
         self._answers: dict[str, list[RecordedCall]] = {}
-        self._indexes: dict[str, _Index] = {}
         for call in calls:
             self._answers.setdefault(call[0].tool, []).append(call)
 
@@ -50,52 +47,11 @@ class GoldAnswers:
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the recorded result, or an error of the kind `not_recorded` that is not kept."""
         defaults = default_values(tool)
-        if tool.id not in self._indexes:
-            self._indexes[tool.id] = _Index(self._answers.get(tool.id, ()))
-        for condition, result in self._indexes[tool.id].candidates(arguments):
+        for condition, result in self._answers.get(tool.id, ()):
             if condition.accepts(_given(arguments, condition, defaults)):
                 return Response(result)
         error = f"No gold answer of {tool.name} to these arguments."
         return Response("", error, cacheable=False, kind="not_recorded")
-
-
-_Key = tuple[str, bytes] | None
-"""Name of an argument and its value as canonical JSON; None: the value cannot be looked up."""
-
-
-class _Index:
-    """The calls of one tool by the value of their most telling argument, so that few are tried."""
-
-    def __init__(self, calls: Sequence[RecordedCall]) -> None:
-        self._calls = calls
-        self._positions: dict[_Key, list[int]] = {}
-        needed = [_needed(condition) for condition, _ in calls]
-        counts = Counter(key for names in needed for keys in names for key in keys)
-        for position, names in enumerate(needed):
-            rarest = min(names, key=lambda keys: max(counts[key] for key in keys), default={None})
-            for key in rarest:
-                self._positions.setdefault(key, []).append(position)
-
-    def candidates(self, arguments: Mapping[str, JSON]) -> Iterator[RecordedCall]:
-        """Yield the calls that may accept some arguments, in their order."""
-        keys = {None, *(_key(name, value) for name, value in arguments.items())}
-        positions = sorted(chain.from_iterable(self._positions.get(key, ()) for key in keys))
-        return (self._calls[position] for position in positions)
-
-
-def _needed(condition: Called) -> list[set[_Key]]:
-    """Return the keys of each required argument whose values all have a key."""
-    gold = (condition.arguments or {}).items()
-    required = ((name, one.values) for name, one in gold if one.values and not one.optional)
-    found = ({_key(name, value) for value in values} for name, values in required)
-    return [keys for keys in found if None not in keys]
-
-
-def _key(name: str, value: JSON) -> _Key:
-    try:
-        return name, canonical_json(value)
-    except ValueError:  # no number of JSON
-        return None
 
 
 def _given(
