@@ -22,7 +22,6 @@ NAMED = {
         *(f"evaluation/missions/{n}.py" for n in ("arguments", "as_data", "judgement", "original")),
         "cli/verbs/generate.py",  # a form of files
     },
-    "toolscan-sample": {"api/runs.py", "cli/verbs/ablate.py"},  # what an ablation plays by default
     # Forms of files that `seal export` writes.
     "beir": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},
     "bfcl": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},

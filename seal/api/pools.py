@@ -270,7 +270,7 @@ def generate(
 
     Example:
         >>> import seal
-        >>> made = seal.generate("queries", "toolscan-sample", "harder", limit=2)
+        >>> made = seal.generate("queries", "sample", "harder", limit=2)
         >>> made.report.tasks
         8
         >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)

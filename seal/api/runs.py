@@ -191,7 +191,7 @@ def sweep(
 @checked
 def ablate(
     what: str,
-    bench: Bench | Sequence[Task] = "toolscan-sample",
+    bench: Bench | Sequence[Task] = "sample",
     *,
     agent: AgentUnderTest | None = None,
     tools: Sequence[OwnTool] = (),

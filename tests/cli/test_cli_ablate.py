@@ -34,7 +34,7 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
             ["react", "--retriever", "bm25", "--retriever", "tfidf"],
             "seal ablate retriever --retriever A",
         ),
-        (["irrelevance", "sample"], "no selected task with the tag 'irrelevance'"),
+        (["irrelevance"], "no selected task with the tag 'irrelevance'"),
         (["feedbak"], "no ablation 'feedbak'; known: feedback, format"),
         (["react", "-M", "slips=2"], "-M slips=2: expected a number from 0 to 1"),
         (["react", "--model", "oracle", "-M", "slips=0.5"], "no option -M of oracle 'slips'"),
@@ -53,7 +53,9 @@ def test_a_setting_in_the_file_gives_way_to_the_conditions(called, tmp_path: Pat
     (tmp_path / "seal.toml").write_text('feedback = "on"\nlimit = 1\n')
     done = called("ablate", "feedback", "--out", "d", "--json")
     assert done.returncode == 0, done.stderr
-    assert [row["tasks"] for row in json.loads(done.stdout)["runs"]] == [1, 1]
+    told = json.loads(done.stdout)
+    assert told["protocol"]["pool"] == "sample"
+    assert [row["tasks"] for row in told["runs"]] == [1, 1]
 
 
 @pytest.mark.slow

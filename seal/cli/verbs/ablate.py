@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.groups import argument, like, option, repeated, setting, verb
+from seal.cli.groups import argument, option, repeated, setting, verb
 from seal.cli.interruption import resumable
 from seal.cli.output import Output, output, progress
 from seal.cli.run_options import PLAYED, Play, Roles, RunOutput
@@ -73,7 +73,7 @@ def command(
     play: AblatedPlay,
     retrievers: Retrievers,
     into: RunOutput,
-    pool: str = like(PLAYED, "toolscan-sample"),
+    pool: str = PLAYED,
 ) -> int:
     """Play the same tasks under conditions that differ in one thing, and compare the runs.
 

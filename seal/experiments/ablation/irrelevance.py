@@ -55,8 +55,7 @@ class Irrelevant:
         if not irrelevant:
             raise UsageError(
                 f"{pool.name} has no selected task with the tag {TAG!r}: take a pool that has, "
-                "such as toolscan-sample, or make one: seal generate queries --tools POOL "
-                "--kinds irrelevance --out DIR"
+                "or make one: seal generate queries --tools POOL --kinds irrelevance --out DIR"
             )
         seeds = {task.id: seed for task in irrelevant if (seed := _seed(task)) in every}
         if not seeds:
