@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from seal.core import Ranking
-from seal.evaluation.correlation import spearman
 from seal.evaluation.paired_tests import mcnemar
 from seal.evaluation.power import pass_hat
 from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
@@ -76,7 +75,6 @@ def _trials() -> Iterator[Held]:
 def _statistics() -> Iterator[Held]:
     from scipy import stats
 
-    draw = random.Random(0)
     for won in range(25):
         for lost in range(25):
             if won + lost:
@@ -84,10 +82,6 @@ def _statistics() -> Iterator[Held]:
                 ours = mcnemar(won, lost)["exact"]
                 yield Held("McNemar, exact p", f"{won} won, {lost} lost", ours, round(exact, 6))
     yield from _pass_hats(lambda n, count, k: float(stats.hypergeom.pmf(k, n, count, k)))
-    for number in range(_DRAWN // 10):
-        x, y = ([draw.randint(0, 9) for _ in range(12)] for _ in range(2))
-        rho = float(stats.spearmanr(x, y).statistic)
-        yield Held("Spearman's rho", f"pairs {number}", spearman(x, y, 0, 1).rho, rho)
 
 
 TREC_EVAL = Peer("trec_eval, by pytrec_eval", _rankings, "pytrec_eval-terrier")

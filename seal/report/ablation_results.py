@@ -100,21 +100,8 @@ def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) ->
     yield from _pair_grids(content["comparisons"], metrics)
     if "kinds" in content:
         yield _kinds_grid(content["kinds"])
-    if "points" in content:
-        yield _points_grid(content["points"], content["correlations"])
-        correlated = [each for each in content["correlations"] if each["rho"] is not None]
-        if correlated:
-            title = "rank correlation of J_avg with error rates"
-            yield grid_of(title, _CORRELATION, correlated)
-
-
-_CORRELATION: Columns = (
-    ("J_avg", "similarity"),
-    ("error rate", "rate"),
-    ("Spearman", figure("rho")),
-    ("95 % interval", interval),
-    ("environments", "n"),
-)
+    if content.get("points"):
+        yield _points_grid(content["points"])
 
 
 def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:
@@ -168,15 +155,14 @@ def _kinds_grid(kinds: Entries) -> Grid:
     return grid_of("irrelevant tasks by kind", columns, kinds)
 
 
-def _points_grid(points: Entries, correlations: Entries) -> Grid:
+def _points_grid(points: Sequence[Mapping[str, Any]]) -> Grid:
     def rate(name: str) -> Cell:
         return lambda point: number(point["rates"][name]["rate"])
 
-    rates = dict.fromkeys(found["rate"] for found in correlations)
     columns: Columns = [
         *((name, name) for name in ("environment", "tools", "goals")),
         *((variant, figure(variant)) for variant in VARIANTS),
-        *((name, rate(name)) for name in rates),
+        *((name, rate(name)) for name in points[0]["rates"]),
     ]
     return grid_of("J_avg and error rates by environment", columns, points)
 
@@ -191,9 +177,6 @@ def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
         for reason, count in list(row["error_reasons"].items())[:_REASONS]:
             yield f"  {count}: {one_line(reason, _LONGEST)}"
     yield from _excluded_lines(content)
-    flat = [each["rate"] for each in content.get("correlations", ()) if each["rho"] is None]
-    if flat:
-        yield f"no correlation (alike in every environment): {', '.join(dict.fromkeys(flat))}"
 
 
 def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
@@ -226,19 +209,15 @@ def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
     """
     if not content.get("points"):
         return {}
-    correlations = content["correlations"]
-    names = list(dict.fromkeys(found["rate"] for found in correlations))
-    sentences = (
-        "A mark is an environment. Whiskers: 95 % intervals over tasks.",
-        "rho: Spearman's over the environments, strict / stopwords; n/a: all rates are alike.",
-    )
+    points = content["points"]
+    sentences = ("A mark is an environment. Whiskers: 95 % intervals over tasks.",)
     with styled():
-        shown = [_panel(name, content["points"], correlations) for name in names]
+        shown = [_panel(name, points) for name in points[0]["rates"]]
         figure = series_figure(shown, _PANEL, _PANELS_IN_ROW, sentences, "error rate")
         return {"errors_over_similarity": figure}
 
 
-def _panel(name: str, points: Sequence[Mapping[str, Any]], correlations: Entries) -> Panel:
+def _panel(name: str, points: Sequence[Mapping[str, Any]]) -> Panel:
     most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in VARIANTS))
 
     def finish(axes: Any) -> None:
@@ -248,9 +227,7 @@ def _panel(name: str, points: Sequence[Mapping[str, Any]], correlations: Entries
             axes.set_ylim(0, 0.1)
         axes.set_xlabel("J_avg of the names")
 
-    rhos = {found["similarity"]: found["rho"] for found in correlations if found["rate"] == name}
-    told = " / ".join(number(rhos.get(variant)) for variant in VARIANTS)
-    return Panel(f"{name}: rho {told}", [_marks(v, points, name) for v in VARIANTS], finish)
+    return Panel(name, [_marks(v, points, name) for v in VARIANTS], finish)
 
 
 def _marks(variant: str, points: Entries, name: str) -> Series:

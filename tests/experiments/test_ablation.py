@@ -160,11 +160,8 @@ def test_similarity_has_a_point_for_each_environment(tmp_path: Path, environment
         ("sea", 2, 2),
     ]
     assert all(point["rates"]["any"]["n"] == 0 for point in points)  # no call, and no gold call
-    assert {found["rho"] for found in done.content["correlations"]} == {None}
     assert (out / "figures" / "errors_over_similarity.svg").is_file()
-    told = (out / "comparison.md").read_text()
-    assert "no correlation (alike in every environment)" in told
-    assert "rank correlation" not in told
+    assert "J_avg and error rates by environment" in (out / "comparison.md").read_text()
 
 
 @pytest.mark.parametrize(

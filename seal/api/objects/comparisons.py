@@ -281,7 +281,7 @@ class Ablation(Paired):
       (`seal.experiments.comparison.pairs.compare`).
     - kinds, for irrelevance: the share of each kind that abstained, with its interval
       (`seal.evaluation.abstention`).
-    - points and correlations, for similarity (`seal.experiments.ablation.similarity`).
+    - points, for similarity (`seal.experiments.ablation.similarity`).
     - costs, for injection: what each stage costs in each metric
       (`seal.experiments.ablation.ablate.costs_of`).
     - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).

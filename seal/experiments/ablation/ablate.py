@@ -24,7 +24,7 @@ from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
 from seal.evaluation.statistics import rounded
 from seal.experiments.ablation.irrelevance import Irrelevant
-from seal.experiments.ablation.similarity import correlations_of, homes_of, points_of
+from seal.experiments.ablation.similarity import homes_of, points_of
 from seal.experiments.ablation.variants import ALL, Variation, ablation_named, conditions_of
 from seal.experiments.comparison.between_runs import sides_of
 from seal.experiments.comparison.pairs import Side, compare, untested
@@ -162,8 +162,7 @@ class _Planned:
         if irrelevant is not None and len(sides) == 2:
             content["kinds"] = irrelevant.by_kind(sides[0], sides[1], seed)
         if self.homes is not None and sides:
-            points = points_of(self.pool, self.homes, sides[0].scores, seed)
-            content |= {"points": points, "correlations": correlations_of(points, seed)}
+            content["points"] = points_of(self.pool, self.homes, sides[0].scores, seed)
         return content
 
     def _protocol(self, told: Sequence[str]) -> dict[str, Any]:

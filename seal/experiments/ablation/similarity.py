@@ -17,7 +17,6 @@ from typing import Any
 from seal.core import Task, UsageError
 from seal.core.arrays import Floats, np
 from seal.core.canonical import derive_seed
-from seal.evaluation.correlation import LEAST, spearman
 from seal.evaluation.statistics import mean_over, rounded
 from seal.experiments.ablation.variants import PATTERNS
 from seal.pools.counts import environments_of, home_of
@@ -25,6 +24,8 @@ from seal.pools.pool import StoredPool
 from seal.runs.score_table import ScoreTable
 
 VARIANTS = ("strict", "stopwords")
+LEAST = 3
+"""Fewest environments that show anything."""
 ANY, FAILED = "any", "failed"
 RATES = (*PATTERNS, ANY, FAILED)
 
@@ -37,7 +38,7 @@ def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], s
         tasks: Those that are played.
 
     Raises:
-        UsageError: Fewer than three environments have a goal: nothing can be correlated.
+        UsageError: Fewer than three environments have a goal: they show nothing.
     """
     category_of = {tool.id: tool.category for tool in pool.tools()}
     found = {}
@@ -50,7 +51,7 @@ def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], s
     if count < LEAST:
         noun = "environment" if count == 1 else "environments"
         raise UsageError(
-            f"{pool.name} has goals in {count} {noun}, and a correlation needs at least "
+            f"{pool.name} has goals in {count} {noun}, and the ablation needs at least "
             f"{LEAST}: take a pool with more categories of tools, or select more tasks"
         )
     return found
@@ -124,33 +125,3 @@ def _errors(scores: ScoreTable) -> dict[str, Floats]:
     known = ~np.isnan(every).all(axis=1)
     anyhow = np.where(known, (np.nan_to_num(every) > 0).any(axis=1), np.nan)
     return {**errors, ANY: anyhow, FAILED: error("pass_rate")}
-
-
-def correlations_of(points: list[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
-    """Return Spearman's correlation of each variant of J_avg with each error rate.
-
-    Returns:
-        {similarity, rate, rho, low, high, n}: over the environments that have both; rho is None
-        where there are fewer than three, or all have the same rate.
-    """
-    found = []
-    for variant in VARIANTS:
-        for name in RATES:
-            pairs = [
-                (point[variant], point["rates"][name]["rate"])
-                for point in points
-                if point[variant] is not None and point["rates"][name]["rate"] is not None
-            ]
-            x, y = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            rho, low, high, n = spearman(x, y, derive_seed(seed, "spearman", variant, name))
-            found.append(
-                {
-                    "similarity": variant,
-                    "rate": name,
-                    "rho": rounded(rho),
-                    "low": rounded(low),
-                    "high": rounded(high),
-                    "n": n,
-                }
-            )
-    return found
