@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Step, Task, Trajectory, UsageError
 from seal.core.folders import is_held
 from seal.pools.search import named_one
-from seal.report.annotations import Annotations
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
-from seal.report.milestone_views import WorldLog
 from seal.report.printable import one_line, printable
 from seal.report.transcript import (
     COLOURS,
@@ -135,7 +133,6 @@ class Follower:
         self._chats = Tail(run.trajectories_path, Trajectory)
         self._live: dict[str, LineTail] = {}
         self._shown: dict[tuple[str, int], int] = {}
-        self._worlds: dict[tuple[str, int], WorldLog] = {}
         self._failed: dict[tuple[str, int], bool] = {}
         self._heading: tuple[str, int] | None = None
 
@@ -165,7 +162,7 @@ class Follower:
         for key, step in self._live_steps():
             if self._awaits(key):
                 if step.index == 0:  # a chat that was interrupted begins anew
-                    self._forget(key)
+                    self._shown.pop(key, None)
                 yield from self._show_steps(key, [step])
         for trajectory in self._chats.read():
             key = (trajectory.task_id, trajectory.trial)
@@ -174,11 +171,7 @@ class Follower:
                 self._failed[key] = trajectory.failed
                 yield from self._show_steps(key, trajectory.steps)
                 yield join_lines(ending_lines(trajectory, ()))
-                self._forget(key)
-
-    def _forget(self, key: tuple[str, int]) -> None:
-        self._shown.pop(key, None)
-        self._worlds.pop(key, None)
+                self._shown.pop(key, None)
 
     def _awaits(self, key: tuple[str, int]) -> bool:
         # A chat that the infrastructure ended is played again by a resumed run.
@@ -193,15 +186,7 @@ class Follower:
             self._heading = key
             yield join_lines([("", ""), *heading_lines(*key, self._tasks.get(key[0]))])
         self._shown[key] = new[-1].index + 1
-        yield join_lines(step_lines(new, self._fold, self._notes(key, new)))
-
-    def _notes(self, key: tuple[str, int], new: Sequence[Step]) -> Annotations:
-        """Return what is known of steps while nothing is scored: what they did to the world."""
-        if key not in self._worlds:
-            task = self._tasks.get(key[0])
-            self._worlds[key] = WorldLog(task.initial_state if task else None)
-        found = ((step.index, self._worlds[key].change(step)) for step in new)
-        return Annotations(changes={index: change for index, change in found if change})
+        yield join_lines(step_lines(new, self._fold))
 
     def _live_steps(self) -> Iterator[tuple[tuple[str, int], Step]]:
         folder = self._run.path / "live"

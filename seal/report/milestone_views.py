@@ -14,7 +14,7 @@ from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.milestone_scores import NAMES, applies
 from seal.evaluation.milestones.plans import measured_again
 from seal.evaluation.milestones.shortfalls import Fault, TableChange, Unmet, table_change, unmet
-from seal.report.gold_words import describe, json_text
+from seal.report.gold_words import describe
 from seal.report.gold_worlds import asked_lines, kept_tables
 
 
@@ -158,17 +158,6 @@ def _named(fault: Fault, node: Milestone) -> Fault:
     return replace(fault, expected=describe(parts(node.condition)[fault.condition]))
 
 
-def fault_text(fault: Fault) -> str:
-    """Return what one fault says: `message content: expected "a", found "b" (0.50)`."""
-    place = " ".join(part for part in (fault.table, fault.column) if part)
-    said = [f"expected {fault.expected}"] if fault.expected else []
-    if fault.found:
-        said.append(f"found {fault.found}" if fault.expected else fault.found)
-    text = ", ".join(said)
-    share = f" ({fault.similarity:.2f})" if fault.similarity else ""
-    return f"{place}: {text}{share}" if place else f"{text}{share}"
-
-
 @dataclass(frozen=True, slots=True)
 class WorldChange:
     """What one step did to the world."""
@@ -179,41 +168,26 @@ class WorldChange:
     """Name of every other table to its number of rows."""
 
 
-class WorldLog:
-    """The world of one chat, followed step by step.
+def world_changes(trajectory: Trajectory, initial_state: Tables | None) -> dict[int, WorldChange]:
+    """Return what steps did to the world, by `Step.index`; steps that did nothing are left out.
 
     Args:
+        trajectory: Its first step says how the world begins.
         initial_state: Tables before the first step, where no step says so.
     """
-
-    def __init__(self, initial_state: Tables | None = None) -> None:
-        self._tables = dict(initial_state or {})
-        self._begun = False
-
-    def change(self, step: Step) -> WorldChange | None:
-        """Return what a step did to the world; None: nothing, or the chat began with it.
-
-        Args:
-            step: The next one; the first of all says how the world begins.
-        """
-        before, began = self._tables, self._begun
-        self._tables = {**before, **(step.state or {})}
-        self._begun = True
-        if not began or not step.state:
-            return None
-        found = [(name, table_change(before.get(name, []), rows))
-                 for name, rows in step.state.items()]  # fmt: skip
-        changed = tuple((name, change) for name, change in found if change)
-        names = {name for name, _ in changed}
-        others = ((name, len(rows)) for name, rows in self._tables.items() if name not in names)
-        return WorldChange(changed, tuple(others)) if changed else None
-
-
-def world_changes(trajectory: Trajectory, initial_state: Tables | None) -> dict[int, WorldChange]:
-    """Return what steps did to the world, by `Step.index`; steps that did nothing are left out."""
-    log = WorldLog(initial_state)
-    found = ((step.index, log.change(step)) for step in trajectory.steps)
-    return {index: change for index, change in found if change is not None}
+    tables, found = beginning(trajectory, initial_state), {}
+    for step in trajectory.steps[1:]:
+        changes = [
+            (name, table_change(tables.get(name, []), rows))
+            for name, rows in (step.state or {}).items()
+        ]
+        changed = tuple((name, change) for name, change in changes if change)
+        tables |= step.state or {}
+        if changed:
+            names = {name for name, _ in changed}
+            others = ((name, len(rows)) for name, rows in tables.items() if name not in names)
+            found[step.index] = WorldChange(changed, tuple(others))
+    return found
 
 
 def beginning(trajectory: Trajectory, initial_state: Tables | None) -> Tables:
@@ -262,21 +236,6 @@ def change_rows(change: TableChange) -> list[ChangedRow]:
         cells = [(cell.column, cell.before, cell.after) for cell in row.cells]
         rows.append(("changed", "~", [row.name, *cells]))
     return rows
-
-
-def change_lines(name: str, change: TableChange) -> list[str]:
-    """Return one line for each row that came (+), went (-) or changed (~), under the table."""
-    lines = []
-    for _, sign, cells in change_rows(change):
-        told = [f"{column}={json_text(value)}" for column, value, *after in cells if not after]
-        moves = [
-            f"{column} {json_text(before)} -> {json_text(after[0])}"
-            for column, before, *after in cells
-            if after
-        ]
-        lines.append(": ".join(", ".join(part) for part in (told, moves) if part))
-        lines[-1] = f"{sign} {lines[-1]}"
-    return [f"{name}:", *(lines or ["the same rows in another order"])]
 
 
 class GraphNode(NamedTuple):

@@ -6,17 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from seal.core import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
 from seal.evaluation.goals import decides, state_of
-from seal.report.annotations import Annotations, annotate
+from seal.report.annotations import Mark, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
 from seal.report.gold_words import gold_lines, json_text
 from seal.report.grids import number
-from seal.report.milestone_views import GoalOutcome, NodeOutcome, change_lines, fault_text
-from seal.report.printable import folded, printable, tables_text
+from seal.report.printable import folded, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -38,9 +38,7 @@ COLOURS = {
 _MARKS = {
     "reached": "bold green",
     "partly": "bold yellow",
-    "missed": "bold red",
     "hit": "bold white on red",
-    "avoided": "green",
     "event": "bold magenta",
     "printed": "",
     "thought": "",
@@ -83,13 +81,7 @@ def render_transcript(
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
         *_offered_lines(trajectory, tools),
-    ]
-    if notes.beginning:
-        counts = [(name, len(rows)) for name, rows in notes.beginning.items()]
-        lines.append((f"world, table (rows): {tables_text(counts)}", "dim"))
-    lines += [
-        *step_lines(trajectory.steps, fold, notes),
-        *milestone_lines(notes.goals),
+        *step_lines(trajectory.steps, fold, notes.marks),
         *ending_lines(trajectory, scores, judge, decisive),
     ]
     return join_lines(lines)
@@ -118,60 +110,34 @@ def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]
 
 
 def step_lines(
-    steps: Iterable[Step], fold: int | None = FOLD, notes: Annotations | None = None
+    steps: Iterable[Step],
+    fold: int | None = FOLD,
+    marks: Mapping[int, Sequence[Mark]] = MappingProxyType({}),
 ) -> Iterator[Line]:
     """Yield the steps, those of one reply under one heading, with who speaks next.
 
     Args:
         steps: Some or all of a chat.
         fold: Characters of a text that are shown.
-        notes: What stands beside the steps; None: nothing is known.
+        marks: What happened at steps, by `Step.index`.
     """
-    notes = notes or Annotations()
     heard = None
     for (author, recipient, turn, goal), group in groupby(steps, _reply):
         reply = list(group)
         yield "", ""
         first, last = reply[0].index, reply[-1].index
         place = f"[{first}]" if first == last else f"[{first}-{last}]"
-        time = f"  {notes.times[first]}" if first in notes.times else ""
-        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn}){time}", "bold cyan"
+        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn})", "bold cyan"
         for step in reply:
             if step.content and step.content == heard:
                 yield "    (the same text)", "dim"
             else:
                 yield from _content_lines(step, fold)
             heard = step.content if step.call is None and step.result is None else heard
-            yield from _note_lines(step, fold, notes)
+            for mark in marks.get(step.index, ()):
+                text = mark.text.replace("\n", "\n      ")
+                yield f"    * {text}", _MARKS.get(mark.kind, "bold")
         yield f"    next speaker: {recipient}", "dim"
-
-
-def milestone_lines(goals: Sequence[GoalOutcome]) -> Iterator[Line]:
-    """Yield which milestones were reached where, and what kept the chat from the others."""
-    for outcome in goals:
-        yield "", ""
-        if outcome.note:
-            yield f"goal {outcome.goal} milestones: {outcome.note}", "yellow"
-            continue
-        of_several = f", plan {outcome.plan + 1} of {outcome.plans}" if outcome.plans > 1 else ""
-        by_rules = f"by the rules {outcome.match}{of_several}"
-        similarity = number(outcome.similarity)
-        yield f"goal {outcome.goal} milestones: similarity {similarity}, {by_rules}", "bold"
-        if not outcome.nodes:
-            yield "  none: nothing is asked and nothing forbidden", "dim"
-        for node in outcome.nodes:
-            yield from _node_lines(node)
-
-
-def _node_lines(node: NodeOutcome) -> Iterator[Line]:
-    after = f"  (after {', '.join(map(str, node.after))})" if node.after else ""
-    yield f"  {node.kind} {node.node}: {node.status}{after}", _MARKS[node.became]
-    for line in node.asks:
-        yield indent(line, 6), ""
-    if node.keeps:
-        yield f"      keeps {node.keeps}", "dim"
-    for fault in node.faults:
-        yield indent(fault_text(fault), 6), "red"
 
 
 def ending_lines(
@@ -216,23 +182,6 @@ def _content_lines(step: Step, fold: int | None) -> Iterator[Line]:
         yield from _call_lines(step.call, fold)
     if step.result is not None:
         yield from _result_lines(step.result, fold)
-
-
-def _note_lines(step: Step, fold: int | None, notes: Annotations) -> Iterator[Line]:
-    """Yield what a step did to the world, and what else happened at it."""
-    change = notes.changes.get(step.index)
-    if change is not None:
-        for name, happened in change.changed:
-            heading, *rows = change_lines(name, happened)
-            yield f"    world: {heading}", "bold magenta"
-            for row in rows:
-                start, left_out = folded(row, fold)
-                more = f" ... {left_out:,} more characters" if left_out else ""
-                yield indent(start + more, 6), "magenta"
-        if change.unchanged:
-            yield f"    world unchanged: {tables_text(change.unchanged)}", "dim"
-    for mark in notes.marks.get(step.index, ()):
-        yield "    * " + mark.text.replace("\n", "\n      "), _MARKS.get(mark.kind, "bold")
 
 
 def _call_lines(call: ToolCall, fold: int | None) -> Iterator[Line]:
