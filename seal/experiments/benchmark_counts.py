@@ -9,6 +9,7 @@ from seal.core import JSON, SealError, UsageError
 from seal.core.registry import load_dotted
 from seal.pools.catalogue import Entry, by_any_name
 from seal.pools.counts import PoolCounts, count_stored
+from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.upstream import source_folder
@@ -66,14 +67,17 @@ def figures_of(what: Entry | StoredPool, run: Path | None = None) -> Figures:
 
 
 def named_pool(name: str) -> StoredPool | None:
-    """Return the pool of a folder; None where the name is a benchmark's, or no folder's.
+    """Return the pool of a folder or of somebody else's benchmark; None for any other name.
 
     Raises:
         DataError: The folder is no pool.
+        UsageError: The benchmark is broken, or its files are not here.
     """
-    if name in by_any_name() or not Path(name).is_dir():
+    if name in by_any_name():
         return None
-    return load_pool(Path(name))
+    if name in REGISTRY:
+        return open_pool(name)
+    return load_pool(Path(name)) if Path(name).is_dir() else None
 
 
 def is_here(entry: Entry) -> bool:

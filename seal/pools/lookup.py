@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
@@ -117,6 +117,28 @@ def known_benchmark(name: str) -> Benchmark | None:
     )
 
 
+class Installed(NamedTuple):
+    """The installed and registered benchmarks."""
+
+    sound: dict[str, Benchmark]
+    """By name."""
+    broken: dict[str, str]
+    """Name to why its benchmark cannot be had, and what to do about it."""
+
+
+def installed_benchmarks() -> Installed:
+    """Return all installed and registered benchmarks: a broken one stops none of the others."""
+    found = Installed({}, {})
+    for name in REGISTRY.names():
+        try:
+            known = known_benchmark(name)
+        except UsageError as error:
+            found.broken[name] = str(error)
+        else:
+            found.sound.update({name: known} if known else {})
+    return found
+
+
 def bench_of(bench: Bench | Sequence[Task], tools: Sequence[OwnTool]) -> Bench:
     """Return what a verb was given to play; of a list of tasks and its tools a benchmark.
 
@@ -142,5 +164,5 @@ def answer_formats() -> dict[str, Code]:
 
 def declared(part: Literal["answers", "augmentations", "generators", "peers"]) -> dict[str, Any]:
     """Return what installed benchmarks declare by name in a part."""
-    found = [known_benchmark(name) for name in REGISTRY.names()]
-    return {name: code for one in found if one for name, code in getattr(one, part).items()}
+    found = installed_benchmarks().sound.values()
+    return {name: code for one in found for name, code in getattr(one, part).items()}

@@ -15,7 +15,7 @@ from seal.pools.benchmark import loaded
 from seal.pools.catalogue import by_any_name
 from seal.pools.importer import REGISTRY
 from seal.pools.imports import import_benchmark
-from seal.pools.lookup import known_benchmark
+from seal.pools.lookup import installed_benchmarks, known_benchmark
 from seal.pools.pool import StoredPool, load_pool
 
 
@@ -93,7 +93,7 @@ def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Calla
         UsageError: No installed benchmark has recorded files.
     """
     own = getattr(known_benchmark(benchmark), what, None)
-    others = (getattr(known_benchmark(name), what, None) for name in REGISTRY.names())
+    others = (getattr(one, what) for one in installed_benchmarks().sound.values())
     readers = [own] if own is not None else [one for one in others if one is not None]
     if not readers:
         raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")

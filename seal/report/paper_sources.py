@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,8 +12,8 @@ from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.ranking_files import RESULTS
 from seal.experiments.sweep.sweep_files import SWEEP
 from seal.pools.benchmark import Benchmark
-from seal.pools.importer import REGISTRY, TASKS, TOOLS
-from seal.pools.lookup import known_benchmark
+from seal.pools.importer import TASKS, TOOLS
+from seal.pools.lookup import installed_benchmarks, known_benchmark
 from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid, counted
@@ -104,13 +103,7 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
 
 def _with_papers() -> dict[str, Benchmark]:
     """Return the installed benchmarks that declare tables, by name; broken ones are left out."""
-    found = {}
-    for name in REGISTRY.names():
-        with suppress(UsageError):  # whoever asks for that benchmark is told what is wrong with it
-            known = known_benchmark(name)
-            if known is not None and known.published:
-                found[name] = known
-    return found
+    return {name: one for name, one in installed_benchmarks().sound.items() if one.published}
 
 
 def opened_folders(paths: Sequence[Path]) -> list[Opened]:

@@ -138,6 +138,28 @@ def test_a_pack_that_fails_to_import_is_named_and_disturbs_no_other(tmp_path: Pa
     assert "fails to import" in seal("paper", "broken", paths=(broken,), cwd=tmp_path).stderr
 
 
+@pytest.mark.slow
+def test_what_lists_all_packs_tells_a_broken_one_and_goes_on(tmp_path: Path) -> None:
+    broken = distribution(tmp_path / "a", "broken_pack", "broken", "import no_such_module\n")
+    listed = seal("benchmarks", paths=(broken,), cwd=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    told = " ".join(listed.stdout.split())
+    assert "broken: the benchmark 'broken' fails to import: " in told
+    assert "'no_such_module', which is not installed; install it; or uninstall broken_pack" in told
+    content = json.loads(seal("benchmarks", "--json", paths=(broken,), cwd=tmp_path).stdout)
+    assert list(content["broken"]) == ["broken"]
+    assert "sample" in content["shipped"]
+    for words in (
+        ("verify",),
+        ("generate", "queries", "--tools", "sample", "--limit", "1", "--out", "made"),
+    ):
+        other = seal(*words, paths=(broken,), cwd=tmp_path)
+        assert other.returncode == 0, other.stderr
+    one = seal("benchmarks", "broken", paths=(broken,), cwd=tmp_path)
+    assert one.returncode == 2
+    assert "uninstall broken_pack" in one.stderr
+
+
 def test_two_packs_of_one_name_are_both_named(tmp_path: Path) -> None:
     code = "BENCHMARK = lambda source, notes: iter(())\n"
     packs = [distribution(tmp_path / n, f"pack_{n}", "twin", code) for n in ("a", "b")]

@@ -85,22 +85,27 @@ def _show_one(name: str, count: bool, run: Path | None, environments: bool, resu
 
 def _show_all(count: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.pools import REGISTRY
     from seal.pools.catalogue import catalogue
-    from seal.pools.imports import importer_of
-    from seal.pools.lookup import is_shipped
+    from seal.pools.lookup import installed_benchmarks
 
     entries = list(catalogue().values())
     measured = _measured(entries if count else [])
-    names = REGISTRY.names()
-    shipped = [name for name in names if is_shipped(name)]
-    importers = [name for name in names if importer_of(name) is not None]
+    sound, broken = installed_benchmarks()
+    shipped = []
+    for name, bench in sound.items():
+        try:
+            shipped += [name] if bench.is_complete else []
+        except UsageError as error:  # of its tools
+            broken[name] = str(error)
+    importers = [name for name, bench in sound.items() if bench.importer is not None]
     described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
-    result.result({"shipped": shipped, "importers": importers, "benchmarks": described})
+    found = {"shipped": shipped, "importers": importers, "broken": broken}
+    result.result({**found, "benchmarks": described})
     result.show(
         tables.overview(entries),
         f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
         f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
+        *(f"broken, {name}: {why}" for name, why in sorted(broken.items())),
         tables.table_1(entries, measured),
         *tables.notes(entries, measured),
         tables.table_2(entries, measured),
