@@ -196,7 +196,6 @@ def ablate(
     agent: AgentUnderTest | None = None,
     tools: Sequence[OwnTool] = (),
     retrievers: Sequence[RetrieverChoice] = (),
-    ablated_roles: Sequence[str] = (),
     out: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
@@ -213,7 +212,6 @@ def ablate(
         tools: Those of tasks that are given as a list.
         retrievers: The retrievers to compare, at least two. None given: hybrid, tfidf, bm25,
             oracle.
-        ablated_roles: The roles of the ablation `roles`. None given: planner, verifier, checker.
         out: Folder of the ablation. None: a new one under `runs/`. It gets comparison.json,
             comparison.md and a run folder for each condition. For similarity the extra
             `experiments` adds a figure.
@@ -254,6 +252,6 @@ def ablate(
         repair = ": name several by `retrievers`" if varied == "retriever" else ": leave it out"
         raise UsageError(f"{varied} is what the ablation {what} varies{repair}")
     place = None if out is None else Path(out)
-    played = play(what, asked, retrievers, place, resume, progress, ablated_roles)
+    played = play(what, asked, retrievers, place, resume, progress)
     played.content["notes"] += write_ablation(played.content, played.folder)
     return Ablation(played.content, played.folder, played.exit_code)

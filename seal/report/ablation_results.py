@@ -113,7 +113,6 @@ def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Gr
         ("metric", "metric"),
         ("plain", figure("plain")),
         *((stage, cost(stage)) for stage in stages),
-        ("all less the sum", figure("together", signed)),
     ]
     told = [each for each in content["costs"] if metrics is None or each["metric"] in metrics]
     return grid_of("what each stage costs: points that gold in its place adds", columns, told)

@@ -80,10 +80,10 @@ def test_roles_are_seated_one_by_one_and_told_by_what_they_caught(
 ) -> None:
     pool = write_pool(tmp_path / "pool", many(4))
     words = ["ablate", "roles", str(pool), "--model", "lexical", "-M", "slips=1.0", "--workers"]
-    words += ["1", "--roles", "verifier,checker", "--out", str(tmp_path / "d"), "--json"]
+    words += ["1", "--out", str(tmp_path / "d"), "--json"]
     assert main(words) == 0
     content = json.loads(capsys.readouterr().out)
-    assert content["protocol"]["conditions"] == ["none", "verifier", "checker", "all"]
+    assert content["protocol"]["conditions"] == ["none", "planner", "verifier", "checker", "all"]
     seats = {name: {row["role"] for row in found} for name, found in content["roles"].items()}
     assert not seats["none"] & {"verifier", "checker"}
     assert seats["all"] > {"verifier", "checker"}
@@ -98,7 +98,7 @@ def test_roles_are_seated_one_by_one_and_told_by_what_they_caught(
     details = page.partition(f'id="role-{lane}-verifier-{outcome}"')[2].partition("</details>")[0]
     assert details.count(f"&amp;lane={lane}&amp;trial=0&amp;step=") == work[outcome]
     assert {(e["run"], e["other"]) for e in content["comparisons"]} == {
-        (name, "none") for name in ("verifier", "checker", "all")
+        (name, "none") for name in ("planner", "verifier", "checker", "all")
     }
 
 
@@ -107,7 +107,7 @@ def test_a_role_that_is_seated_and_never_speaks_is_noted(
 ) -> None:
     talks = [replace(task, persona={"goal": "the weather"}) for task in many(2)]
     words = ["ablate", "roles", str(write_pool(tmp_path / "pool", talks)), "--workers", "1"]
-    words += ["--roles", "planner,checker", "--out", str(tmp_path / "d")]
+    words += ["--out", str(tmp_path / "d")]
     note = "checker: seated, and never spoke (checker, all)"
     assert main(words) == 0
     assert note in capsys.readouterr().err
@@ -124,16 +124,6 @@ def test_roles_of_chats_that_failed_are_not_called_silent(
     done = seal.ablate("roles", pool, out=tmp_path / "d", model="openai/x", base_url=server.url)
     assert [row["errors"] for row in done.content["runs"]] == [1] * 5
     assert done.content["notes"] == []
-
-
-def test_roles_that_cannot_be_taken_away_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="executor"):
-        seal.ablate("roles", "sample", ablated_roles=["executor"], out=tmp_path / "d")
-    with pytest.raises(UsageError, match="stands twice"):
-        seal.ablate("roles", "sample", ablated_roles=["planner"] * 2, out=tmp_path / "d")
-    with pytest.raises(UsageError, match="seats no roles"):
-        seal.ablate("react", "sample", ablated_roles=["planner"], out=tmp_path / "d")
-    assert main(["ablate", "roles", "sample", "--roles", ",", "--out", str(tmp_path / "d")]) == 2
 
 
 def test_a_verifier_that_sends_back_a_right_step_has_caused_an_error(

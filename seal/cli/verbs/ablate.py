@@ -10,7 +10,7 @@ from seal.cli.failure import tell
 from seal.cli.groups import argument, option, repeated, setting, verb
 from seal.cli.interruption import resumable
 from seal.cli.output import Output, output, progress
-from seal.cli.run_options import PLAYED, Play, Roles, RunOutput
+from seal.cli.run_options import PLAYED, Play, RunOutput
 from seal.core import UsageError
 from seal.runs.settings import JudgingGroup, RunSettings
 
@@ -37,18 +37,6 @@ class Retrievers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblatedRoles(Roles):
-    """Roles and team: who is seated beside the model, and what the user knows."""
-
-    roles: str | None = option(
-        None,
-        "For the ablation `roles`: roles to seat and to take away.  [default: "
-        "planner,verifier,checker]",
-        metavar="ROLE[,ROLE...]",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class AblatedJudging(JudgingGroup):
     """Judging: who says what is solved, by which metrics, beside which baselines."""
 
@@ -59,11 +47,10 @@ class AblatedJudging(JudgingGroup):
 class AblatedPlay(Play):
     """What every condition is told."""
 
-    roles: AblatedRoles
     judging: AblatedJudging
 
 
-@verb(("model", "retriever", "top_k", "roles", "judge", "limit", "trials", "out", "json"))
+@verb(("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
 def command(
     context: typer.Context,
     *,
@@ -94,7 +81,6 @@ def command(
             "compare several by: seal ablate retriever --retriever A --retriever B"
         )
     one = several[0] if several and what != "retriever" else None
-    roles = _named(play.roles.roles)
     settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
     with output(into.json) as result:
         from seal.runs.run import free_folder
@@ -102,19 +88,7 @@ def command(
         out = into.out or free_folder(settings)
         compared = several if what == "retriever" else ()
         with resumable(out):
-            return _play(what, settings, compared, roles, out, into.resume, result)
-
-
-def _named(text: str | None) -> tuple[str, ...]:
-    """Return the roles that stand in a list.
-
-    Raises:
-        UsageError: It holds none.
-    """
-    roles = tuple(word.strip() for word in (text or "").split(",") if word.strip())
-    if text is not None and not roles:
-        raise UsageError("--roles: expected roles by commas, such as planner,checker")
-    return roles
+            return _play(what, settings, compared, out, into.resume, result)
 
 
 def _refuse_varied(context: typer.Context, what: str) -> None:
@@ -133,7 +107,6 @@ def _play(
     what: str,
     settings: RunSettings,
     retrievers: Sequence[str],
-    roles: Sequence[str],
     out: Path,
     resume: bool,
     result: Output,
@@ -145,7 +118,7 @@ def _play(
     if resume and not (out / COMPARISON.name).is_file():
         tell(f"{out} holds no ablation to go on with: a new one begins there")
     with progress(("runs",)) as advance:
-        played = ablate(what, settings, retrievers, out, resume, advance, roles)
+        played = ablate(what, settings, retrievers, out, resume, advance)
     notes = [*played.content["notes"], *write_ablation(played.content, out)]
     result.result({"ablation": str(out), **played.content, "notes": notes})
     result.show(*ablation_tables(played.content), f"ablation: {out}")

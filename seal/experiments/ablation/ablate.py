@@ -22,10 +22,9 @@ from seal.core import UsageError
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
-from seal.evaluation.statistics import rounded
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.similarity import homes_of, points_of
-from seal.experiments.ablation.variants import ALL, Variation, ablation_named, conditions_of
+from seal.experiments.ablation.variants import Variation, ablation_named, conditions_of
 from seal.experiments.comparison.between_runs import sides_of
 from seal.experiments.comparison.pairs import Side, compare, untested
 from seal.experiments.result_files import ExperimentFile, write_json
@@ -55,7 +54,6 @@ def ablate(
     out: Path | None = None,
     resume: bool = False,
     progress: Reporter | None = None,
-    roles: Sequence[str] = (),
 ) -> SeriesResult:
     """Play a benchmark under conditions that differ in one thing.
 
@@ -68,7 +66,6 @@ def ablate(
         out: Folder of the ablation; None: `runs/POOL-MODEL`, with a number if that exists.
         resume: Go on with the ablation in `out`: what is played stays.
         progress: Called with how many runs are done, and how far the present one is.
-        roles: The roles that the ablation `roles` seats and takes away; none: all three.
 
     Raises:
         UnknownNameError: No such ablation, or metric.
@@ -83,8 +80,6 @@ def ablate(
     ablation = ablation_named(what, pool.benchmark)
     if retrievers and ablation.field != "retriever":
         raise UsageError(f"the ablation {what} compares no retrievers: give one --retriever")
-    if roles and what != "roles":
-        raise UsageError(f"the ablation {what} seats no roles: leave --roles out")
     further = [name for name in ablation.metrics if name not in settings.metrics]
     settings = changed(settings, metrics=(*settings.metrics, *further))
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
@@ -95,7 +90,7 @@ def ablate(
     if irrelevant is not None:
         conditions = irrelevant.conditions(ablation, settings)
     else:
-        conditions = conditions_of(ablation, settings, retrievers, roles)
+        conditions = conditions_of(ablation, settings, retrievers)
     planned = _Planned(ablation, settings, pool, conditions, irrelevant, homes)
     planned.check(out)
     begun = planned.content(out, [], [f"{len(planned.conditions)} runs are not finished"])
@@ -232,10 +227,9 @@ def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         comparisons: Of each condition less the plain run.
 
     Returns:
-        {metric, plain, stages: {name: {cost, low, high, n}}, together}. `plain` is the mean of the
-        plain run over the pairs of the first stage that has any. `cost` is what gold in the place
-        of the stage adds, with its 95 % interval. `together` is what `all` adds beyond the sum of
-        the single stages; None: one of them is missing.
+        {metric, plain, stages: {name: {cost, low, high, n}}}. `plain` is the mean of the plain run
+        over the pairs of the first stage that has any. `cost` is what gold in the place of the
+        stage adds, with its 95 % interval.
     """
     by_metric: dict[str, dict[str, Mapping[str, Any]]] = {}
     for entry in comparisons:
@@ -254,15 +248,6 @@ def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 }
                 for stage, entry in found.items()
             },
-            "together": _together(found),
         }
         for metric, found in by_metric.items()
     ]
-
-
-def _together(found: Mapping[str, Mapping[str, Any]]) -> float | None:
-    single = [found.get(name) for name in ("tools", "calls", "results")]
-    whole = found.get(ALL)
-    if whole is None or not all(single):
-        return None
-    return rounded(whole["difference"] - sum(each["difference"] for each in single if each))

@@ -40,8 +40,6 @@ _SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
 _RELEVANT = ("relevant_called", "relevant_answered")
 _TOKENS = ("tokens_in", "tokens_out")
 ALL = "all"
-ROLES = ("planner", "verifier", "checker")
-"""Those that may be seated and taken away."""
 _GOLD_PLAYER = "gold_calls"
 _LONGEST = 60
 """Characters of a folder's name."""
@@ -143,7 +141,6 @@ def conditions_of(
     ablation: Variation,
     settings: RunSettings,
     retrievers: Sequence[Any] = (),
-    roles: Sequence[str] = (),
 ) -> list[Condition]:
     """Return the conditions of an ablation whose runs have the same tasks.
 
@@ -151,17 +148,14 @@ def conditions_of(
         ablation: Any but `irrelevance`.
         settings: What all runs share.
         retrievers: Those to compare, where retrievers are; none: the ablation's own.
-        roles: Those to seat, where roles are; none: all that may be.
 
     Raises:
-        UnknownNameError: A role that cannot be taken away.
-        UsageError: A single retriever, a retriever or role that stands twice, or an option that the
-            ablation varies.
+        UsageError: A single retriever, or one twice, or an option that the ablation varies.
     """
     if ablation.name == "injection":
         return _injected(ablation, settings)
     if ablation.name == "roles":
-        return _seated(roles or ROLES, settings)
+        return _seated(settings)
     if not ablation.field:
         return [Condition(name, settings) for name in ablation.conditions]
     values: Sequence[Any] = ablation.conditions
@@ -230,24 +224,17 @@ def _injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
     return [Condition(name, asked[name]) for name in ablation.conditions]
 
 
-def _seated(roles: Sequence[str], settings: RunSettings) -> list[Condition]:
+def _seated(settings: RunSettings) -> list[Condition]:
     """Return the run without the roles, those with each alone, and the one with all."""
-    for role in roles:
-        if role not in ROLES:
-            raise UnknownNameError("role to seat and to take away", role, ROLES)
-        if roles.count(role) > 1:
-            raise UsageError(f"--roles: {role} stands twice; give each role once")
     is_rule = is_offline(settings.role_models.get("verifier", settings.model))
     usual = {
         "planner": "decompose",
         "verifier": "rule_verifier" if is_rule else "verifier",
         "checker": Checker(returns=1),
     }
-    agents = {role: settings.roles.get(role) or usual[role] for role in roles}
-    sets: dict[str, Mapping[str, Any]] = {"none": {}, **{r: {r: agents[r]} for r in roles}}
-    if len(roles) > 1:
-        sets[ALL] = agents
-    empty = {**settings.roles, **dict.fromkeys(roles)}
+    agents = {role: settings.roles.get(role) or one for role, one in usual.items()}
+    sets = {"none": {}, **{role: {role: one} for role, one in agents.items()}, ALL: agents}
+    empty = {**settings.roles, **dict.fromkeys(agents)}
     return [
         Condition(name, changed(settings, roles={**empty, **chosen}))
         for name, chosen in sets.items()
