@@ -22,9 +22,6 @@ NAMED = {
         *(f"evaluation/missions/{n}.py" for n in ("arguments", "as_data", "judgement", "original")),
         "cli/verbs/generate.py",  # a form of files
     },
-    # Forms of files that `seal export` writes.
-    "beir": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},
-    "bfcl": {"api/pools.py", "cli/verbs/export.py", "experiments/export.py"},
 }
 """Name of a benchmark to the modules of the engine that hold it as a text. Add none."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from seal.core import Task, check_name
 from seal.core.signatures import checked
@@ -311,7 +311,7 @@ def tables(pool: Bench) -> PoolTables:
 @checked
 def export(
     what: Bench,
-    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"],
+    to: str,
     out: str | Path,
     *,
     licence: str = "",
@@ -320,8 +320,9 @@ def export(
 
     Args:
         what: A benchmark, the name of one, a pool folder, or a run's folder.
-        to: openai (messages and tools), beir, mteb, trec, hf (a data set of rows), bfcl,
-            or inspect (of a run, a log that `inspect view` opens).
+        to: openai (messages and tools), mteb, trec, hf (a data set of rows), inspect (of a run, a
+            log that `inspect view` opens), or another that a benchmark declares
+            (`seal.Benchmark.exports`).
         out: Folder to make.
         licence: Of the data. Empty: as the catalogue knows it.
 
@@ -330,7 +331,7 @@ def export(
 
     Raises:
         UsageError: `out` holds something, or nothing can be said in this form.
-        UnknownNameError: Nothing of that name.
+        UnknownNameError: Nothing of that name, or no such form.
         DataError: The folder is neither a pool nor a run.
     """
     from seal.experiments.export import export as written

@@ -62,6 +62,11 @@ def _value(text: str) -> Any:
         return text
 
 
+def choice(names: Iterable[str]) -> Any:
+    """Return the type of a word that is one of some names, which are sorted in the help."""
+    return Literal.__getitem__(tuple(sorted(names)))
+
+
 def several(flag: str, words: Iterable[str] | None) -> tuple[str, ...]:
     """Return the words of a repeated flag."""
     return tuple(words or ())

@@ -3,22 +3,20 @@
 | form | files |
 |---|---|
 | openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
-| beir | corpus.jsonl, queries.jsonl, qrels/test.tsv |
-| mteb | the same as a data set of Hugging Face: qrels/test.jsonl, and documents without a title |
+| mteb | corpus.jsonl, queries.jsonl and qrels/test.jsonl: a retrieval data set of Hugging Face |
 | trec | queries.tsv, qrels.trec; of a run run.trec |
 | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
-| bfcl | BFCL_v4_CATEGORY.json, possible_answer/; of a run result/ |
 | inspect | of a run inspect.json, a log of inspect_ai |
 
-The chats of a pool are its gold; those of a run are what was said and done in it.
+A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its gold;
+those of a run are what was said and done in it.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +26,6 @@ from seal.core import (
     DataError,
     Goal,
     Message,
-    Plan,
     Request,
     Step,
     Task,
@@ -48,7 +45,9 @@ from seal.evaluation.ranking_metrics import grade_of, qrels_of
 from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
 from seal.models.model_settings import ModelSettings
 from seal.models.wire import wire_request, wire_tools
+from seal.pools.benchmark import loaded
 from seal.pools.catalogue import catalogue
+from seal.pools.lookup import declared
 from seal.pools.pool import StoredPool
 from seal.runs.run_folder import RunFolder
 
@@ -77,7 +76,7 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
 
     Args:
         pool: What is exported; if its folder has a run.json, it is a run.
-        to: openai, beir, mteb, trec, hf, bfcl or inspect.
+        to: One of `forms`.
         out: Folder to make.
         licence: Licence of the data, for the card. Empty: that of the catalogue.
 
@@ -85,7 +84,8 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
         UnknownNameError: No such form.
         UsageError: The folder holds something, or the form can hold nothing of the pool.
     """
-    check_name("form of export", to, _FORMS)
+    known_forms = forms()
+    check_name("form of export", to, known_forms)
     held = [path.name for path in out.iterdir()] if out.is_dir() else []
     if out.is_file() or any(whole_name(name) == name for name in held):
         raise UsageError(f"{out} holds something; choose a new folder")
@@ -97,9 +97,9 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
     made.licence = licence or (known.licence if known else _NOT_SAID)
     part = part_of(out / to)
     try:
-        writer = _Writer(pool, run, part, made)
-        _FORMS[to](writer)
-        if not sum(made.counts.get(kind, 0) for kind in ("chats", "queries", "items")):
+        writer = Writer(pool, run, part, made)
+        loaded(known_forms[to])(writer)
+        if not any(count for kind, count in made.counts.items() if kind not in _BESIDE):
             reasons = ", ".join(f"{count} {reason}" for reason, count in writer.left_out.items())
             raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
         writer.card(name)
@@ -110,18 +110,29 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
     return made
 
 
-class _Writer:
-    """Writes the files of one export."""
+class Writer:
+    """Writes the files of one export; a form is a function of it.
+
+    Args:
+        pool: What is exported.
+        run: The run whose pool that is; None: it is no run.
+        out: Folder of the files.
+        made: Gets their names and counts.
+    """
+
+    read_back = ""
+    """What the card says of how the files are read; a form may set it."""
 
     def __init__(self, pool: StoredPool, run: RunFolder | None, out: Path, made: Exported) -> None:
         self.pool, self.run, self.out, self.made = pool, run, out, made
         self.tools = {tool.id: tool for tool in pool.tools()}
         self.left_out: Counter[str] = Counter()
         shared = Counter(tool.name for tool in self.tools.values())
-        self._names = {
+        self.names = {
             tool.id: tool.name if shared[tool.name] == 1 else tool.id
             for tool in self.tools.values()
         }
+        """Id of each tool to its name; tools that share one have their ids."""
 
     def lines(self, name: str, kind: str, records: Iterable[Any]) -> None:
         """Write records as JSON Lines."""
@@ -154,7 +165,7 @@ class _Writer:
         None: the right calls are not known.
         """
         if goal.plans is None:
-            return [{"name": self._names[tool]} for tool in goal.relevant] or None
+            return [{"name": self.names[tool]} for tool in goal.relevant] or None
         return [self._call(call) for plan in goal.plans[:1] for call in plan.calls()]
 
     def row(self, asked: tuple[str, Task, Goal]) -> dict[str, JSON]:
@@ -165,29 +176,8 @@ class _Writer:
         row = {"id": key, "query": goal.text, "calls": None if calls is None else json_text(calls)}
         return {**row, "answer": list(goal.answers), "split": task.split, **own}
 
-    def truth(self, goal: Goal) -> list[JSON] | None:
-        """Return BFCL's ground truth of a goal: the right values of each argument.
-
-        None: the right values are not known, or a call waits for another.
-        """
-        if goal.plans is None:
-            return None
-        plan = goal.plans[0] if goal.plans else Plan()
-        if any(step.after for step in plan.milestones):
-            return None
-        truth: list[JSON] = []
-        for call in plan.calls():
-            if call.arguments is None or any(a.values is None for a in call.arguments.values()):
-                return None
-            right: dict[str, JSON] = {
-                name: [*(gold.values or ()), *([""] if gold.optional else [])]
-                for name, gold in call.arguments.items()
-            }
-            truth.append({self._names[call.tool]: right})
-        return truth
-
     def _call(self, call: Called) -> dict[str, JSON]:
-        named: dict[str, JSON] = {"name": self._names[call.tool]}
+        named: dict[str, JSON] = {"name": self.names[call.tool]}
         known = call.arguments is not None
         return {**named, "arguments": call.canonical_arguments()} if known else named
 
@@ -196,12 +186,18 @@ class _Writer:
         tools = self.tools.values() if ids is None else (self.tools[one] for one in ids)
         return [
             {
-                "name": self._names[tool.id],
+                "name": self.names[tool.id],
                 "description": tool.description,
                 "parameters": tool.parameters,
             }
             for tool in tools
         ]
+
+    def offered(self, goal: Goal) -> list[Tool]:
+        """Return a goal's offered tools, else the tools of its gold, else all tools."""
+        called = [call.tool for plan in goal.plans or () for call in plan.calls()]
+        ids = goal.offered or tuple(dict.fromkeys([*goal.relevant, *called])) or tuple(self.tools)
+        return [self.tools[one] for one in ids]
 
     def chats(self) -> Iterator[dict[str, Any]]:
         """Yield chats in OpenAI's form: those of a run, or the gold of a pool."""
@@ -209,7 +205,7 @@ class _Writer:
             for key, _, goal in self.goals():
                 said = _gold_chat(goal, self.tools)
                 if said:
-                    yield {"id": key, **self._wired(said, _offered(goal, self.tools))}
+                    yield {"id": key, **self._wired(said, self.offered(goal))}
                 else:
                     self.left_out["goals without gold calls"] += 1
             return
@@ -265,34 +261,27 @@ class _Writer:
             f"- left out: {_listed(made.left_out) or 'nothing'}",
             f"- files: {', '.join(made.files)}",
             "",
-            _READ_BACK.get(made.to, ""),
+            self.read_back,
         ]
         (self.out / CARD).write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
         made.files.append(CARD)
 
 
-def _openai(to: _Writer) -> None:
+def _openai(to: Writer) -> None:
     if to.run is None:
         to.text("tools.json", "tools", [json_text(_functions(to)) + "\n"])
         to.made.counts["tools"] = len(to.tools)
     to.lines("chats.jsonl", "chats", to.chats())
 
 
-def _functions(to: _Writer) -> list[JSON]:
+def _functions(to: Writer) -> list[JSON]:
     return [{"type": "function", "function": one} for one in to.documents()]
 
 
-def _beir(to: _Writer) -> None:
-    judged = _corpus(to, titled=True)
-    header = "query-id\tcorpus-id\tscore\n"
-    lines = (f"{query}\t{tool}\t{grade:g}\n" for query, tool, grade in judged)
-    to.text("qrels/test.tsv", "judgements", chain([header], lines))
-    to.made.counts["judgements"] -= 1
-
-
-def _mteb(to: _Writer) -> None:
+def _mteb(to: Writer) -> None:
     # A model of mteb reads title and text. Without a title it reads what SEAL's retrievers read.
-    judged = _corpus(to, titled=False)
+    judged = corpus(to, titled=False)
+    to.read_back = "SEAL reads it: `seal import beir FOLDER --out POOL`."
     rows = (
         {"query-id": query, "corpus-id": tool, "score": max(1, round(grade))}
         for query, tool, grade in judged
@@ -300,7 +289,7 @@ def _mteb(to: _Writer) -> None:
     to.lines("qrels/test.jsonl", "judgements", rows)
 
 
-def _corpus(to: _Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
+def corpus(to: Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
     """Write documents and queries; return query, document and grade of each relevant tool."""
     from seal.retrievers.documents import documents
 
@@ -323,7 +312,7 @@ def _corpus(to: _Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
     )
 
 
-def _trec(to: _Writer) -> None:
+def _trec(to: Writer) -> None:
     qrels, texts = _wanted(to)
     topics = (f"{i}\t{' '.join(text.split())}\n" for i, text in texts.items())
     to.text("queries.tsv", "queries", topics)
@@ -333,7 +322,7 @@ def _trec(to: _Writer) -> None:
         to.wrote("run.trec", "rankings", ranked)
 
 
-def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
+def _wanted(to: Writer) -> tuple[dict[Any, Any], dict[str, str]]:
     """Return the relevant tools of each goal that has any, and the texts of these by query id."""
     tasks = list(to.pool.every_task())
     every = qrels_of(tasks)
@@ -343,7 +332,10 @@ def _wanted(to: _Writer) -> tuple[dict[Any, Any], dict[str, str]]:
     return qrels, {query_id(key): named[key[0]].goals[key[1]].text for key in qrels}
 
 
-def _hf(to: _Writer) -> None:
+def _hf(to: Writer) -> None:
+    to.read_back = (
+        "SEAL reads it: `seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL`."
+    )
     # A column of a data set has one type; schemas and messages differ from row to row.
     rows = ({**one, "parameters": json_text(one["parameters"])} for one in to.documents())
     to.lines("tools.jsonl", "tools", rows)
@@ -354,61 +346,17 @@ def _hf(to: _Writer) -> None:
         to.lines("chats.jsonl", "chats", chats)
 
 
-def _bfcl(to: _Writer) -> None:
-    items: defaultdict[str, dict[str, list[dict[str, JSON]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    names: dict[str, str] = {}
-    for key, task, goal in to.goals():
-        truth = to.truth(goal) if len(task.goals) == 1 else None
-        if truth is None:
-            to.left_out["goals that are no single turn with gold arguments, all in one step"] += 1
-            continue
-        offered = _offered(goal, to.tools)
-        name = names[key] = _category(len(offered), len(truth))
-        question: JSON = [[{"role": "user", "content": goal.text}]]
-        functions: Any = to.documents(tool.id for tool in offered)
-        items[""][name].append({"id": key, "question": question, "function": functions})
-        if truth:
-            items["possible_answer/"][name].append({"id": key, "ground_truth": truth})
-    for trajectory in () if to.run is None else to.run.trajectories():
-        if trajectory.task_id in names:
-            calls = [step.call for step in trajectory.steps if step.call is not None]
-            made: JSON = [{call.name: call.raw or json_text(call.arguments)} for call in calls]
-            result: dict[str, JSON] = {"id": trajectory.task_id, "result": made}
-            items["result/"][names[trajectory.task_id]].append(result)
-    for folder, kind, end in (("", "items", ""), *_BESIDE):
-        for name, lines in items[folder].items():
-            to.lines(f"{folder}BFCL_v4_{name}{end}.json", kind, lines)
-
-
-def _inspect(to: _Writer) -> None:
+def _inspect(to: Writer) -> None:
     from seal.experiments.inspect_log import log_lines
 
     if to.run is None:
         raise UsageError(
             f"{to.pool.folder} is no run, and a log of inspect_ai is of one; give a run's folder"
         )
+    to.read_back = "inspect_ai shows it: `inspect view --log-dir FOLDER`."
     heard = ((chat, _played(chat)) for chat in to.run.trajectories())
     to.text("inspect.json", "chats", log_lines(to.run, heard))
     to.made.counts["chats"] -= 2
-
-
-_BESIDE = (("possible_answer/", "answers", ""), ("result/", "results", "_result"))
-
-
-def _category(offered: int, calls: int) -> str:
-    if not calls:
-        return "irrelevance"
-    several = "multiple" if offered > 1 else ""
-    return "_".join(filter(None, ["parallel" * (calls > 1), several])) or "simple_python"
-
-
-def _offered(goal: Goal, tools: Mapping[str, Tool]) -> list[Tool]:
-    """Return a goal's offered tools, else the tools of its gold, else all tools."""
-    called = [call.tool for plan in goal.plans or () for call in plan.calls()]
-    ids = goal.offered or tuple(dict.fromkeys([*goal.relevant, *called])) or tuple(tools)
-    return [tools[one] for one in ids]
 
 
 def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
@@ -470,19 +418,17 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
 
 
-_FORMS: Mapping[str, Callable[[_Writer], None]] = {
+_BESIDE = ("tools", "documents", "judgements", "rankings")
+"""Kinds of records that say nothing without others."""
+_FORMS: Mapping[str, Callable[[Writer], None]] = {
     "openai": _openai,
-    "beir": _beir,
     "mteb": _mteb,
     "trec": _trec,
     "hf": _hf,
-    "bfcl": _bfcl,
     "inspect": _inspect,
 }
-_READ_BACK = {
-    "hf": "SEAL reads it: `seal new NAME --tools tools.jsonl --tasks tasks.jsonl --out POOL`.",
-    "beir": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
-    "mteb": "SEAL reads it: `seal import beir FOLDER --out POOL`.",
-    "bfcl": "SEAL reads it: `seal import bfcl FOLDER --out POOL`.",
-    "inspect": "inspect_ai shows it: `inspect view --log-dir FOLDER`.",
-}
+
+
+def forms() -> dict[str, Any]:
+    """Return each form to its function: those of the engine, and those that benchmarks declare."""
+    return {**declared("exports"), **_FORMS}

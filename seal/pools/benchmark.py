@@ -79,6 +79,9 @@ class _Parts:
     augmentations: Mapping[str, Sequence[Any] | str] = field(default_factory=dict)
     """Name to several augmentations (`seal.pools.augmentation.Augmentation`) that `seal augment`
     makes at once, or where they stand, as `module:attribute`."""
+    exports: Mapping[str, Code] = field(default_factory=dict)
+    """Form to a function of a `seal.experiments.export.Writer` that writes a pool, or a run, in it
+    (`seal export --to`)."""
     sections: Sequence[Any] = ()
     """Sections of the report (`seal.report.sections`), or where each stands, as
     `module:attribute`; they are shown after the usual ones."""

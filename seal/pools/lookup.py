@@ -162,7 +162,9 @@ def answer_formats() -> dict[str, Code]:
     return declared("answers")
 
 
-def declared(part: Literal["answers", "augmentations", "generators", "peers"]) -> dict[str, Any]:
+def declared(
+    part: Literal["answers", "augmentations", "exports", "generators", "peers"],
+) -> dict[str, Any]:
     """Return what installed benchmarks declare by name in a part."""
     found = installed_benchmarks().sound.values()
     return {name: code for one in found for name, code in getattr(one, part).items()}

@@ -96,7 +96,7 @@ def test_an_unknown_option_before_a_verb_names_the_closest(called) -> None:
         (["pools"], "Missing command. Commands: search, show, stats. See `seal pools --help`."),
         (["pools", "statz"], "Did you mean 'stats'? Commands: search, show, stats. See"),
         (["pools", "show", "sample"], "See `seal pools show --help`."),
-        (["export", "sample"], "Choose from: openai, beir, "),
+        (["export", "sample"], "Choose from: beir, bfcl, hf, inspect, mteb, openai, trec."),
     ],
 )
 def test_bad_words_get_one_line_that_says_what_to_do(seal, words: list[str], says: str) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 import seal
 from seal.api import export, import_benchmark, load_pool
-from seal.core import UsageError
+from seal.core import UnknownNameError, UsageError
+from seal.experiments import Writer
+from seal.pools import REGISTRY
 
 
 def lines(path: Path) -> list[Any]:
@@ -104,6 +106,20 @@ def test_items_of_bfcl_are_read_back_and_hold_no_calls_that_wait(tmp_path: Path)
     (call,) = tasks["one"].plans[0].calls()
     assert call.canonical_arguments() == {"order_id": "7"}
     assert tasks["three"].plans[0].calls() == []
+
+
+def test_a_benchmark_may_declare_a_form(tmp_path: Path, monkeypatch) -> None:
+    def questions(to: Writer) -> None:
+        to.read_back = "People read it."
+        to.lines("questions.jsonl", "questions", (goal.text for _, _, goal in to.goals()))
+
+    paper = seal.Benchmark("paper", exports={"sheet": questions})
+    monkeypatch.setitem(REGISTRY._registered, "paper", paper)
+    made = export(shop(), "sheet", tmp_path / "sheet")
+    assert (made.files, made.counts) == (["questions.jsonl", "README.md"], {"questions": 4})
+    assert (tmp_path / "sheet/README.md").read_text().endswith("\nPeople read it.\n")
+    with pytest.raises(UnknownNameError, match=r"no form of export 'shet'; .*Did you mean 'sheet'"):
+        export(shop(), "shet", tmp_path / "no")
 
 
 def test_chats_of_a_run_hold_what_was_said_and_called(tmp_path: Path, run: Path) -> None:

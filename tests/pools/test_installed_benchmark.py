@@ -151,6 +151,7 @@ def test_what_lists_all_packs_tells_a_broken_one_and_goes_on(tmp_path: Path) -> 
     assert "sample" in content["shipped"]
     for words in (
         ("verify",),
+        ("export", "sample", "--to", "hf", "--out", "x"),
         ("generate", "queries", "--tools", "sample", "--limit", "1", "--out", "made"),
     ):
         other = seal(*words, paths=(broken,), cwd=tmp_path)

@@ -5,4 +5,8 @@ from seal.pools import Benchmark
 
 give_names(__name__)
 
-BEIR = Benchmark("beir", importer="seal.benchmarks.beir.importer:import_beir")
+BEIR = Benchmark(
+    "beir",
+    importer="seal.benchmarks.beir.importer:import_beir",
+    exports={"beir": "seal.benchmarks.beir.export:write_beir"},
+)

@@ -1,12 +1,13 @@
-"""Write a pool or a run for OpenAI, BEIR, mteb, TREC, Hugging Face, BFCL or inspect_ai."""
+"""Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON
 from seal.cli.output import output
+from seal.cli.words import choice
+from seal.experiments.export import forms
 
 
 @verb()
@@ -14,9 +15,7 @@ def command(
     what: str = argument(
         "Name of a shipped benchmark, or folder of an imported one or of a run.", metavar="NAME|DIR"
     ),
-    to: Literal["openai", "beir", "mteb", "trec", "hf", "bfcl", "inspect"] = option(
-        ..., "Format to write."
-    ),
+    to: str = option(..., "Format to write.", words=choice(forms())),
     out: Path = option(..., "Folder to write."),
     licence: str = option(
         "", "Licence of the data, for the card.  [default: that of the catalogue]"
