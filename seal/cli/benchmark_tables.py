@@ -1,4 +1,4 @@
-"""The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper, environments."""
+"""The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from seal.cli.output import field_lines
 from seal.experiments.benchmark_counts import Figures, Measured, is_here
 from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
-from seal.pools.counts import Environment, PoolCounts, count_stored
+from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
 from seal.pools.pool import StoredPool
@@ -24,19 +24,6 @@ _MEANS = {
     "turns": "turns of a chat",
 }
 """Statistics that are means, in words."""
-
-
-_OF_ENVIRONMENT = {
-    "tools": "tools",
-    "toolsets": "tool sets",
-    "pseudo_actions": "pseudo",
-    "queries": "queries",
-    "abstentions": "to abstain",
-    "offered": "offered",
-    "gold_tools": "APIs per query",
-    "gold_calls": "gold calls",
-}
-_SIMILARITIES = {"similarity_strict": "J_avg strict", "similarity_stopwords": "J_avg stopwords"}
 
 
 def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
@@ -190,20 +177,3 @@ def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
     if tasks:
         return f"{tasks:,}"
     return "judge" if stage == "final answer" and counts.tasks else ""
-
-
-def environment_table(environments: Sequence[Environment]) -> Grid:
-    """Return a row for each environment, the least similar names first: ToolScan's Table 3."""
-    rows = [
-        (
-            one.name,
-            *(_figure(getattr(one, field), "-", 1) for field in _OF_ENVIRONMENT),
-            *(_figure(getattr(one, field), digits=3) for field in _SIMILARITIES),
-        )
-        for one in sorted(environments, key=lambda one: (one.similarity_strict or 0, one.name))
-    ]
-    return Grid(
-        "environments: means over their queries, and API similarity of the names",
-        ("environment", *_OF_ENVIRONMENT.values(), *_SIMILARITIES.values()),
-        rows,
-    )

@@ -61,9 +61,6 @@ class Entry:
     statistics: str | None = None
     """Function of tasks and trajectories, as `module:attribute`, whose figures are told besides the
     counts; None: there is none."""
-    has_environments: bool = False
-    """Its categories are environments of their own, each of which is told
-    (`seal.pools.counts`)."""
     status: str = ""
     """What is missing: an importer, a part of it, or files that nobody publishes."""
     repository: str | None = None

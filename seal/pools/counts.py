@@ -208,21 +208,15 @@ class Environment:
 
     name: str
     tools: int
-    toolsets: int
-    """Different `source["tool"]` of its tools."""
     pseudo_actions: int
     queries: int
     """Goals whose gold tools are of this category alone; where there is none, whose offered tools
     are."""
-    abstentions: int
-    """Of these, goals that need no tool."""
     gold_calls: float | None
     """Calls of the first plan; mean over the queries that need calls. None: there is none."""
     gold_tools: float | None
     """Different tools of the first plan, else those that retrieval must find; mean over the queries
     that have any."""
-    offered: float | None
-    """Offered tools of a query; mean over those that offer any. None: there is none."""
     similarity_strict: float | None
     """J_avg of the names, pseudo actions included; None: fewer than two names."""
     similarity_stopwords: float | None
@@ -288,13 +282,10 @@ def _environment(
     return Environment(
         name,
         len(tools),
-        len({str(tool.source.get("tool", "")) for tool in tools}),
         len(pseudo),
         len(goals),
-        sum(not count for count in calls),
         _mean(count for count in calls if count),
         _mean(count for count in called if count),
-        _mean(len(goal.offered) for goal in goals if goal.offered),
         similarity.strict,
         similarity.stopwords,
     )

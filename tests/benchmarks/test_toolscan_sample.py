@@ -99,7 +99,6 @@ def test_the_tools_of_an_environment_have_similar_names() -> None:
         assert 4 <= environment.tools <= 12
         assert 0.25 < (environment.similarity_strict or 0) < 0.5
         assert environment.pseudo_actions == 1
-        assert environment.offered == environment.tools
 
 
 def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """List the benchmarks that ship and those that can be imported."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +25,6 @@ def command(
     run: Path | None = option(
         None, "Run whose calls and turns are counted; needs a NAME.", metavar="RUN"
     ),
-    environments: bool = flag(
-        "Show each category's tools, queries and API similarity; needs a NAME."
-    ),
     json: bool = JSON,
 ) -> int:
     """List what the benchmarks hold that ship, and those that can be imported."""
@@ -36,13 +32,11 @@ def command(
         raise UsageError(
             "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"
         )
-    if environments and name is None:
-        raise UsageError("--environments needs a benchmark: seal benchmarks NAME --environments")
     with output(json) as result:
         if name is None:
             _show_all(count, result)
         else:
-            _show_one(name, count, run, environments, result)
+            _show_one(name, count, run, result)
     return 0
 
 
@@ -58,12 +52,10 @@ def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
     return measured
 
 
-def _show_one(name: str, count: bool, run: Path | None, environments: bool, result: Output) -> None:
+def _show_one(name: str, count: bool, run: Path | None, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
-    from seal.experiments.benchmark_counts import figures_of, is_here, named_pool
+    from seal.experiments.benchmark_counts import figures_of, named_pool
     from seal.pools.catalogue import find_entry
-    from seal.pools.counts import environments_of
-    from seal.pools.lookup import open_pool
 
     pool = named_pool(name)
     if pool is not None:
@@ -74,13 +66,8 @@ def _show_one(name: str, count: bool, run: Path | None, environments: bool, resu
         measured = _measured([entry] if count else []).get(entry.name)
         plain, lines = tables.plain(entry, measured), tables.details(entry, measured)
         figures = figures_of(entry, run)
-        environments = environments or (entry.has_environments and is_here(entry))
-        name = entry.name
-    told = environments_of(pool or open_pool(name)) if environments else []
-    found = {**plain, "figures": figures.values, "environments": list(map(asdict, told))}
-    result.result(found)
-    further = [tables.environment_table(told)] if told else []
-    result.show(*lines, *tables.figure_tables(figures), *further)
+    result.result({**plain, "figures": figures.values})
+    result.show(*lines, *tables.figure_tables(figures))
 
 
 def _show_all(count: bool, result: Output) -> None:
