@@ -15,21 +15,14 @@ from __future__ import annotations
 
 import builtins
 import json
-import logging
-import os
 import re
-import shlex
-import shutil
 import sys
-import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, InfrastructureError, needing
@@ -233,22 +226,12 @@ def _pool(monty: Any, limits: Limits) -> Iterator[Monty]:
     Raises:
         InfrastructureError: The worker cannot be started.
     """
-    failures = OSError, RuntimeError, monty.MontyError
+    grace = max(0.5, limits.seconds / 2)
     with ExitStack() as stack:
-        grace = max(0.5, limits.seconds / 2)
-
-        def started(by: Path | None) -> Monty:
-            opened: Monty = monty.Monty(
-                binary_path=by, max_processes=1, feed_duration_limit_grace=grace
-            )
-            return stack.enter_context(opened)
-
         try:
-            try:
-                pool = started(stack.enter_context(quiet_worker()))
-            except failures:  # where no script in a temporary folder may run, as under noexec
-                pool = started(None)
-        except failures as error:
+            opened = monty.Monty(max_processes=1, feed_duration_limit_grace=grace)
+            pool: Monty = stack.enter_context(opened)
+        except (OSError, RuntimeError, monty.MontyError) as error:
             raise InfrastructureError(
                 f"the worker of {PACKAGE} cannot be started: {error}; install it again with "
                 f'pip install --force-reinstall "{PACKAGE}"'
@@ -304,38 +287,3 @@ def _monty() -> Any:
     with needing(PACKAGE, "dialogue"):
         import pydantic_monty
     return pydantic_monty
-
-
-_log = logging.getLogger(__name__)
-_EXPECTED = re.compile(r"monty worker: allocation of \d+ bytes exceeds the memory limit\s*")
-_MOST = 2_000
-"""Characters that are passed on."""
-
-
-@contextmanager
-def quiet_worker() -> Iterator[Path | None]:
-    """Yield the program that starts a worker; None: there is none to be found, or no shell.
-
-    What workers said that is no expected line is logged as a warning when they have ended.
-    """
-    places = (sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath))
-    worker = os.environ.get("MONTY_BIN") or shutil.which("monty", path=os.pathsep.join(places))
-    if os.name != "posix" or worker is None:
-        yield None
-        return
-    with TemporaryDirectory(prefix="seal-monty-") as folder:
-        script, said = Path(folder, "monty"), Path(folder, "said")
-        words = f'exec {shlex.quote(worker)} "$@" 2>>{shlex.quote(str(said))}'
-        script.write_text(f"#!/bin/sh\n{words}\n")
-        script.chmod(0o700)
-        try:
-            yield script
-        finally:
-            _pass_on(said)
-
-
-def _pass_on(said: Path) -> None:
-    if said.is_file():
-        text = _EXPECTED.sub("", said.read_text("utf-8", "replace")).strip()
-        if text:
-            _log.warning("a worker of the sandbox said: %s", text[:_MOST])

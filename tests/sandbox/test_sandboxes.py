@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import threading
 from contextlib import nullcontext
 from pathlib import Path
@@ -396,30 +394,3 @@ def test_what_the_embedded_sandbox_lacks_is_what_its_parser_says(source: str, st
 
 def test_a_source_that_asks_for_its_name_is_told_the_same_everywhere(kind: type) -> None:
     assert statuses(kind(), "x = __name__\ndef f(t): return [x]", Case({}, ["source"])) == ["pass"]
-
-
-def test_a_worker_out_of_memory_prints_nothing_and_what_else_it_says_is_logged(
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
-    source = "def f(table): return {}['x' * 100_000_000]"
-    assert statuses(MontySandbox(), source, Case({})) == ["memory"]
-    assert (capfd.readouterr().err, caplog.text) == ("", "")
-
-    worker = shutil.which("monty", path=sysconfig.get_path("scripts"))
-    talking = tmp_path / "talking monty"
-    talking.write_text(f'#!/bin/sh\necho "no such library" >&2\nexec {worker} "$@"\n')
-    talking.chmod(0o755)
-    monkeypatch.setenv("MONTY_BIN", str(talking))
-    assert statuses(MontySandbox(), BY_CITY, Case({}, TABLE)) == ["pass"]
-    assert "a worker of the sandbox said: no such library" in caplog.text
-
-
-def test_a_worker_starts_where_no_script_may_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
-    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
-
-    assert statuses(MontySandbox(), BY_CITY, Case({}, TABLE)) == ["pass"]
