@@ -37,9 +37,7 @@ from seal.report.gold_words import json_text
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import Lane, Rows, ShortTable, all_metrics
 from seal.report.pages import (
-    Bar,
     BarGroup,
-    bar_chart,
     estimate_cell,
     forest,
     lane_bar,
@@ -231,7 +229,7 @@ def _metric_cell(found: Estimate) -> Markup:
 
 
 def chart_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return main metrics, the same by group, and why chats ended; None: no run has a value."""
+    """Return main metrics, and the same by group; None: no run has a value."""
     names = [
         name
         for name in ShortTable(lanes).metrics
@@ -242,7 +240,6 @@ def chart_section(lanes: Sequence[Lane]) -> Markup | None:
         _means(lanes, names),
         *(_by_group(lanes, name) for name in names[:GROUPED]),
         cost_chart(facts) if names else None,
-        _stops(lanes),
     ]
     charts = [chart for chart in drawn if chart is not None]
     folded = [chart for name in names[:GROUPED] for chart in _by_tags(lanes, name)]
@@ -300,19 +297,6 @@ def _grouped(
     ]
     more = len(headings) - GROUPS
     return forest(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
-
-
-def _stops(lanes: Sequence[Lane]) -> Markup | None:
-    counts = {lane.label: lane.summary.get("stop_reasons") or {} for lane in lanes}
-    reasons = sorted({reason for count in counts.values() for reason in count})
-    if not reasons:
-        return None
-    groups = []
-    for reason in reasons:
-        told = ((lane, int(counts[lane.label].get(reason, 0))) for lane in lanes)
-        groups.append(BarGroup(reason, tuple(Bar(it.label, it.colour, n) for it, n in told)))
-    most = max(max(count.values(), default=0) for count in counts.values())
-    return bar_chart("Why chats ended, number of goals", groups, maximum=most)
 
 
 @dataclass(frozen=True, slots=True)

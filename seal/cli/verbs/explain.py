@@ -19,7 +19,7 @@ def command(
     ),
     examples: int = option(3, "Number of examples for each stage.", least=0),
     out: Path | None = option(
-        None, "Folder for explanation.json, .md and the figure of the waterfall.", metavar="DIR"
+        None, "Folder for explanation.json and the figure of the waterfall.", metavar="DIR"
     ),
     json: bool = JSON,
 ) -> int:
