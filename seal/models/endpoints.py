@@ -28,16 +28,12 @@ _AT = re.compile(r"(?P<model>[^,]*?)@(?P<endpoint>[A-Za-z][\w-]*)")
 _FIELDS = {"base_url": str, "key_env": str, "profile": str, "options": dict}
 
 
-class EndpointError(UsageError):
-    """A model names an endpoint that seal.toml of this folder does not have."""
-
-
 def at_endpoint(name: str) -> tuple[str, dict[str, Any]]:
     """Return a model's name without its endpoint, and the options that this gives it.
 
     Raises:
-        EndpointError: There is no such endpoint; names the closest.
         UsageError: No name follows on the @, no model stands before it, or there are two.
+        UnknownNameError: There is no such endpoint; names the closest.
         DataError: The file is no TOML, or an endpoint of it cannot be one.
     """
     if name.endswith("@"):
@@ -58,12 +54,12 @@ def at_endpoint(name: str) -> tuple[str, dict[str, Any]]:
         )
     known = endpoints()
     if not known:
-        raise EndpointError(
+        raise UsageError(
             f"model {name}: there is no [{TABLE}.{found['endpoint']}] in {FILE} of this folder; "
             f"write it there, or the address into the model: {found['model']},base_url=URL"
         )
     if found["endpoint"] not in known:
-        raise EndpointError(str(UnknownNameError(f"endpoint of {FILE}", found["endpoint"], known)))
+        raise UnknownNameError(f"endpoint of {FILE}", found["endpoint"], known)
     return found["model"], dict(known[found["endpoint"]])
 
 

@@ -21,7 +21,6 @@ from seal.core.canonical import digest
 from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
-from seal.models import Model
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.own_parts import FUNCTION
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 SCRIPTED = "scripted"
 """Name of the agent that plays the user without a model."""
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
-ASKED = "asked"
-"""Part of run.json: role and text of models whose endpoints are known, for who resumes the run."""
 SHARD = "shard"
 """Part of run.json: which part of its tasks a run plays, `I/N`."""
 _FEW = 3
@@ -253,7 +250,6 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,
-        ASKED: _asked(settings),
         REFUSED: before.get(REFUSED),
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
@@ -292,16 +288,6 @@ def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
             "template answers null; a model writes answers: --simulator llm "
             "--role-model simulator=PROVIDER/MODEL"
         )
-
-
-def _asked(settings: RunSettings) -> list[JSON]:
-    named = {"model": settings.model, **settings.role_models}
-    pairs = (
-        (role, spec)
-        for role, specs in named.items()
-        for spec in (specs if isinstance(specs, (list, tuple)) else (specs,))
-    )
-    return [[role, spec] for role, spec in pairs if isinstance(spec, Model)]
 
 
 def clear_rests(folder: RunFolder) -> None:

@@ -71,7 +71,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
             *("measure", "measure.judge", "measure.sandbox", "system", "system.versions"),
             *("origins", "skipped", REFUSED),
         ),
-        _LIST: ("measure.metrics", "warnings", "asked", "benchmark.headline"),
+        _LIST: ("measure.metrics", "warnings", "benchmark.headline"),
         _NUMBER: ("measure.trials",),
         _TEXT: ("benchmark.headline.*",),
     },

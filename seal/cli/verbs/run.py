@@ -1,6 +1,5 @@
 """Play a benchmark's tasks: retrieve, chat, score, report."""
 
-import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +49,6 @@ def command(
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    from seal.models.endpoints import EndpointError
     from seal.runs.cast import check_address_used
 
     ks = retriever.top_k
@@ -58,18 +56,15 @@ def command(
     if not swept:
         _refuse_alone(context)
     baselines = play.judging.baselines
-    try:
-        settings = play.settings(
-            context,
-            pool,
-            retriever=retriever.retriever,
-            top_k=ks[0],
-            shard=into.shard,
-            hooks=into.hooks,
-            baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
-        )
-    except EndpointError as error:
-        raise UsageError(f"{error}{_asked_before(into.out)}") from error
+    settings = play.settings(
+        context,
+        pool,
+        retriever=retriever.retriever,
+        top_k=ks[0],
+        shard=into.shard,
+        hooks=into.hooks,
+        baselines=baselines and not (swept and _source(context, "baselines") == "DEFAULT"),
+    )
     check_address_used(settings)
     if into.shard and (swept or into.dry_run):
         raise UsageError(
@@ -94,25 +89,6 @@ def command(
                 raise
             kind = InfrastructureError if isinstance(error, InfrastructureError) else UsageError
             raise kind(f"{error}. Go on with: {resuming(out)}") from error
-
-
-def _asked_before(out: Path | None) -> str:
-    """Return with which models a run that is resumed is to go on, as it has recorded them."""
-    from seal.runs.identity import ASKED
-    from seal.runs.run_folder import RunFolder
-
-    folder = None if out is None else RunFolder(out)
-    if folder is None or not folder.is_begun:
-        return ""
-    asked = folder.manifest().get(ASKED)
-    words: list[str] = []
-    for one in asked if isinstance(asked, list) else ():
-        match one:
-            case ["model", str(text)]:
-                words += ["--model", text]
-            case [str(role), str(text)]:
-                words += ["--role-model", f"{role}={text}"]
-    return f"; {out} goes on with {shlex.join(words)}" if words else ""
 
 
 def _varied(pools: Pools, ks: tuple[int, ...]) -> "SweepSettings":
