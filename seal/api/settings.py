@@ -21,6 +21,7 @@ from seal.runs.hooks import HooksChoice
 from seal.runs.settings import (
     AgentChoice,
     Feedback,
+    GivenElse,
     History,
     HistoryPolicy,
     MetricChoice,
@@ -49,7 +50,7 @@ class PlayOptions(TypedDict, total=False):
     team: TeamChoice | None
     history: History | None
     history_policy: HistoryPolicy
-    retriever: RetrieverChoice | None
+    retriever: RetrieverChoice | GivenElse | None
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve
     simulator: SimulatorChoice

@@ -15,6 +15,7 @@ _PLACES = {
     "environment": "from the environment",
     "file": "from seal.toml",
     "benchmark": "from the benchmark, where nothing else says otherwise",
+    "default": "by default",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from seal.agents import agent_name, is_guest, makes_guest
+from seal.agents import PlayedAnew, agent_name, is_guest, makes_guest
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core import UnknownNameError, UsageError, shortened
 from seal.core.registry import is_module, load_dotted
@@ -70,7 +70,8 @@ def settings_of(agent: Any) -> dict[str, Any]:
         return {"model": agent}
     from seal.agents.own import FunctionAgent, OwnModel
 
-    if not (callable(getattr(agent, "reply", None)) or is_guest(agent) or makes_guest(agent)):
+    is_role = callable(getattr(agent, "reply", None)) or isinstance(agent, PlayedAnew)
+    if not (is_role or is_guest(agent) or makes_guest(agent)):
         if isinstance(agent, type) or not callable(agent):
             raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
         FunctionAgent(agent)  # raises where it takes other arguments

@@ -30,7 +30,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
         "ceiling": changed(
             settings,
             model="oracle",
-            retriever=None if all_given else "oracle",
+            retriever=settings.retriever if all_given else "oracle",
             retriever_options={},
         ),
     }
@@ -50,7 +50,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
 
 def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
     """Tell whether a run plays every goal with the tools that the task gives."""
-    return settings.retriever is None and all(
+    return settings.gives_tools and all(
         goal.offered is not None for task in tasks for goal in task.goals
     )
 

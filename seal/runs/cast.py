@@ -282,8 +282,9 @@ class Cast:
         self._own = {role: self._built(Flagged.of(spec)) for role, spec in own.items()}
         if self.judge_models:
             self._own["judge"] = self.judge_models[0]
-        named = models_of(settings.retriever, settings.retriever_options)
-        self._of_retriever = [self._built(Flagged.of(spec)) for spec in named]
+        named = None if settings.gives_tools else settings.retriever
+        asked = models_of(named, settings.retriever_options)
+        self._of_retriever = [self._built(Flagged.of(spec)) for spec in asked]
 
     def _built(self, flagged: Flagged) -> RunModel:
         """Return a model, one for all roles that ask for the same in the same words."""
@@ -504,8 +505,7 @@ def check_address_used(settings: RunSettings) -> None:
     Requests of a role's model would go to its provider, and whoever gave the address may mean them
     to stay. Where no role's model lacks one, an address that holds for many runs is left alone.
     """
-    by_words = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
-    if not (settings.base_url and is_offline(settings.model) and by_words):
+    if not (settings.base_url and is_offline(settings.model) and asks_no_server(settings)):
         return
     for role, spec in _own_texts(settings.role_models):
         if "base_url" not in Model(spec).options:
@@ -531,6 +531,11 @@ def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 OFFLINE_RETRIEVERS = ("tfidf", "bm25", "given", "oracle", "random")
 """They ask no server."""
+
+
+def asks_no_server(settings: RunSettings) -> bool:
+    """Tell whether the retriever of a run asks no server."""
+    return settings.gives_tools or settings.retriever in OFFLINE_RETRIEVERS
 
 
 def judges_named(given: Any) -> tuple[Any, ...]:

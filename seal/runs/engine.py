@@ -8,9 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import cached_property
 
-from seal import retrievers
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
@@ -49,7 +47,7 @@ from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goal_chats import history_of, limits_of, merge_goals
 from seal.runs.hooks import Told, ToldCalls, build_hooks
-from seal.runs.identity import ELSE, SCRIPTED, measure_of
+from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judge_setup import Judges
 from seal.runs.play import played, team_part
 from seal.runs.ranking import Retrieved, rank_tasks, search_pool
@@ -126,7 +124,7 @@ class Engine:
     @classmethod
     def of(cls, settings: RunSettings, folder: RunFolder) -> Engine:
         """Return the engine of a run, whose settings are completed by its pool (`played`)."""
-        settings, pool = played(settings)
+        settings, pool = played(settings, folder)
         return cls(settings, folder, pool)
 
     def __enter__(self) -> Engine:
@@ -158,7 +156,7 @@ class Engine:
                 f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
                 f"team {self.team.name} has none: use --team full, or --retrieve once"
             )
-        if self.settings.retriever is not None:
+        if not self.settings.gives_tools:
             self._retriever()
 
     def _check_seats(self) -> None:
@@ -206,7 +204,7 @@ class Engine:
         queries: dict[str, list[Query]] = {}
         for task in tasks:
             for position, goal in enumerate(task.goals):
-                if self.settings.retriever is not None or goal.offered is None:
+                if goal.offered is None or not self.settings.gives_tools:
                     query = Query(goal.text, task.id, position)
                     queries.setdefault(task.id, []).append(query)
         if not queries:
@@ -350,22 +348,11 @@ class Engine:
     def _offered(self, task: Task, goal: int, rankings: Sequence[Ranking]) -> list[Tool]:
         mine = [ranking for ranking in rankings if ranking.goal == goal]
         offered = task.goals[goal].offered
-        if not mine and offered is not None and self.settings.retriever is None:
+        if not mine and offered is not None and self.settings.gives_tools:
             return [self.tools[tool_id] for tool_id in offered]
         whole = getattr(self._retriever(), "complete", False) if mine else False
         limit = None if whole else self.settings.top_k
         return [self.tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
-
-    @cached_property
-    def fallback(self) -> str:
-        """What retrieves where nobody names a retriever and the task gives no tools.
-
-        A run that has begun keeps its own: the general one was another before.
-        """
-        began = self.folder.is_begun
-        told = self.folder.manifest().get("system") if began else None
-        named = str((told or {}).get("retriever"))
-        return named.removeprefix(ELSE) if named.startswith(ELSE) else retrievers.DEFAULT
 
     def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
         """Return as many hits as the cut-offs ask for, also where k is less."""
@@ -376,8 +363,7 @@ class Engine:
         with self._building:  # chats that retrieve for themselves may ask for it at once
             if self._built_retriever is not None:
                 return self._built_retriever
-            s = self.settings
-            named = s.retriever if s.retriever is not None else self.fallback
+            s, named = self.settings, self.settings.finder
             options = {**({"base_url": s.base_url} if s.base_url else {}), **s.retriever_options}
             tasks: Iterable[Task] = self.pool.chosen(s) if reads_gold(named, options) else ()
             if learns(named, options):  # from all: what one task gets must not depend on the others

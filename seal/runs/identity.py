@@ -116,19 +116,15 @@ def _user_of(engine: Engine) -> JSON:
     return user if agent == SCRIPTED else {**user, **engine.cast.of(USER).identity}
 
 
-ELSE = "given, else "
-"""Before the name of the retriever of a run that names none."""
-
-
 def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
     models = {role: cast.of(role).identity for role in sorted(s.role_models)}
-    read = files_digest(s.retriever or engine.fallback, s.retriever_options)
+    read = files_digest(s.finder, s.retriever_options)
     return {
         "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
-        "retriever": name_of(s.retriever) or ELSE + engine.fallback,
+        "retriever": name_of(s.retriever),
         "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
         **({"retriever_files": read} if read is not None else {}),
         **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from seal.agents.teams import CHECKER
 from seal.core import JSON, Judge, Metric, Task, UsageError
@@ -24,13 +24,20 @@ SOURCES = ("auto", "rule", "llm")
 class JudgeChoice:
     """What `--judge` asks for."""
 
-    source: str
+    source: Literal["rule", "llm"]
     published: tuple[str, ...]
     """Of `PUBLISHED`, in that order."""
+    votes: Mapping[str, int]
+    """Of each published judge on each goal."""
 
     @classmethod
-    def of(cls, text: str) -> JudgeChoice:
+    def of(cls, text: str, has_model: bool = False, votes: int | None = None) -> JudgeChoice:
         """Return what a text asks for: a source, published judges, or both, by commas.
+
+        Args:
+            text: As `--judge`.
+            has_model: Whether a judge's model is named, which `auto` then means.
+            votes: As `--votes`; None: as published.
 
         Raises:
             UsageError: A word is neither, or two sources are named.
@@ -42,8 +49,16 @@ class JudgeChoice:
                 f"--judge {text}: it must be rule, llm or auto, published judges "
                 f"({', '.join(PUBLISHED)}), or both, such as sopr,fac,llm"
             )
-        published = tuple(name for name in PUBLISHED if name in words)
-        return cls(sources[0] if sources else "auto", published or (PASS_PAPER,))
+        by_model = "llm" in sources or (has_model and "rule" not in sources)
+        published = tuple(name for name in PUBLISHED if name in words) or (PASS_PAPER,)
+        every = {name: votes or VOTES[name] for name in published}
+        return cls("llm" if by_model else "rule", published, every)
+
+    @property
+    def text(self) -> str:
+        """What asks for the same, without `auto`."""
+        others = () if self.published == (PASS_PAPER,) else self.published
+        return ",".join((*others, self.source))
 
 
 def check_votes(votes: int | None) -> None:
@@ -89,8 +104,8 @@ class Judges:
         self.meter = cast.meter
         """Counts what they are asked."""
         self._cast = cast
-        self._choice = JudgeChoice.of(judge)
-        self._votes = votes
+        self._choice = JudgeChoice.of(judge, bool(cast.judge_models), votes)
+        self._as_published = votes is None
         self._recorded = recorded
         self._checked = checked
         if recorded is not None and (votes is not None or self.by_model):
@@ -104,8 +119,7 @@ class Judges:
     @property
     def by_model(self) -> bool:
         """True where a model judges."""
-        source = self._choice.source
-        return source == "llm" or (source == "auto" and bool(self._cast.judge_models))
+        return self._choice.source == "llm"
 
     def of(self, task: Task, trial: int) -> Judge:
         """Return the judge of one chat's pass rate, which may see the goal's gold.
@@ -136,12 +150,11 @@ class Judges:
             return self._recorded.panels.get(task.id, UNRECORDED) if not trial else UNRECORDED
         if not self.by_model:
             return Panel((Seat(RuleJudge(), "rule"),))
-        votes = self._votes or VOTES[published]
         return Panel(
             tuple(
                 Seat(self._asked(judge, task, trial, vote), self._name(judge), vote)
                 for judge in self._models
-                for vote in range(votes)
+                for vote in range(self._choice.votes[published])
             )
         )
 
@@ -178,7 +191,7 @@ class Judges:
             UsageError: A judge's model cannot judge.
         """
         published = self._choice.published
-        plain = published == (PASS_PAPER,) and self._votes is None
+        plain = published == (PASS_PAPER,) and self._as_published
         told: dict[str, JSON] = {} if plain else {"published": list(published)}
         if self._recorded is not None:
             from seal.evaluation.judges.panel import RecordedJudge
@@ -190,7 +203,7 @@ class Judges:
 
         for judge in self._models:
             judge.check_able("judge")
-        told |= {} if plain else {"votes": {n: self._votes or VOTES[n] for n in published}}
+        told |= {} if plain else {"votes": dict(self._choice.votes)}
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]
         return {

@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
+from seal import retrievers
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.agents.teams import team_options
+from seal.agents.teams import build_team, team_options
 from seal.core import DataError, UsageError
 from seal.pools.benchmark import part_of
 from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
-from seal.runs.settings import Origin, Play, RunSettings
+from seal.runs.judge_setup import JudgeChoice
+from seal.runs.run_folder import RunFolder
+from seal.runs.settings import GivenElse, Origin, Play, RunSettings
 
 
 class Played(NamedTuple):
@@ -25,8 +28,12 @@ class Played(NamedTuple):
     pool: StoredPool
 
 
-def played(settings: RunSettings) -> Played:
+def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
     """Return what a run plays.
+
+    Args:
+        settings: As the user gave them.
+        folder: Of the run, which may have begun.
 
     Raises:
         UnknownNameError: No such pool or team.
@@ -35,7 +42,7 @@ def played(settings: RunSettings) -> Played:
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
     pool = with_functions(open_pool(settings.pool), settings.allow_code)
-    whole = completed(settings, pool)
+    whole = completed(settings, pool, folder)
     _check_offered(whole, pool)
     viewed = part_of(pool.benchmark, "view")
     view = None if viewed is None else viewed(whole, pool)
@@ -71,13 +78,24 @@ def _check_offered(settings: RunSettings, pool: StoredPool) -> None:
 
 
 _PLAY = tuple(field.name for field in fields(Play))
+FILLED = (*_PLAY, "retriever", "judge")
+"""Settings whose default says what is played only once they are completed."""
 
 
-def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
-    """Return settings that have a team, a history and a format, with the origin of each value.
+def completed(
+    settings: RunSettings, pool: StoredPool, folder: RunFolder | None = None
+) -> RunSettings:
+    """Return settings of which none is missing, with the origin of each value.
 
-    Whoever completes them again changes nothing. What a task says of its own limits goes before
-    the defaults of the run, task by task (`seal.runs.goal_chats`).
+    Team, history and format are named, the retriever is `GivenElse` where nobody names one, and
+    the judge is a rule or a model. None that is left in a setting is its value: no limit, or each
+    task's or published judge's own. Whoever completes them again changes nothing. What a task says
+    of its own limits goes before the defaults of the run, task by task (`seal.runs.goal_chats`).
+
+    Args:
+        settings: As the user gave them.
+        pool: That is played.
+        folder: Of the run. One that has begun keeps the retriever that it had by default.
 
     Raises:
         OptionError: An option that the benchmark cannot have under these settings.
@@ -92,7 +110,26 @@ def completed(settings: RunSettings, pool: StoredPool) -> RunSettings:
     gaps = [name for name in _PLAY if getattr(settings, name) is None]
     origins = {**settings.origins, **{name: by[name] for name in gaps}}
     told = {name: origin for name, origin in origins.items() if origin != "default"}
-    return replace(settings, **{name: play[name] for name in gaps}, origins=told)
+    whole = replace(settings, **{name: play[name] for name in gaps}, origins=told)
+    retriever = _by_default(whole, folder) if whole.gives_tools else whole.retriever
+    team = build_team(whole.team, whole.roles, team_part(whole)[0])
+    has_judge = bool({**team.models, **whole.role_models}.get("judge"))
+    judge = JudgeChoice.of(whole.judge, has_judge).text
+    return replace(whole, retriever=retriever, judge=judge)
+
+
+def _by_default(settings: RunSettings, folder: RunFolder | None) -> GivenElse:
+    """Return what offers tools where nobody names a retriever.
+
+    A run that has begun keeps its own: the general one was another before.
+    """
+    named = settings.retriever
+    usual = named if isinstance(named, GivenElse) else GivenElse(retrievers.DEFAULT)
+    begun = folder is not None and folder.is_begun
+    system = folder.manifest().get("system") if folder is not None and begun else None
+    told = str((system or {}).get("retriever"))
+    before = GivenElse(told.removeprefix(GivenElse("").identity))
+    return before if told == before.identity else usual
 
 
 def _play_of(pool: StoredPool, settings: RunSettings) -> Mapping[str, Any]:

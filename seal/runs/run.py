@@ -153,7 +153,7 @@ def _run(
     Returns:
         Whether a budget or an outage stopped the run, and its summary.
     """
-    settings, pool = played(settings)
+    settings, pool = played(settings, folder)
     if settings.shard is not None and only is None:
         part, parts = shard_of(settings.shard)
         only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}
@@ -278,10 +278,9 @@ def budget_of(settings: RunSettings) -> Budget:
     Raises:
         DataError: The file of prices holds none.
     """
-    prices = None if settings.prices is None else Path(settings.prices)
     ends = settings.max_total_seconds
     until = math.inf if ends is None else time.monotonic() + ends
-    return Budget(prices, settings.max_total_tokens, settings.max_dollars, until)
+    return Budget(settings.prices, settings.max_total_tokens, settings.max_dollars, until)
 
 
 def within(settings: RunSettings, budget: Budget) -> RunSettings | None:

@@ -76,6 +76,20 @@ AgentChoice: TypeAlias = (
 )
 """A function takes (request, chat), or (request, tools) (`seal.agents.own`)."""
 TeamChoice: TypeAlias = str | Team | ArrangedTeam
+
+
+@dataclass(frozen=True, slots=True)
+class GivenElse:
+    """Offers each task the tools that it gives; a retriever finds those of tasks that give none."""
+
+    retriever: str
+
+    @property
+    def identity(self) -> str:
+        """What a run's record says of it."""
+        return f"given, else {self.retriever}"
+
+
 RetrieverChoice: TypeAlias = str | RetrieverSpec | Retriever | Callable[[Pool], Retriever]
 """A text may carry options: `NAME,KEY=VALUE`; a class or function takes the pool."""
 SimulatorChoice: TypeAlias = str | Simulator | Callable[..., Simulator]
@@ -320,7 +334,7 @@ class RunSettings(
 
     Roles are planner, verifier, checker, user_simulator and others.
     """
-    retriever: RetrieverChoice | None = None
+    retriever: RetrieverChoice | GivenElse | None = None
     """Retriever, as a name or module:attribute.  [default: the tools that a task gives, else
     hybrid]"""
     top_k: Count = 10
@@ -372,6 +386,17 @@ class RunSettings(
         check_seed(self.seed)
         if self.shard is not None:
             shard_of(self.shard)
+
+    @property
+    def gives_tools(self) -> bool:
+        """Whether a task is offered the tools that it gives, for nobody named a retriever."""
+        return self.retriever is None or isinstance(self.retriever, GivenElse)
+
+    @property
+    def finder(self) -> Any:
+        """The retriever that finds tools; of `GivenElse` for tasks that give none."""
+        named = self.retriever
+        return named.retriever if isinstance(named, GivenElse) else named
 
     @property
     def play(self) -> Play:

@@ -13,9 +13,8 @@ from urllib.parse import quote
 
 from seal.agents.bridges.line import Line, OverError
 from seal.agents.bridges.mcp_bridge import McpClients, mcp_server
-from seal.agents.own import OwnModel
-from seal.agents.teams import MANAGER
 from seal.core import Task, UnknownNameError, UsageError
+from seal.runs.agent_settings import trying
 from seal.runs.attendance import PATIENT, TASKS, Attendance, Patience
 from seal.runs.play import played
 from seal.runs.run import RunResult, run
@@ -132,10 +131,10 @@ def _finished(out: Path) -> set[str]:
 
 def _seated(settings: RunSettings, clients: McpClients) -> RunSettings:
     """Return settings under which the clients call the tools; who else is named stays."""
-    model = OwnModel(clients.identity) if "model" not in settings.origins else settings.model
-    roles = {**settings.roles, MANAGER: clients}
-    team = settings.team or "direct"
-    return replace(settings, model=model, team=team, history="own", roles=roles)
+    model = {"model": settings.model} if "model" in settings.origins else {}
+    asked = trying(clients, {"team": settings.team, **model})
+    roles = {**settings.roles, **asked.pop("roles")}
+    return replace(settings, **asked, history="own", roles=roles)
 
 
 def _over_stdio(server: Any, line: Line) -> None:

@@ -13,6 +13,10 @@ def test_a_plan_tells_the_flag_the_variable_and_the_file(called, tmp_path: Path)
     (variables,) = (line for line in lines if line.startswith("from the environment: "))
     assert variables.endswith('/cache", trials=2')
     assert 'from seal.toml: role_models={"judge":"lexical"}, top_k=5' in lines
+    assert (
+        'by default: format="native", history="own", judge="llm", '
+        'retriever="given, else tfidf", team="full", votes={"pass_paper":1}' in lines
+    )
     assert "every other setting has its default" in lines
 
 

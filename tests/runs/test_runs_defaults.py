@@ -12,7 +12,7 @@ from seal.api import load_pool
 from seal.core import UsageError
 from seal.pools import StoredPool, known_benchmark
 from seal.report import summary_notes
-from seal.runs import RunFolder, RunSettings, baselines_of, changed, completed
+from seal.runs import GivenElse, RunFolder, RunSettings, baselines_of, changed, completed
 
 
 @pytest.fixture
@@ -32,6 +32,31 @@ def test_the_user_goes_before_the_benchmark_and_that_before_the_default(
     whole = completed(asked, asking)
     assert (whole.team, whole.format, whole.history) == ("direct", "action", "own")
     assert whole.origins == {"format": "flag", "team": "benchmark"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "judge"),
+    [
+        ({}, "rule"),
+        ({"role_models": {"judge": "oracle"}}, "llm"),
+        ({"judge": "fac,sopr", "role_models": {"judge": "oracle"}}, "sopr,fac,llm"),
+        ({"judge": "tooleval,auto"}, "tooleval,rule"),
+        ({"judge": "rule", "role_models": {"judge": "oracle"}}, "rule"),
+    ],
+)
+def test_completed_settings_say_who_judges(asking: StoredPool, asked: dict, judge: str) -> None:
+    assert completed(RunSettings(pool=asking.folder, **asked), asking).judge == judge
+
+
+def test_completed_settings_say_who_offers_tools(asking: StoredPool, tmp_path: Path) -> None:
+    whole = completed(RunSettings(pool=asking.folder), asking)
+    assert whole.retriever == GivenElse("tfidf")
+    begun = RunFolder(tmp_path / "run")
+    begun.path.mkdir()
+    begun.write_json("run.json", {"measure": {}, "system": {"retriever": "given, else bm25"}})
+    assert completed(whole, asking, begun).retriever == GivenElse("bm25")
+    named = RunSettings(pool=asking.folder, retriever="random")
+    assert completed(named, asking, begun).retriever == "random"
 
 
 def test_completing_twice_changes_nothing(asking: StoredPool) -> None:

@@ -118,7 +118,7 @@ def retrieve(
             if (finished := folder.finished()) is not None:
                 return finished
         store = opened.enter_context(closing(open_store(settings.cache_dir, settings.cache_url)))
-        prices = Prices.load(None if settings.prices is None else Path(settings.prices))
+        prices = Prices.load(settings.prices)
         costs = Costs(Meter(), prices)
         experiment = _Experiment(settings, entered, store, folder, progress, on_result, costs)
         result = {**told, **experiment.measured(parts), "notes": notes}

@@ -60,7 +60,7 @@ def retriever_of(settings: RunSettings) -> Any:
         UsageError: The retriever is `given`, or the model is a recording: neither depends on the
             pool.
     """
-    model, named = settings.model, settings.retriever
+    model, named = settings.model, settings.finder
     if isinstance(model, str) and model.startswith("recorded:"):
         raise UsageError(
             f"--model {model}: recorded chats were played over the whole pool; "

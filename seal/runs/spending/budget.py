@@ -22,7 +22,7 @@ class Budget:
     Chats that have begun are finished; none begins once it is spent, and no judge's model is asked.
     """
 
-    prices_file: Path | None = None
+    prices_file: str | Path | None = None
     """Prices that go before the shipped ones."""
     max_tokens: int | None = None
     max_dollars: float | None = None

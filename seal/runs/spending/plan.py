@@ -34,15 +34,15 @@ from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.retrievers import check_known
 from seal.runs.baselines import all_given, baselines_of
-from seal.runs.cast import OFFLINE_RETRIEVERS, judges_named, with_roles
+from seal.runs.cast import asks_no_server, judges_named, with_roles
 from seal.runs.engine import Engine
 from seal.runs.environment_stack import worlds_of
 from seal.runs.judge_setup import JudgeChoice
-from seal.runs.play import played
+from seal.runs.play import FILLED, played
 from seal.runs.run import budget_of
 from seal.runs.run_folder import RunFolder
 from seal.runs.score import Scorer
-from seal.runs.settings import SIMULATOR, RunSettings
+from seal.runs.settings import SIMULATOR, Origin, RunSettings
 from seal.runs.spending.ledger import Ledger, merged
 from seal.runs.spending.prices import Prices, check_priced
 from seal.simulator_cache import REGISTRY as SIMULATORS
@@ -71,8 +71,8 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         prices, unpriced, over, assumptions}. `rows`: {part, role, model, requests, tokens_in,
         tokens_out, dollars} of the run, its floor and its ceiling; dollars are None where the model
         has no price, and the sum is of those that have one. `over` names the budgets that it would
-        pass, `origins` of every setting that is not the default its value and who gave it
-        (`seal.runs.settings.Origin`).
+        pass. `origins` says of every setting that is not the plain default, or that is completed,
+        its value and who gave it (`seal.runs.settings.Origin`).
 
     Raises:
         UsageError: Settings that cannot be, or no task is selected.
@@ -99,6 +99,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         "max_total_tokens": budget.max_tokens is not None and tokens > budget.max_tokens,
         "max_dollars": budget.max_dollars is not None and dollars > budget.max_dollars,
     }
+    filled: dict[str, Origin] = dict.fromkeys((*FILLED, "votes"), "default")
     return {
         "tasks": len(tasks),
         "trials": settings.trials,
@@ -114,7 +115,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         "assumptions": list(_ASSUMED),
         "origins": {
             name: {"value": _shown(name, settings), "origin": origin}
-            for name, origin in sorted(settings.origins.items())
+            for name, origin in sorted({**filled, **settings.origins}.items())
         },
     }
 
@@ -122,6 +123,8 @@ def plan(settings: RunSettings) -> dict[str, Any]:
 def _shown(name: str, settings: RunSettings) -> Any:
     """Return the value of a setting as JSON holds it: of an object its name."""
     value = getattr(settings, name)
+    if name == "votes":
+        return JudgeChoice.of(settings.judge, votes=value).votes
     if name == "servers":  # commands and addresses may hold keys
         return sorted(value) if isinstance(value, Mapping) else str(value)
     return public_url(value) if value and name == "base_url" else _plain(value)
@@ -305,7 +308,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         return Rehearsed(flagged, how, benchmark) if asks else flagged.spec
 
     main = Flagged(settings.model, settings.base_url, settings.model_options)
-    if settings.retriever is not None:
+    if not settings.gives_tools:
         check_known(settings.retriever, settings.retriever_options)
     build_metrics(settings.metrics, METRICS)
     judges = judges_named(settings.role_models.get("judge"))
@@ -323,7 +326,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         for name in others:
             SIMULATORS.resolve(name)  # raises where there is no such simulator
         simulator = "template"
-    offline = settings.retriever is None or settings.retriever in OFFLINE_RETRIEVERS
+    offline = asks_no_server(settings)
     return replace(
         settings,
         model=acted(main),

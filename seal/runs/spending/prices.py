@@ -74,13 +74,13 @@ class Prices:
     tables: tuple[PriceTable, ...]
 
     @classmethod
-    def load(cls, file: Path | None = None) -> Prices:
+    def load(cls, file: str | Path | None = None) -> Prices:
         """Return the shipped table, and before it that of a file.
 
         Raises:
             DataError: The file holds no prices.
         """
-        own = [] if file is None else [_read(file)]
+        own = [] if file is None else [_read(Path(file))]
         ours = _table(shipped_json(__package__, "prices.json"), "the shipped prices")
         return cls((*own, replace(ours, elsewhere=False)))
 
