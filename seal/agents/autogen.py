@@ -158,9 +158,9 @@ class Group:
             is_termination_msg=lambda message: False,
         )
         if conversation.options.speaker_selection == "auto":
-            from seal.agents.speakers import Choice
+            from seal.agents.speakers import SpeakerChoice
 
-            conversation.choose = Choice(autogen, self.chat, self.agents)
+            conversation.choose = SpeakerChoice(autogen, self.chat, self.agents)
 
     def _seat(self, autogen: Any, role: str) -> Any:
         agent = autogen.ConversableAgent(

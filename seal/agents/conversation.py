@@ -15,11 +15,11 @@ from typing import Any, Literal
 from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
 from seal.agents.faults import PluginError, crash, is_interrupt, is_of_the_chat, is_outage
-from seal.agents.limits import Limits, Spent, instruction_to, vain_calls
+from seal.agents.limits import Limits, SpentOnGoal, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.reply_checks import checked_reply, checked_results
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
-from seal.agents.view import Asked, View
+from seal.agents.view import Stamp, View
 from seal.core import (
     JSON,
     Agent,
@@ -138,7 +138,7 @@ class Conversation:
     own_models: dict[str, JSON] = field(default_factory=dict)
     """Role to the model that it asked by itself: a replay of the run cannot answer for it."""
     _turn: int = 0
-    _spent: Spent = field(default_factory=Spent)
+    _spent: SpentOnGoal = field(default_factory=SpentOnGoal)
     _call_count: int = 0
     _state: Mapping[str, Any] = field(default_factory=dict)
     _started: float | None = None
@@ -210,7 +210,7 @@ class Conversation:
                 self._end(limit)
         return said
 
-    def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Asked) -> list[ToolCall]:
+    def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Stamp) -> list[ToolCall]:
         """Record calls that a role makes within its reply.
 
         Args:
@@ -229,7 +229,7 @@ class Conversation:
 
     def enter_results(self, role: str, results: Sequence[ToolResult]) -> None:
         """Record what such calls brought, as the executor's answer to the role."""
-        self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Asked())
+        self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Stamp())
         self._tell_events(role)
 
     @property
@@ -340,10 +340,10 @@ class Conversation:
         environment = self.services.environment
         if role == self.team.lead and hasattr(environment, "events"):
             for text in environment.events():
-                self._record(EXECUTOR, role, Reply(text), (), Asked())
+                self._record(EXECUTOR, role, Reply(text), (), Stamp())
 
     def _record(
-        self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], asked: Asked
+        self, role: str, recipient: str, reply: Reply, calls: Sequence[ToolCall], asked: Stamp
     ) -> None:
         environment = self.services.environment
         if takes_turn(role, recipient) and hasattr(environment, "tick"):
@@ -374,9 +374,9 @@ class Conversation:
             for step in self.steps[first:]:
                 self.on_step(step)
 
-    def _stamp(self, first: int, asked: Asked) -> None:
+    def _stamp(self, first: int, asked: Stamp) -> None:
         """Put what models answered on the first step, what changed in the world on the steps."""
-        if asked != Asked():
+        if asked != Stamp():
             self.usage = self.usage + asked.usage
             self.steps[first] = replace(
                 self.steps[first],
@@ -438,7 +438,7 @@ class Conversation:
         if reason != "error":
             self._note_no_search(position)
         self.stops.append(Stop(reason, error))
-        self._spent = Spent()
+        self._spent = SpentOnGoal()
         self.next_role = None if self.finished else USER
         if not self.finished:
             self._begin()

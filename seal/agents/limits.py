@@ -36,7 +36,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Spent:
+class SpentOnGoal:
     """What a chat has spent on the goal that is being played."""
 
     turns: int = 0

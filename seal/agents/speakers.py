@@ -7,10 +7,10 @@ from typing import Any
 
 from seal.agents.guest_models import OUR_CONFIG, SPEAKING, Desk, route
 from seal.agents.teams import SPEAKER_SELECTION
-from seal.agents.view import Asked, View
+from seal.agents.view import Stamp, View
 
 
-class Choice:
+class SpeakerChoice:
     """Asks a model who speaks after a text, as AutoGen's `auto` does.
 
     Args:
@@ -52,5 +52,5 @@ class Choice:
             chosen = chat.select_speaker(self._agents[view.role], manager)
         finally:
             SPEAKING.reset(token)
-            view.asked = view.asked + Asked(asking.asked.usage)
+            view.asked = view.asked + Stamp(asking.asked.usage)
         return str(chosen.name)

@@ -45,7 +45,7 @@ _NOTHING = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Stamp:
     """What models answered, as it stands on the step of a reply."""
 
     usage: Usage = _NOTHING
@@ -53,11 +53,11 @@ class Asked:
     reasoning: str = ""
     left_out: int = 0
 
-    def __add__(self, other: Asked) -> Asked:
+    def __add__(self, other: Stamp) -> Stamp:
         thoughts = filter(None, (self.reasoning, other.reasoning))
         finish = other.finish_reason or self.finish_reason
         usage = self.usage + other.usage
-        return Asked(usage, finish, "\n\n".join(thoughts), other.left_out or self.left_out)
+        return Stamp(usage, finish, "\n\n".join(thoughts), other.left_out or self.left_out)
 
 
 class View:
@@ -68,7 +68,7 @@ class View:
 
     def __init__(self, conversation: Conversation, role: str) -> None:
         self.role = role
-        self.asked = Asked()
+        self.asked = Stamp()
         """What stands on no step yet of what models answered."""
         self.refused: RequestError | None = None
         """Why the model gave no answer to the last request."""
@@ -202,7 +202,7 @@ class View:
         with self._alone():
             self.refused = None
             finish = answer.finish_reason or ("length" if answer.truncated else "")
-            self.asked = self.asked + Asked(answer.usage, finish, answer.reasoning, answer.left_out)
+            self.asked = self.asked + Stamp(answer.usage, finish, answer.reasoning, answer.left_out)
         return answer
 
     @contextmanager
@@ -257,7 +257,7 @@ class View:
     def _run_own(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results as they stand in the record now, in the order of the calls."""
         chat = self._chat
-        asked, self.asked = self.asked, Asked()
+        asked, self.asked = self.asked, Stamp()
         made = chat.enter_calls(self.role, calls, asked)
         self.recorded.update(call.id for call in made)
         self.spent = chat.overdrawn
@@ -313,7 +313,7 @@ class View:
     def count(self, model: str, usage: Usage) -> None:
         """Count tokens of a model that the role asked by itself; the record names the model."""
         with self._alone() as chat:
-            self.asked = self.asked + Asked(usage)
+            self.asked = self.asked + Stamp(usage)
             chat.own_models[self.role] = model
             chat.services.count(self.role, model, Completion(usage=usage))
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from seal.api.objects.paper_tables import PoolTables
     from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
-    from seal.pools.catalogue import Entry
+    from seal.pools.catalogue import Card
     from seal.pools.counts import PoolCounts
     from seal.pools.downloads import FetchReport
 
 
 @checked
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, Card]:
     """Return every benchmark that SEAL knows by name, whether or not its files are here.
 
     An entry says what the benchmark is, what gold it has, how it is imported, and in `paper_counts`

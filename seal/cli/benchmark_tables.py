@@ -8,7 +8,7 @@ from typing import Any
 
 from seal.cli.output import field_lines
 from seal.experiments.benchmark_counts import Figures, Measured, is_here
-from seal.pools.catalogue import STAGES, Entry, PaperCounts, stages
+from seal.pools.catalogue import STAGES, Card, PaperCounts, stages
 from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.downloads import pinned_files
 from seal.pools.lookup import is_shipped
@@ -26,7 +26,7 @@ _MEANS = {
 """Statistics that are means, in words."""
 
 
-def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
+def plain(entry: Card, measured: Measured | None) -> dict[str, Any]:
     """Return all that is known of a benchmark, for `--json`."""
     return {
         **asdict(entry),
@@ -39,7 +39,7 @@ def plain(entry: Entry, measured: Measured | None) -> dict[str, Any]:
     }
 
 
-def details(entry: Entry, measured: Measured | None) -> list[str]:
+def details(entry: Card, measured: Measured | None) -> list[str]:
     """Return one benchmark in lines."""
     known = {key: value for key, value in plain(entry, measured).items() if value}
     known["stages"] = {stage: how or "no gold" for stage, how in known["stages"].items()}
@@ -51,7 +51,7 @@ def details(entry: Entry, measured: Measured | None) -> list[str]:
     return field_lines(known)
 
 
-def overview(entries: Sequence[Entry]) -> Grid:
+def overview(entries: Sequence[Card]) -> Grid:
     """Return the table of what there is."""
     columns = ("name", "benchmark", "gold", "licence", "files")
     rows = [
@@ -67,12 +67,12 @@ def overview(entries: Sequence[Entry]) -> Grid:
     return Grid("", columns, rows, names=len(columns))
 
 
-def _takes_any_folder(entry: Entry) -> bool:
+def _takes_any_folder(entry: Card) -> bool:
     """Tell whether an entry stands for a layout, of which anybody may have folders."""
     return entry.folder is None and entry.importer is not None and not is_shipped(entry.name)
 
 
-def _files(entry: Entry) -> str:
+def _files(entry: Card) -> str:
     if is_here(entry):
         return "here"
     if _takes_any_folder(entry):
@@ -108,7 +108,7 @@ def figure_tables(figures: Figures) -> Iterator[Grid | str]:
         yield Grid("", columns, [(key, _figure(count)) for key, count in counts.items()])
 
 
-def table_1(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
+def table_1(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Grid:
     """Return Table 1 of the SEAL paper with our counts beside the paper's."""
     rows = []
     for entry in entries:
@@ -132,7 +132,7 @@ def _figure(value: float | None, absent: str = "n/a", digits: int = 2) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
 
 
-def notes(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Iterator[str]:
+def notes(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Iterator[str]:
     """Yield why counts differ from the paper's, and why some are missing."""
     if not measured:
         yield "The paper's figures alone; --count counts the benchmarks whose files are here."
@@ -154,7 +154,7 @@ def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
     )
 
 
-def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
+def table_2(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Grid:
     """Return which stages each benchmark can score.
 
     A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
@@ -170,7 +170,7 @@ def table_2(entries: Sequence[Entry], measured: Mapping[str, Measured]) -> Grid:
     return Grid(title, ("benchmark", *STAGES), rows)
 
 
-def _stage(entry: Entry, counts: PoolCounts | None, stage: str) -> str:
+def _stage(entry: Card, counts: PoolCounts | None, stage: str) -> str:
     if counts is None:
         return stages(entry.gold)[stage]
     tasks = counts.gold[GOLD.get(stage, stage)]

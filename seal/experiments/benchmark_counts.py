@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seal.core import JSON, SealError, UsageError
 from seal.core.registry import load_dotted
-from seal.pools.catalogue import Entry, by_any_name
+from seal.pools.catalogue import Card, by_any_name
 from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
@@ -36,7 +36,7 @@ class Figures:
     """Why there are none, where the benchmark has any."""
 
 
-def figures_of(what: Entry | StoredPool, run: Path | None = None) -> Figures:
+def figures_of(what: Card | StoredPool, run: Path | None = None) -> Figures:
     """Return a benchmark's own statistics; upstream files are imported first, once.
 
     Args:
@@ -47,20 +47,20 @@ def figures_of(what: Entry | StoredPool, run: Path | None = None) -> Figures:
         UsageError: A run is given, and the benchmark has no statistics of its own.
         DataError: There is no run in the folder.
     """
-    entry = what if isinstance(what, Entry) else by_any_name().get(what.name)
+    entry = what if isinstance(what, Card) else by_any_name().get(what.name)
     if entry is None or entry.statistics is None:
         if run is not None:
             raise UsageError(f"{what.name} has no statistics of runs: leave out --run")
         return Figures(None)
     trajectories = () if run is None else RunFolder.open(run).trajectories()
-    if isinstance(what, Entry) and not is_here(entry):
+    if isinstance(what, Card) and not is_here(entry):
         return Figures(
             None,
             f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
             f"the files ({entry.command}) and name the pool: seal benchmarks POOL",
         )
     try:
-        pool = open_pool(entry.name) if isinstance(what, Entry) else what
+        pool = open_pool(entry.name) if isinstance(what, Card) else what
         return Figures(load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json())
     except SealError as error:
         return Figures(None, str(error))
@@ -80,12 +80,12 @@ def named_pool(name: str) -> StoredPool | None:
     return load_pool(Path(name)) if Path(name).is_dir() else None
 
 
-def is_here(entry: Entry) -> bool:
+def is_here(entry: Card) -> bool:
     """Tell whether a benchmark ships or its files lie under SEAL_DATA."""
     return is_shipped(entry.name) or source_folder(entry.name) is not None
 
 
-def measure(entry: Entry) -> Measured:
+def measure(entry: Card) -> Measured:
     """Count a benchmark's pool; upstream files are imported first, once.
 
     What cannot be counted, for its files are absent or refused, says why: it stops no other.

@@ -170,7 +170,7 @@ _CUE_SPAN = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledArguments:
     """Arguments that a text gives."""
 
     arguments: dict[str, JSON]
@@ -190,7 +190,7 @@ class _Source:
         return [(n, span) for n, span in enumerate(self.spans) if n not in self.taken]
 
 
-def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
+def fill(schema: Mapping[str, Any], text: str, context: str = "") -> FilledArguments:
     """Return the arguments that a text gives for a tool's parameters.
 
     Args:
@@ -199,7 +199,7 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
         context: Where the values of required names are looked for next: the whole request.
     """
     if not is_sound(schema) and not _is_schema(json_bytes(schema)):
-        return Filled({}, ("arguments",))
+        return FilledArguments({}, ("arguments",))
     arguments, missing = _fill_object(schema, _Source(text, spans(text)))
     if context and context != text:
         _complete(arguments, schema, _Source(context, spans(context)))
@@ -209,13 +209,13 @@ def fill(schema: Mapping[str, Any], text: str, context: str = "") -> Filled:
             arguments[name] = text.strip()
     missing = [name for name in missing if name not in arguments]
     if missing:
-        return Filled(arguments, tuple(missing))
+        return FilledArguments(arguments, tuple(missing))
     if not _valid(arguments, schema):
         required = required_names(schema)
         arguments = {name: value for name, value in arguments.items() if name in required}
         if not _valid(arguments, schema):
-            return Filled({}, tuple(required) or ("arguments",))
-    return Filled(arguments, ())
+            return FilledArguments({}, tuple(required) or ("arguments",))
+    return FilledArguments(arguments, ())
 
 
 def _complete(arguments: dict[str, JSON], schema: Mapping[str, Any], source: _Source) -> None:

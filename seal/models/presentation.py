@@ -27,7 +27,7 @@ _TYPED = frozenset({"human", "scripted"})
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ExampleCalls:
     """Calls of one reply in an example, and what each brought."""
 
     calls: tuple[ToolCall, ...]
@@ -40,7 +40,7 @@ class Example:
     """How another request was carried out."""
 
     request: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[ExampleCalls, ...]
     answer: str
 
 

@@ -34,7 +34,7 @@ class PaperCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Card:
     """One benchmark."""
 
     name: str
@@ -89,13 +89,13 @@ class Entry:
 
 
 @cache
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, Card]:
     """Return every benchmark by name, in the order of the catalogue."""
     records = shipped_json("seal.pools", "catalogue.json")
     return {record["name"]: _entry(record) for record in records}
 
 
-def find_entry(name: str) -> Entry:
+def find_entry(name: str) -> Card:
     """Return the benchmark of a name or alias.
 
     Raises:
@@ -108,7 +108,7 @@ def find_entry(name: str) -> Entry:
 
 
 @cache
-def by_any_name() -> dict[str, Entry]:
+def by_any_name() -> dict[str, Card]:
     """Return every benchmark by its name and by each of its aliases."""
     return {name: entry for entry in catalogue().values() for name in (entry.name, *entry.aliases)}
 
@@ -126,9 +126,9 @@ def stages(gold: tuple[str, ...] | frozenset[str]) -> dict[str, str]:
     return found
 
 
-def _entry(record: dict[str, Any]) -> Entry:
+def _entry(record: dict[str, Any]) -> Card:
     counts = record.get("paper_counts")
     plain = {**record, "paper_counts": None if counts is None else PaperCounts(**counts)}
     for name in ("gold", "aliases", "beside"):
         plain[name] = tuple(record.get(name, ()))
-    return Entry(**plain)
+    return Card(**plain)

@@ -203,7 +203,7 @@ such as `finish`, each as often as it stands in the category's lists."""
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class ToolCategory:
     """One category of tools."""
 
     name: str
@@ -222,7 +222,7 @@ class Environment:
     similarity_stopwords: float | None
 
 
-def environments_of(pool: StoredPool) -> list[Environment]:
+def environments_of(pool: StoredPool) -> list[ToolCategory]:
     """Return the environments of a stored pool, which may have no task, by name.
 
     Raises:
@@ -235,7 +235,7 @@ def environments_of(pool: StoredPool) -> list[Environment]:
 
 def count_environments(
     tools: Sequence[Tool], tasks: Iterable[Task], pseudo_actions: Mapping[str, Sequence[str]]
-) -> list[Environment]:
+) -> list[ToolCategory]:
     """Return the environments of tools and tasks, by name.
 
     Args:
@@ -275,11 +275,11 @@ def home_of(goal: Goal, category_of: Mapping[str, str]) -> str | None:
 
 def _environment(
     name: str, tools: Sequence[Tool], goals: Sequence[Goal], pseudo: Sequence[str]
-) -> Environment:
+) -> ToolCategory:
     similarity = name_similarity([*map(_full_name, tools), *pseudo])
     calls = [len(goal.plans[0].calls()) for goal in goals if goal.plans]
     called = [len(_first_tools(goal)) for goal in goals]
-    return Environment(
+    return ToolCategory(
         name,
         len(tools),
         len(pseudo),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from seal.core import DataError, InfrastructureError, UsageError
-from seal.pools.catalogue import Entry, catalogue, find_entry
+from seal.pools.catalogue import Card, catalogue, find_entry
 
 if TYPE_CHECKING:
     from requests.exceptions import RequestException
@@ -56,7 +56,7 @@ class FetchReport:
     """What the download cannot give."""
 
 
-def pinned_files(entry: Entry) -> list[PinnedFile]:
+def pinned_files(entry: Card) -> list[PinnedFile]:
     """Return the files of a benchmark in the order of their paths; empty where none is pinned."""
     if entry.files is None:
         return []
@@ -105,7 +105,7 @@ def fetch(
     return FetchReport(entry.name, str(out), base, len(missing), present, entry.where)
 
 
-def _base(entry: Entry, mirror: str | None) -> str:
+def _base(entry: Card, mirror: str | None) -> str:
     if entry.files is None or (mirror is None and entry.commit is None):
         fetchable = ", ".join(e.name for e in catalogue().values() if e.files and e.commit)
         raise UsageError(

@@ -12,7 +12,7 @@ from seal.core.validation import CallError, CallValidator
 from seal.pools.reading.upstream_files import refuse_deep
 
 
-class Refused(NamedTuple):
+class RefusedGold(NamedTuple):
     """Arguments that a gold call accepts and its tool's schema does not."""
 
     arguments: dict[str, JSON]
@@ -46,7 +46,7 @@ class GoldCheck:
         error = self._error(tool, arguments)
         return None if error is None else error.kind
 
-    def refused(self, call: Called) -> Refused | None:
+    def refused(self, call: Called) -> RefusedGold | None:
         """Return the first arguments of a gold call that the tool's schema refuses; None: none.
 
         Every accepted value must make a valid call, one argument varied at a time.
@@ -57,7 +57,7 @@ class GoldCheck:
         for arguments in _variants(call):
             error = self._error(call.tool, arguments)
             if error is not None:
-                return Refused(arguments, error)
+                return RefusedGold(arguments, error)
         return None
 
     def _error(self, tool: str, arguments: dict[str, JSON]) -> CallError | None:

@@ -10,7 +10,7 @@ from seal.core.conditions import Called
 from seal.core.plain import json_text
 
 
-class Said(NamedTuple):
+class Preview(NamedTuple):
     """What metrics can say."""
 
     metrics: str
@@ -19,7 +19,7 @@ class Said(NamedTuple):
     why: str
 
 
-def said_by(tasks: Sequence[Task]) -> list[Said]:
+def said_by(tasks: Sequence[Task]) -> list[Preview]:
     """Return what the metrics of every run can say of tasks of one goal each."""
     goals = [task.goals[0] for task in tasks]
     calls = [_calls(goal) for goal in goals]
@@ -34,13 +34,15 @@ def said_by(tasks: Sequence[Task]) -> list[Said]:
     none = f", {refused} no tool" if refused else ""
     rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
     return [
-        Said(
+        Preview(
             "pass_rate", decided, f"{answers} have an answer, {alone} gold calls alone{none}{rest}"
         ),
-        Said("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
-        Said("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),
-        Said("recall, mrr, ndcg of retrieval", named, "tools of gold calls, where one retrieves"),
-        Said("abstention", without, "tasks for which no call is right"),
+        Preview("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
+        Preview("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),
+        Preview(
+            "recall, mrr, ndcg of retrieval", named, "tools of gold calls, where one retrieves"
+        ),
+        Preview("abstention", without, "tasks for which no call is right"),
     ]
 
 

@@ -26,7 +26,7 @@ from seal.pools.importer import (
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
-from seal.pools.task_order import Choice, prefix
+from seal.pools.task_order import TaskChoice, prefix
 from seal.simulator_cache.gold_answers import RecordedCall, recorded_calls
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class StoredPool:
         """
         return tuple(self._tools.values())
 
-    def chosen(self, choice: Choice) -> Iterator[Task]:
+    def chosen(self, choice: TaskChoice) -> Iterator[Task]:
         """Yield the tasks that settings choose; as for `tasks`."""
         return self.tasks(choice.select, choice.limit, choice.first)
 

@@ -19,7 +19,7 @@ ORDER = "spread/1"
 """Name of the order; another order gets another version."""
 
 
-class Choice(Protocol):
+class TaskChoice(Protocol):
     """Settings that say which tasks of a pool are played."""
 
     @property
@@ -35,7 +35,7 @@ class Choice(Protocol):
         """So many tasks of the head of the file; None: all."""
 
 
-def told_of(choice: Choice) -> dict[str, JSON]:
+def told_of(choice: TaskChoice) -> dict[str, JSON]:
     """Return what a record says of how many tasks were chosen, and by which order."""
     first: dict[str, JSON] = {} if choice.first is None else {"first": choice.first}
     return {"limit": choice.limit} | first | ({} if choice.limit is None else {"order": ORDER})

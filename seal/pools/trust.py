@@ -22,7 +22,7 @@ from seal.pools.reading.upstream_files import json_file
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NamedPart:
     """One thing that data names."""
 
     what: str
@@ -36,7 +36,7 @@ class Asked:
     """Whether it is code that no run imports, unless the user allows it."""
 
 
-def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[Asked]:
+def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[NamedPart]:
     """Return what a pool folder or run folder asks for, in the order of `Asked.what` above.
 
     Args:
@@ -51,13 +51,13 @@ def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[Asked]:
     return list(_asked(folder, allow_code))
 
 
-def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
+def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
     pool, read = StoredPool(folder), read_leniently(folder)
     name = pool.report.get("benchmark")
     if isinstance(name, str):
         offered = REGISTRY.offered_by(name)
         answer = f"offered by {offered}" if offered else "known to nobody here: a plain pool"
-        yield Asked("benchmark", name, "import.json", answer)
+        yield NamedPart("benchmark", name, "import.json", answer)
     worlds = Counter(task.world for task in read.tasks.values() if task.world)
     for world, count in worlds.items():
         yield _named(WORLDS, world, f"{count} task{'s' * (count != 1)}", allowed)
@@ -74,44 +74,46 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[Asked]:
     )
     for server, count in servers.items():
         answer = "reached only as your own --stdio, --url or --config says"
-        yield Asked("MCP server", server, f"{count} tool{'s' * (count != 1)}", answer)
+        yield NamedPart("MCP server", server, f"{count} tool{'s' * (count != 1)}", answer)
     for file in (WEB, MOBILE):
         if (folder / file).is_file():
-            yield Asked("file", file, "the folder", "read as recorded answers")
+            yield NamedPart("file", file, "the folder", "read as recorded answers")
     unread = sum(finding.kind == "malformed_line" for finding in read.findings)
     if unread:
         place = f"{unread} line{'s' * (unread != 1)}"
-        yield Asked(
+        yield NamedPart(
             "file", f"{TOOLS}, {TASKS}", place, "cannot be read; what they ask for is not told"
         )
     if (folder / SETTINGS).is_file():
         answer = "the settings of whoever works in this folder: work in another"
-        yield Asked("file", str(SETTINGS), "the folder", answer)
+        yield NamedPart("file", str(SETTINGS), "the folder", answer)
 
 
-def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[Asked]:
+def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[NamedPart]:
     named = (tool.source.get(FUNCTION) for tool in tools)
     modules = Counter(str(path).partition(":")[0] for path in named if path)
     for module, count in modules.items():
         runs = "your --allow-code lets it run"
         told = runs if module in allowed else f"simulated, but for --allow-code {module}"
-        yield Asked("functions", module, f"{count} tool{'s' * (count != 1)}", told)
+        yield NamedPart("functions", module, f"{count} tool{'s' * (count != 1)}", told)
 
 
-def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> Asked:
+def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> NamedPart:
     try:
         registry.check_named(name, place, allowed)
     except CodeRefusedError:
         module = str(name).partition(":")[0]
-        return Asked(registry.kind, name, place, f"refused, but for --allow-code {module}", True)
+        return NamedPart(
+            registry.kind, name, place, f"refused, but for --allow-code {module}", True
+        )
     except SealError as error:
-        return Asked(registry.kind, str(name), place, f"refused: {error}", True)
+        return NamedPart(registry.kind, str(name), place, f"refused: {error}", True)
     offered = registry.offered_by(name)
     if offered:
-        return Asked(registry.kind, name, place, f"offered by {offered}")
+        return NamedPart(registry.kind, name, place, f"offered by {offered}")
     if ":" in name:
-        return Asked(registry.kind, name, place, "your --allow-code lets it run")
-    return Asked(registry.kind, name, place, "known to nobody here; nothing runs")
+        return NamedPart(registry.kind, name, place, "your --allow-code lets it run")
+    return NamedPart(registry.kind, name, place, "known to nobody here; nothing runs")
 
 
 def _metrics(folder: Path) -> list[Any]:

@@ -29,7 +29,7 @@ DEPTH = 200
 """First places of each ranking that siblings change."""
 
 
-class Around:
+class Wrapper:
     """A retriever that asks another one, and has the same qualities.
 
     Args:
@@ -54,7 +54,7 @@ class Around:
         return by_score((tool, finite(score, self.identity)) for tool, score in hits)
 
 
-class SentenceWise(Around):
+class SentenceWise(Wrapper):
     """Retrieves by the parts of a query: a tool's score is the highest that any of them gives.
 
     It is exact: a tool among the k best of all is among the k best of the text that it suits best.
@@ -127,7 +127,7 @@ class SentenceWise(Around):
         return by_score(highest.items())
 
 
-class SiblingWise(Around):
+class SiblingWise(Wrapper):
     """Adds to the score of each API a share of the best score among the APIs of its tool.
 
     That is its own score where it is the best or the only one. Siblings are APIs whose tool has the
@@ -177,7 +177,7 @@ def schema_tokens(tool: Tool) -> int:
     return count_by_bytes(json_text({"type": "function", "function": function}))
 
 
-class TokenBudget(Around):
+class TokenBudget(Wrapper):
     """Retrieves the first tools whose schemas together take at most so many tokens.
 
     It stops at the first tool that does not fit. So the answer of a smaller budget is the head of a

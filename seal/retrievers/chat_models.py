@@ -20,7 +20,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-class Asked:
+class PromptedModel:
     """A language model with one task, which a prompt describes. Safe in threads as the model is.
 
     Args:
@@ -46,7 +46,7 @@ class Asked:
         return self._model.complete(Request(messages, role="retriever")).content
 
 
-def asked(pool: Pool, name: str) -> Asked | None:
+def asked(pool: Pool, name: str) -> PromptedModel | None:
     """Return the model of the option `model` with the task of a prompt; None: none is named.
 
     Raises:
@@ -57,13 +57,13 @@ def asked(pool: Pool, name: str) -> Asked | None:
     if what is None:
         return None
     if pool.models is not None:
-        return Asked(pool.models(what), name)
+        return PromptedModel(pool.models(what), name)
     if not hasattr(what, "complete"):
         raise OptionError(
             f"model={shortened(what)}: this pool opens no models by name; give an object with "
             "complete(request), or build the retriever by seal.retrieve or seal.run"
         )
-    return Asked(what, name)
+    return PromptedModel(what, name)
 
 
 def at_once(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Sequence[_Result]:

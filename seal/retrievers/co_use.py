@@ -14,7 +14,7 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.records import read_records
 from seal.core.text import normalised
 from seal.retrievers import inner_retriever
-from seal.retrievers.around import Around
+from seal.retrievers.around import Wrapper
 from seal.retrievers.contract import Hits, check_k, number_option
 from seal.retrievers.gold import needed
 
@@ -26,7 +26,7 @@ LEADERS = 10
 """First tools of a ranking that lift those that are used with them."""
 
 
-class CoUse(Around):
+class CoUse(Wrapper):
     """Adds to the score of each tool by those of tools that gold wants together with it.
 
     Scores are divided by the best of their query first. Then a tool is lifted by share x

@@ -21,7 +21,7 @@ from seal.core import MissingExtraError, UsageError
 from seal.retrievers.embedders import MAP
 from seal.retrievers.embedders.sentence_transformers import load_model, without_progress
 from seal.retrievers.map_training import SCALE, WARM_UP, Progress
-from seal.retrievers.training_pairs import Pair, Relevance
+from seal.retrievers.training_pairs import GoldPair, Relevance
 
 _MODEL = "modules.json"
 """The file that makes a folder a model."""
@@ -165,7 +165,7 @@ def load_base(name: str, device: str | None = None, max_length: int | None = Non
 
 def fine_tune(
     base: Base,
-    pairs: Sequence[Pair],
+    pairs: Sequence[GoldPair],
     batches: Sequence[Sequence[int]],
     recipe: Recipe,
     folder: Path,
@@ -202,7 +202,7 @@ def fine_tune(
 
 def _trainer(
     model: Any,
-    pairs: Sequence[Pair],
+    pairs: Sequence[GoldPair],
     batches: Sequence[Sequence[int]],
     recipe: Recipe,
     folder: Path,
@@ -247,7 +247,7 @@ def _trainer(
     return trainer
 
 
-def _columns(pairs: Sequence[Pair]) -> dict[str, list[Any]]:
+def _columns(pairs: Sequence[GoldPair]) -> dict[str, list[Any]]:
     """Return the texts of pairs by what they are; `label` holds their positions, for the loss."""
     negatives = zip(*(pair.negatives for pair in pairs), strict=True)
     return {

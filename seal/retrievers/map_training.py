@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.retrievers.embedders.vectors import Vectors
-from seal.retrievers.training_pairs import Pair, Relevance
+from seal.retrievers.training_pairs import GoldPair, Relevance
 
 SCALE = 20.0
 """Cosines are multiplied by it: one over the temperature."""
@@ -36,7 +36,7 @@ class Mapped(NamedTuple):
 
 
 def fit_map(
-    pairs: Sequence[Pair],
+    pairs: Sequence[GoldPair],
     batches: Sequence[Sequence[int]],
     vectors: tuple[Mapping[str, Vectors], Mapping[str, Vectors]],
     learning_rate: float,

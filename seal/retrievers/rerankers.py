@@ -28,7 +28,7 @@ Heads = Sequence[Sequence[str]]
 """Ids of the first tools of each query."""
 
 
-class Scorer(Protocol):
+class ToolScorer(Protocol):
     """Says how well tools suit queries."""
 
     identity: str
@@ -130,7 +130,7 @@ class Rerank(_Reordering):
         return [head[place] for place in places]
 
 
-def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> Scorer:
+def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
     what = options.get("model")
     if what is None:
         return WordOverlap(texts)

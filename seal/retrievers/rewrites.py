@@ -9,8 +9,8 @@ from typing import Any
 from seal.core import Pool, Retriever, Tool
 from seal.core.text import clauses, plan_steps, split_identifiers
 from seal.retrievers import inner_retriever
-from seal.retrievers.around import Around, SentenceWise
-from seal.retrievers.chat_models import Asked, asked, at_once
+from seal.retrievers.around import SentenceWise, Wrapper
+from seal.retrievers.chat_models import PromptedModel, asked, at_once
 from seal.retrievers.documents import (
     DESCRIPTION_LIMIT,
     DOCUMENT_LIMIT,
@@ -56,7 +56,7 @@ rewrite.OPTIONS = frozenset({"of", "model"})  # type: ignore[attr-defined]
 rewrite.asks_chat_model = True  # type: ignore[attr-defined]
 
 
-def _phrases(model: Asked, text: str) -> Sequence[str]:
+def _phrases(model: PromptedModel, text: str) -> Sequence[str]:
     if not text.strip():
         return []
     return plan_steps(model.answer(shortened(text, DOCUMENT_LIMIT)))[:_PHRASES]
@@ -84,7 +84,7 @@ def expand(pool: Pool) -> Retriever:
         profiles = at_once(lambda tool: model.answer(full(tool)), pool.tools)
     tools = tuple(map(_expanded, pool.tools, profiles))
     retriever = inner_retriever(replace(pool, tools=tools))
-    return Around(retriever, "expand(rule)" if model is None else f"expand({model.identity})")
+    return Wrapper(retriever, "expand(rule)" if model is None else f"expand({model.identity})")
 
 
 expand.OPTIONS = frozenset({"of", "model"})  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from seal.core.text import words
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GoldQuery:
     """One query with the tools that it needs."""
 
     task_id: str
@@ -30,7 +30,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class GoldPair:
     """A query and the document of one tool that it needs."""
 
     query: str
@@ -45,10 +45,10 @@ def plain(text: str) -> str:
 
 
 def pairs_of(
-    asked: Iterable[Asked],
+    asked: Iterable[GoldQuery],
     documents: Mapping[str, str],
     negatives: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
-) -> tuple[Pair, ...]:
+) -> tuple[GoldPair, ...]:
     """Return the pairs of some queries, each query with each document once, in their order.
 
     Args:
@@ -56,13 +56,13 @@ def pairs_of(
         documents: Tool id to its document; tools without a word in theirs give no pair.
         negatives: Query's text and tool to the hard negatives of their pair; None: none.
     """
-    found: dict[tuple[str, str], Pair] = {}
+    found: dict[tuple[str, str], GoldPair] = {}
     for query in asked:
         for tool in query.tools:
             document = documents[tool]
             if words(document):
                 hard = () if negatives is None else negatives[query.text, tool]
-                found.setdefault((query.text, document), Pair(query.text, document, hard))
+                found.setdefault((query.text, document), GoldPair(query.text, document, hard))
     return tuple(found.values())
 
 
@@ -92,7 +92,7 @@ class Relevance:
         pairs: All of them; queries that differ in case and punctuation alone are one query.
     """
 
-    def __init__(self, pairs: Sequence[Pair]) -> None:
+    def __init__(self, pairs: Sequence[GoldPair]) -> None:
         self._pairs = pairs
         self._queries = [plain(pair.query) for pair in pairs]
         self._needed: defaultdict[str, set[str]] = defaultdict(set)

@@ -19,7 +19,7 @@ from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.core.order import levels
 from seal.core.plain import json_text
-from seal.models.presentation import Example, Exchange
+from seal.models.presentation import Example, ExampleCalls
 
 _KEPT = 16
 """Candidates of an environment: more than a task has variants."""
@@ -105,7 +105,7 @@ def example_of(task: Task, tools: Mapping[str, Tool]) -> Example | None:
     return Example(goal.text, exchanges, answer or _DONE)
 
 
-def _of_reference(steps: tuple[Step, ...], tools: Mapping[str, Tool]) -> tuple[Exchange, ...]:
+def _of_reference(steps: tuple[Step, ...], tools: Mapping[str, Tool]) -> tuple[ExampleCalls, ...]:
     results = {step.result.call_id: step.content for step in steps if step.result is not None}
     made = [step for step in steps if step.call is not None]
     found = []
@@ -115,11 +115,11 @@ def _of_reference(steps: tuple[Step, ...], tools: Mapping[str, Tool]) -> tuple[E
             ToolCall("", _name(call.tool or call.name, tools), call.arguments, call.raw)
             for call in calls
         )
-        found.append(Exchange(named, tuple(results.get(call.id, "") for call in calls)))
+        found.append(ExampleCalls(named, tuple(results.get(call.id, "") for call in calls)))
     return tuple(found)
 
 
-def _of_plan(plan: Plan, tools: Mapping[str, Tool]) -> tuple[Exchange, ...]:
+def _of_plan(plan: Plan, tools: Mapping[str, Tool]) -> tuple[ExampleCalls, ...]:
     found = []
     for group in levels([milestone.after for milestone in plan.milestones]):
         calls, results = [], []
@@ -130,7 +130,7 @@ def _of_plan(plan: Plan, tools: Mapping[str, Tool]) -> tuple[Exchange, ...]:
                 calls.append(ToolCall("", _name(gold.tool, tools), gold.canonical_arguments()))
                 results.append(_told(milestone.result))
         if calls:
-            found.append(Exchange(tuple(calls), tuple(results)))
+            found.append(ExampleCalls(tuple(calls), tuple(results)))
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from seal.pools import (
     GOLD_KINDS,
     REGISTRY,
     STAGES,
-    Entry,
+    Card,
     PaperCounts,
     PoolCounts,
     count_pool,
@@ -40,7 +40,7 @@ def task(*goals: Goal) -> Task:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_an_entry_says_all_that_a_user_needs(entry: Entry) -> None:
+def test_an_entry_says_all_that_a_user_needs(entry: Card) -> None:
     assert entry.title
     assert entry.about.endswith(".")
     assert entry.licence

@@ -10,7 +10,7 @@ import pytest
 from servers import Answer, ModelServer, Received
 
 from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
-from seal.pools import Entry, PinnedFile, fetch, pinned_files
+from seal.pools import Card, PinnedFile, fetch, pinned_files
 from seal.pools import downloads as fetching
 from seal.pools.catalogue import catalogue
 
@@ -36,9 +36,9 @@ FILES = [
 
 
 @pytest.fixture(autouse=True)
-def benchmark(monkeypatch: pytest.MonkeyPatch) -> Entry:
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> Card:
     """A benchmark of three small files in the place of AnyToolBench's list."""
-    entry = Entry("small", "Small", "", (), "", "ask its authors", prefix="repo/", files="small")
+    entry = Card("small", "Small", "", (), "", "ask its authors", prefix="repo/", files="small")
     monkeypatch.setattr(fetching, "find_entry", lambda name: entry)
     monkeypatch.setattr(fetching, "pinned_files", lambda entry: FILES)
     return entry
@@ -155,7 +155,7 @@ def test_a_mirror_is_an_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", FETCHABLE, ids=lambda entry: entry.name)
-def test_lists_of_files_are_sound(entry: Entry) -> None:
+def test_lists_of_files_are_sound(entry: Card) -> None:
     listed = pinned_files(entry)
     paths = [file.path for file in listed]
 
@@ -168,7 +168,7 @@ def test_lists_of_files_are_sound(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", FETCHABLE, ids=lambda entry: entry.name)
-def test_real_files_are_those_that_are_pinned(seal_data: Path, entry: Entry) -> None:
+def test_real_files_are_those_that_are_pinned(seal_data: Path, entry: Card) -> None:
     folder = seal_data / str(entry.folder)
     if not folder.is_dir():
         pytest.skip(f"no files at {folder}")

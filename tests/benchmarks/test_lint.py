@@ -30,6 +30,7 @@ from seal.core import (
 from seal.pools import (
     KINDS,
     NEAREST,
+    EarlierTexts,
     Finding,
     LintReport,
     description_fault,
@@ -40,7 +41,6 @@ from seal.pools import (
     ungrounded_values,
 )
 from seal.pools.lint import lint
-from seal.pools.lint.unknowable_values import Said
 
 SCHEMA = {
     "type": "object",
@@ -292,7 +292,7 @@ def test_goals_after_unrecorded_results_are_left_alone() -> None:
     ],
 )
 def test_values_are_held_however_they_are_written(value, text: str) -> None:
-    assert Said([text]).holds(value)
+    assert EarlierTexts([text]).holds(value)
 
 
 @pytest.mark.parametrize(
@@ -309,18 +309,18 @@ def test_values_are_held_however_they_are_written(value, text: str) -> None:
     ],
 )
 def test_values_that_are_not_said_are_not_held(value, text: str) -> None:
-    assert not Said([text]).holds(value)
+    assert not EarlierTexts([text]).holds(value)
 
 
 @given(st.integers(0, 10**9), st.text("ab ,.!", max_size=8), st.text("ab ,.!", max_size=8))
 def test_a_number_that_is_quoted_is_held(number: int, before: str, after: str) -> None:
-    assert Said([f"{before} {number} {after}"]).holds(number)
-    assert Said([f"{before} {number:,} {after}"]).holds(float(number))
+    assert EarlierTexts([f"{before} {number} {after}"]).holds(number)
+    assert EarlierTexts([f"{before} {number:,} {after}"]).holds(float(number))
 
 
 @given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_a_text_that_is_quoted_is_held(value: str, before: str, after: str) -> None:
-    assert Said([f"{before}\n{value}\n{after}"]).holds(value)
+    assert EarlierTexts([f"{before}\n{value}\n{after}"]).holds(value)
 
 
 def test_repeated_texts_and_conflicting_labels_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from servers import text
 from seal.core import Completion, Message, OptionError, Request, Tool, ToolCall
 from seal.models import (
     Example,
-    Exchange,
+    ExampleCalls,
     ModelSettings,
     Presentation,
     ScriptedModel,
@@ -41,7 +41,7 @@ TOLD = Request(
 )
 EXAMPLE = Example(
     "Weather in Rome?",
-    (Exchange((ToolCall("", "weather", {"city": "Rome"}),), ("warm",)),),
+    (ExampleCalls((ToolCall("", "weather", {"city": "Rome"}),), ("warm",)),),
     "It is warm.",
 )
 

@@ -23,7 +23,7 @@ _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WireRequest:
     """What an agent asks a model."""
 
     messages: tuple[Message, ...]
@@ -44,7 +44,7 @@ def by_wire_name(offered: Sequence[Tool]) -> dict[str, Tool]:
     return dict(zip(wire_names([tool.name for tool in offered]), offered, strict=True))
 
 
-def read_asked(form: Form, body: Any, offered: Sequence[Tool]) -> Asked:
+def read_asked(form: Form, body: Any, offered: Sequence[Tool]) -> WireRequest:
     """Return what the body of a request asks.
 
     Tools that the chat offers are known by their names, with the description that the agent gives
@@ -78,10 +78,10 @@ def read_asked(form: Form, body: Any, offered: Sequence[Tool]) -> Asked:
         raise UsageError("the request has no messages")
     kind = shape.get("type") if isinstance(shape, dict) else None
     wants_json = kind in ("json_object", "json_schema")
-    return Asked(tuple(messages), tools, names, wants_json, body.get("stream") is True)
+    return WireRequest(tuple(messages), tools, names, wants_json, body.get("stream") is True)
 
 
-def written(form: Form, completion: Completion, asked: Asked, number: int) -> dict[str, Any]:
+def written(form: Form, completion: Completion, asked: WireRequest, number: int) -> dict[str, Any]:
     """Return the JSON of an answer.
 
     Args:

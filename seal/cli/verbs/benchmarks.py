@@ -11,7 +11,7 @@ from seal.core import UsageError
 
 if TYPE_CHECKING:
     from seal.experiments.benchmark_counts import Measured
-    from seal.pools.catalogue import Entry
+    from seal.pools.catalogue import Card
 
 
 @verb()
@@ -40,7 +40,7 @@ def command(
     return 0
 
 
-def _measured(entries: "Sequence[Entry]") -> "dict[str, Measured]":
+def _measured(entries: "Sequence[Card]") -> "dict[str, Measured]":
     """Return the counts of benchmarks by name."""
     from seal.experiments.benchmark_counts import measure
 

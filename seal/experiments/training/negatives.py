@@ -26,7 +26,7 @@ from seal.experiments.retrieval.draws import Source
 from seal.experiments.training.splits import COMPARED
 from seal.experiments.training.training_settings import TrainSettings
 from seal.retrievers import build_retriever, rank, reads_gold
-from seal.retrievers.training_pairs import Asked, plain
+from seal.retrievers.training_pairs import GoldQuery, plain
 from seal.runs.ranking import search_pool
 
 SHARE = 0.95
@@ -57,7 +57,7 @@ class Mined:
 
 def mine(
     source: Source,
-    asked: Sequence[Asked],
+    asked: Sequence[GoldQuery],
     documents: Mapping[str, str],
     settings: TrainSettings,
     store: Store,
@@ -105,7 +105,7 @@ def mine(
 
 
 def _hard(
-    query: Asked,
+    query: GoldQuery,
     own: str,
     ranking: Ranking,
     plains: Mapping[str, str],

@@ -25,7 +25,7 @@ from seal.experiments.training.splits import (
 from seal.experiments.training.training_settings import BY_BENCHMARK, TrainSettings
 from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
-from seal.retrievers.training_pairs import Asked, Pair, Relevance, batches_of, pairs_of
+from seal.retrievers.training_pairs import GoldPair, GoldQuery, Relevance, batches_of, pairs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class Learned:
 
     source: Source
     split: Split
-    asked: tuple[Asked, ...]
+    asked: tuple[GoldQuery, ...]
     """Its queries that are trained on."""
     documents: Mapping[str, str]
     """Tool id to its document."""
 
-    def pairs(self, mined: Mined | None = None) -> tuple[Pair, ...]:
+    def pairs(self, mined: Mined | None = None) -> tuple[GoldPair, ...]:
         """Return its pairs, with the hard negatives that were found."""
         hard = None if mined is None else mined.negatives
         return pairs_of(self.asked, self.documents, hard)
@@ -61,12 +61,12 @@ class Prepared:
     """Training queries that are near a test query."""
     dropped: int
     """Training queries that were left out for being near a test query."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[GoldPair, ...]
     """Without hard negatives."""
     batches: tuple[tuple[int, ...], ...]
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[GoldQuery]:
         """The queries of all pools that are trained on."""
         return [query for one in self.learned for query in one.asked]
 
@@ -173,9 +173,9 @@ def _documents_of(source: Source, settings: TrainSettings) -> Mapping[str, str]:
     return dict(zip((tool.id for tool in source.tools), texts, strict=True))
 
 
-def _joined(parts: Iterable[Sequence[Pair]]) -> tuple[Pair, ...]:
+def _joined(parts: Iterable[Sequence[GoldPair]]) -> tuple[GoldPair, ...]:
     """Return the pairs of all pools, a query with a document once."""
-    found: dict[tuple[str, str], Pair] = {}
+    found: dict[tuple[str, str], GoldPair] = {}
     for pairs in parts:
         for pair in pairs:
             found.setdefault((pair.query, pair.document), pair)
@@ -184,7 +184,7 @@ def _joined(parts: Iterable[Sequence[Pair]]) -> tuple[Pair, ...]:
 
 def with_negatives(
     prepared: Prepared, settings: TrainSettings
-) -> tuple[tuple[Pair, ...], dict[str, int] | None]:
+) -> tuple[tuple[GoldPair, ...], dict[str, int] | None]:
     """Return the pairs with their hard negatives, and counts of these; None: none were wanted."""
     if not settings.negatives:
         return prepared.pairs, None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from seal.core import DataError, Goal, Task, UsageError
 from seal.core.canonical import derive_seed
 from seal.experiments.training.training_settings import BY_BENCHMARK, SplitKind
-from seal.retrievers.training_pairs import Asked, plain
+from seal.retrievers.training_pairs import GoldQuery, plain
 
 TRAIN = "train"
 """What a benchmark calls its tasks for training; every other named split is for testing."""
@@ -35,8 +35,8 @@ class Split:
 class NearDuplicate(NamedTuple):
     """A query and the one of some others that is most like it."""
 
-    query: Asked
-    other: Asked
+    query: GoldQuery
+    other: GoldQuery
     ratio: float
     """rapidfuzz's normalised indel ratio of both texts in small letters without punctuation, in
     [0, 100]; 100: the same words."""
@@ -94,10 +94,10 @@ def _is_usable(goal: Goal) -> bool:
     return bool(goal.relevant and goal.text.strip())
 
 
-def asked_of(tasks: Iterable[Task]) -> list[Asked]:
+def asked_of(tasks: Iterable[Task]) -> list[GoldQuery]:
     """Return the queries of tasks that need a tool."""
     return [
-        Asked(task.id, position, goal.text, tuple(dict.fromkeys(goal.relevant)))
+        GoldQuery(task.id, position, goal.text, tuple(dict.fromkeys(goal.relevant)))
         for task in tasks
         for position, goal in enumerate(task.goals)
         if _is_usable(goal)
@@ -105,7 +105,7 @@ def asked_of(tasks: Iterable[Task]) -> list[Asked]:
 
 
 def near_duplicates(
-    queries: Sequence[Asked], others: Sequence[Asked], threshold: float
+    queries: Sequence[GoldQuery], others: Sequence[GoldQuery], threshold: float
 ) -> list[NearDuplicate]:
     """Return for each query the other one most like it, where they are alike enough.
 
@@ -142,7 +142,7 @@ def near_duplicates(
     return sorted(found, key=lambda near: -near.ratio)
 
 
-def without(tasks: Iterable[Task], queries: Iterable[Asked]) -> tuple[Task, ...]:
+def without(tasks: Iterable[Task], queries: Iterable[GoldQuery]) -> tuple[Task, ...]:
     """Return tasks without some of their queries; those that then need no tool are left out."""
     gone = {(query.task_id, query.goal) for query in queries}
     kept = (

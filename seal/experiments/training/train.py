@@ -36,7 +36,7 @@ from seal.experiments.training.training_settings import TrainSettings
 from seal.pools.lookup import Bench
 from seal.retrievers.documents import documents
 from seal.retrievers.fine_tuning import place
-from seal.retrievers.training_pairs import Asked
+from seal.retrievers.training_pairs import GoldQuery
 
 WORK = "checkpoints"
 PLAN = "plan.json"
@@ -250,7 +250,7 @@ def _pool_json(part: Tested, prepared: Prepared, template: str) -> dict[str, Any
     }
 
 
-def _example(*, train: Asked, test: Asked, ratio: float) -> dict[str, Any]:
+def _example(*, train: GoldQuery, test: GoldQuery, ratio: float) -> dict[str, Any]:
     return {
         "train": train.task_id,
         "test": test.task_id,

@@ -20,7 +20,7 @@ from seal.retrievers.embedders.linear_map import write_map
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
 from seal.retrievers.fine_tuning import Recipe, check_installed, fine_tune, load_base, write_model
 from seal.retrievers.map_training import Progress, fit_map
-from seal.retrievers.training_pairs import Pair
+from seal.retrievers.training_pairs import GoldPair
 
 Losses = list[dict[str, float]]
 
@@ -48,7 +48,7 @@ class EncoderTrainer:
 
     def train(
         self,
-        pairs: Sequence[Pair],
+        pairs: Sequence[GoldPair],
         batches: Sequence[Sequence[int]],
         work: Path,
         model: Path,
@@ -86,7 +86,7 @@ class MapTrainer:
 
     def train(
         self,
-        pairs: Sequence[Pair],
+        pairs: Sequence[GoldPair],
         batches: Sequence[Sequence[int]],
         work: Path,
         model: Path,

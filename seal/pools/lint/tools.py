@@ -106,7 +106,7 @@ _ROUNDING = 1e-6
 """Edits that a bound may err by."""
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """Two texts by position, the first of them before the second."""
 
     left: int
@@ -137,7 +137,7 @@ def near_duplicates(tools: Sequence[Tool], threshold: float = THRESHOLD) -> Iter
         yield Finding("near_duplicate_tool", message, tools=ids, evidence=evidence)
 
 
-def pairs(texts: Sequence[str], threshold: float) -> Iterator[Pair]:
+def pairs(texts: Sequence[str], threshold: float) -> Iterator[TextPair]:
     """Yield every two texts whose ratio is at least the threshold, in (0, 100]."""
     from rapidfuzz import fuzz, process
 
@@ -153,7 +153,7 @@ def pairs(texts: Sequence[str], threshold: float) -> Iterator[Pair]:
         for left, right, ratio in zip(lefts, rights, ratios, strict=True):
             if ratio >= threshold:
                 first, second = sorted((order[left], order[right]))
-                yield Pair(first, second, float(ratio))
+                yield TextPair(first, second, float(ratio))
 
 
 def _candidates(
@@ -189,5 +189,5 @@ def _letter_counts(text: str) -> np.ndarray[Any, Any]:
     return np.bincount(codes % _LETTERS, minlength=_LETTERS)
 
 
-def _likest_first(pair: Pair) -> tuple[float, int, int]:
+def _likest_first(pair: TextPair) -> tuple[float, int, int]:
     return -pair.ratio, pair.left, pair.right

@@ -28,7 +28,7 @@ from seal.evaluation.milestones.checks import ancestors
 from seal.pools.lint.lint_report import Finding
 
 
-class Said:
+class EarlierTexts:
     """What was said before a call.
 
     Args:
@@ -76,7 +76,7 @@ def ungrounded_values(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding
         earlier += [*_spoken(goal.reference), *_texts(results)]
 
 
-def _calls(plan: Plan, earlier: list[str]) -> Iterator[tuple[Called, Said]]:
+def _calls(plan: Plan, earlier: list[str]) -> Iterator[tuple[Called, EarlierTexts]]:
     """Yield a plan's calls with what was said before each; none whose earlier results are unknown.
 
     Milestones after which a call comes count with all that come before them.
@@ -87,11 +87,11 @@ def _calls(plan: Plan, earlier: list[str]) -> Iterator[tuple[Called, Said]]:
         before = [plan.milestones[index] for index in ancestors(position, plan.milestones)]
         known = [m.result for m in before if isinstance(m.condition, Called)]
         if None not in known:
-            yield milestone.condition, Said([*earlier, *_texts(known)])
+            yield milestone.condition, EarlierTexts([*earlier, *_texts(known)])
 
 
 def _ungrounded(
-    task: Task, goal: int, call: Called, said: Said, tool: Tool | None
+    task: Task, goal: int, call: Called, said: EarlierTexts, tool: Tool | None
 ) -> Iterator[Finding]:
     for name, argument in (call.arguments or {}).items():
         schema = _schema(tool, name)

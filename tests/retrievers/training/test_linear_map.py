@@ -9,8 +9,8 @@ import pytest
 from seal.core import DataError, UsageError
 from seal.retrievers import (
     SCALE,
+    GoldPair,
     LinearMap,
-    Pair,
     build_embedder,
     embed_documents,
     embed_queries,
@@ -38,7 +38,7 @@ def vectors(texts: list[str]) -> dict[str, np.ndarray]:
 def test_a_map_learns_how_queries_are_turned() -> None:
     documents = vectors([str(n) for n in range(40)])
     queries = {f"q{text}": row @ TURNED for text, row in documents.items()}
-    pairs = [Pair(f"q{n}", str(n)) for n in range(30)]
+    pairs = [GoldPair(f"q{n}", str(n)) for n in range(30)]
     batches = [tuple(range(30))] * 200
     found = fit_map(pairs, batches, (queries, documents), 0.02, 50)
     asked, offered = (np.array(list(part.values())) for part in (queries, documents))
@@ -51,7 +51,7 @@ def test_a_map_learns_how_queries_are_turned() -> None:
 
 
 def test_the_first_loss_is_the_cross_entropy_without_what_a_query_needs_too() -> None:
-    pairs = [Pair("1", "2", ("3",)), Pair("1", "4", ("5",)), Pair("6", "7", ("2",))]
+    pairs = [GoldPair("1", "2", ("3",)), GoldPair("1", "4", ("5",)), GoldPair("6", "7", ("2",))]
     known = vectors([str(n) for n in range(1, 8)])
     [first] = fit_map(pairs, [(0, 1, 2)], (known, known), 0.01, 1).losses
     expected = []

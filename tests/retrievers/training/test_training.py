@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from seal.core import MissingExtraError, UsageError
 from seal.retrievers import (
-    Pair,
+    GoldPair,
+    GoldQuery,
     Relevance,
     batches_of,
     fine_tuning,
@@ -28,11 +29,10 @@ from seal.retrievers import (
     plain,
     write_model,
 )
-from seal.retrievers.training_pairs import Asked
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 PAIRS = tuple(
-    Pair(f"please {verb} me about {topic}", f"{topic} service")
+    GoldPair(f"please {verb} me about {topic}", f"{topic} service")
     for verb in ("tell", "ask", "teach")
     for topic in TOPICS
 )
@@ -40,14 +40,14 @@ BATCHES = batches_of(len(PAIRS), 6, 12, seed=0)
 RECIPE = {"batch_size": 6, "learning_rate": 0.05, "checkpoint_every": 5, "device": "cpu"}
 
 
-def asked(text: str, *tools: str) -> Asked:
-    return Asked("t", 0, text, tools)
+def asked(text: str, *tools: str) -> GoldQuery:
+    return GoldQuery("t", 0, text, tools)
 
 
 def test_a_query_gives_a_pair_for_each_of_its_tools() -> None:
     documents = {"a": "alpha", "b": "beta", "c": "..."}
     queries = [asked("x", "a", "b"), asked("y", "c"), asked("x", "a")]
-    assert pairs_of(queries, documents) == (Pair("x", "alpha"), Pair("x", "beta"))
+    assert pairs_of(queries, documents) == (GoldPair("x", "alpha"), GoldPair("x", "beta"))
 
 
 def test_queries_are_the_same_by_their_words() -> None:
@@ -59,12 +59,12 @@ def test_a_pair_has_the_hard_negatives_of_its_query_and_tool() -> None:
     documents = {"a": "alpha", "b": "beta"}
     hard = {("x", "a"): ("gamma",), ("x", "b"): ("delta",)}
     pairs = pairs_of([asked("x", "a", "b")], documents, hard)
-    assert pairs == (Pair("x", "alpha", ("gamma",)), Pair("x", "beta", ("delta",)))
+    assert pairs == (GoldPair("x", "alpha", ("gamma",)), GoldPair("x", "beta", ("delta",)))
 
 
 some_pairs = st.lists(
     st.builds(
-        Pair,
+        GoldPair,
         st.sampled_from(["a", "A", "b", "c"]),
         st.sampled_from("uvwxyz"),
         st.tuples(st.sampled_from("uvwxyz")),
@@ -74,7 +74,7 @@ some_pairs = st.lists(
 
 
 @given(some_pairs)
-def test_no_document_that_a_query_needs_is_a_negative_of_it(pairs: list[Pair]) -> None:
+def test_no_document_that_a_query_needs_is_a_negative_of_it(pairs: list[GoldPair]) -> None:
     relevance = Relevance(pairs)
     positions = range(len(pairs))
     documents, needed = relevance.documents(positions), relevance.needed_too(positions)
@@ -98,9 +98,9 @@ def test_a_batch_holds_no_more_pairs_than_there_are() -> None:
 
 
 def test_queries_that_need_every_document_teach_nothing() -> None:
-    pairs = [Pair("Rain?", "a"), Pair("rain", "b")]
+    pairs = [GoldPair("Rain?", "a"), GoldPair("rain", "b")]
     assert not Relevance(pairs).teaches
-    assert Relevance([*pairs, Pair("rain", "b", ("c",))]).teaches
+    assert Relevance([*pairs, GoldPair("rain", "b", ("c",))]).teaches
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
