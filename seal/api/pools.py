@@ -158,7 +158,7 @@ def lint(
         allow_code: Modules whose worlds tasks may name by a dotted path.
 
     Returns:
-        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, `.twin_share`, and
+        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, and
         `.table()`.
 
     Raises:
@@ -181,7 +181,7 @@ def lint(
     found = open_pool(bench_of(pool, tools))
     own = found.benchmark.worlds() if found.benchmark else {}
     report = check(found.folder, threshold, allow_code, own)
-    return Findings(report.tasks, report.tools, report.twin_share, report.findings, found.name)
+    return Findings(report.tasks, report.tools, report.findings, found.name)
 
 
 @checked

@@ -20,8 +20,6 @@ from seal.core.conditions import Asked, Called, Replied
 from seal.evaluation.goals import no_missions
 from seal.evaluation.mission_labels import (
     TYPES,
-    implied_relation,
-    implied_type,
     mission_type,
     relation,
 )
@@ -153,13 +151,11 @@ class MissionCounts:
     """How the gold calls of a mission hang together (serial, parallel, mixed) to their number."""
     sequences: dict[int, int]
     """Length to the number of different type sequences that a task begins with."""
-    agreement: dict[str, str]
-    """Label that the benchmark gives to how many of them gold implies: "1024 of 1024"."""
 
 
 def count_missions(tasks: Iterable[Task]) -> MissionCounts:
     """Return the counts of the missions of tasks; a goal without a type is none."""
-    counts = {name: Counter[str]() for name in ("types", "leaves", "labelled", "implied")}
+    counts = {name: Counter[str]() for name in ("types", "leaves")}
     routes: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
     related = 0
     for task in tasks:
@@ -173,21 +169,13 @@ def count_missions(tasks: Iterable[Task]) -> MissionCounts:
             related += relation(task, number) is not None
             counts["types"][kind] += 1
             counts["leaves"].update(_leaf(goal))
-            counts["labelled"].update(label for label in _IMPLIED if label in goal.labels)
-            counts["implied"]["type"] += goal.labels.get("type") == implied_type(goal)
-            if "relation" in goal.labels:
-                counts["implied"]["relation"] += implied_relation(task, number) is not None
     return MissionCounts(
         counts["types"].total(),
         related,
         {kind: counts["types"][kind] for kind in TYPES if counts["types"][kind]},
         {leaf: counts["leaves"][leaf] for leaf in LEAVES.values() if counts["leaves"][leaf]},
         {length: len(found) for length, found in sorted(routes.items())},
-        {n: f"{counts['implied'][n]} of {found}" for n, found in counts["labelled"].items()},
     )
-
-
-_IMPLIED = ("type", "relation")
 
 
 def _leaf(goal: Goal) -> list[str]:

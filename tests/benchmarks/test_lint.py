@@ -135,8 +135,6 @@ def test_a_sound_pool_has_no_findings(tmp_path: Path) -> None:
     report = found(tmp_path, tasks)
 
     assert (report.tasks, report.tools, report.findings) == (1, 2, ())
-    assert report.twin_share == 0.0
-    assert found(tmp_path).twin_share is None
 
 
 def test_bad_lines_are_told_by_number_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -365,7 +363,6 @@ def test_tools_of_one_name_and_description_are_a_group(tmp_path: Path) -> None:
 
     (group,) = [f for f in report.findings if f.kind == "duplicate_tool"]
     assert group.tools == (WEATHER.id, twin.id)
-    assert report.twin_share == 1.0
 
 
 def test_the_threshold_says_what_is_nearly_the_same(tmp_path: Path) -> None:
@@ -439,7 +436,6 @@ def test_stabletoolbench_has_the_pitfalls_that_are_known(seal_data: Path, tmp_pa
     assert sum(not text.strip() for text in told) == 223
     assert sum(len(text.strip()) <= 15 for text in told) == 385
     assert not {f.kind for f in report.findings if f.severity == "error"}
-    assert 0.1 < report.twin_share < 0.3
 
 
 def test_findings_come_in_the_order_of_the_kinds(tmp_path: Path) -> None:

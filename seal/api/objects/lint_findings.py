@@ -52,7 +52,4 @@ def _grid(report: LintReport, title: str, examples: int) -> Grid:
 
 def _title(pool: str, report: LintReport) -> str:
     found = counts_of(tool=report.tools, task=report.tasks, finding=len(report.findings))
-    if not report.twin_share:
-        return f"{pool}: {found}"
-    twins = f"{report.twin_share:.1%} of the tasks need a tool that has a near duplicate"
-    return f"{pool}: {found}; {twins}"
+    return f"{pool}: {found}"

@@ -38,9 +38,6 @@ class LintReport:
     """Tasks that could be read."""
     tools: int
     """Tools that could be read."""
-    twin_share: float | None
-    """Share of the tasks with relevant tools of which one has a near duplicate in the pool; None:
-    no task has relevant tools."""
     findings: tuple[Finding, ...]
     """In the order of `KINDS`."""
 
@@ -53,7 +50,6 @@ class LintReport:
         return {
             "tasks": self.tasks,
             "tools": self.tools,
-            "twin_share": self.twin_share,
             "counts": self.counts(),
             "findings": [_plain(finding) for finding in self.findings],
         }
@@ -83,8 +79,7 @@ def lint(
     order = list(KINDS)
     unsorted = _findings(pool, threshold, PlanCheck(allow_code, worlds or {}))
     found = sorted(unsorted, key=lambda finding: order.index(finding.kind))
-    twins = {t for finding in found if finding.kind == "near_duplicate_tool" for t in finding.tools}
-    return LintReport(len(pool.tasks), len(pool.tools), _twin_share(pool, twins), tuple(found))
+    return LintReport(len(pool.tasks), len(pool.tools), tuple(found))
 
 
 def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Finding]:
@@ -102,14 +97,6 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
     yield from duplicates(tools)
     yield from near_duplicates(tools, threshold)
     yield from descriptions(tools)
-
-
-def _twin_share(pool: ReadPool, twins: set[str]) -> float | None:
-    relevant = [{tool for goal in t.goals for tool in goal.relevant} for t in pool.tasks.values()]
-    labelled = [tools for tools in relevant if tools]
-    if not labelled:
-        return None
-    return sum(not twins.isdisjoint(tools) for tools in labelled) / len(labelled)
 
 
 def _plain(finding: Finding) -> dict[str, JSON]:
