@@ -213,7 +213,7 @@ def ablate(
         retrievers: The retrievers to compare, at least two. None given: hybrid, tfidf, bm25,
             oracle.
         out: Folder of the ablation. None: a new one under `runs/`. It gets comparison.json,
-            comparison.md and a run folder for each condition. For similarity the extra
+            report.html and a run folder for each condition. For similarity the extra
             `experiments` adds a figure.
         resume: Continue the ablation in `out`.
         progress: Called with the stage, how many of its items are done, and how many there are.

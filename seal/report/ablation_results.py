@@ -1,4 +1,4 @@
-"""An ablation for a person: tables for terminal, comparison.md and report, and a figure.
+"""An ablation for a person: tables for terminal and report, and a figure.
 
 errors_over_similarity   a panel an error rate, a mark an environment, a colour a variant of J_avg;
                          whiskers: 95 % intervals over tasks
@@ -9,7 +9,6 @@ Source of the figure: Kokane et al., ToolScan (2024), the ablation on API comple
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -21,14 +20,12 @@ from seal.report.figure_layout import styled
 from seal.report.figures import Mark, Panel, Series, series_figure, whisker
 from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number, told
 from seal.report.lanes import Lane
-from seal.report.markup import escape_markdown, markdown, write_paragraphs
 from seal.report.pages import paragraphs
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MARKDOWN = "comparison.md"
 _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _LONGEST = 160
@@ -47,19 +44,6 @@ def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
         content: Of comparison.json.
     """
     return told(_parts(content))
-
-
-def write_markdown(content: Mapping[str, Any], folder: Path) -> Path:
-    """Write comparison.md, with every metric that has a pair, and return it.
-
-    Args:
-        content: Of comparison.json.
-        folder: Of the ablation.
-    """
-    protocol = content["protocol"]
-    title = f"# Ablation of {protocol['ablation']} on {escape_markdown(str(protocol['pool']))}"
-    parts = (*ablation_grids(content, None), *ablation_lines(content), *content["notes"])
-    return write_paragraphs(folder / MARKDOWN, title, *map(markdown, parts))
 
 
 class AblationSection:
@@ -84,19 +68,18 @@ def _parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     yield from ablation_lines(content)
 
 
-def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Iterator[Grid]:
+def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[Grid]:
     """Yield the tables of an ablation.
 
     Args:
         content: Of comparison.json.
-        metrics: Those that are told; None: all.
+        metrics: Those that are told.
     """
     if "roles" in content:
         yield _roles_grid(content["roles"])
     if "costs" in content:
         yield _costs_grid(content, metrics)
-        if metrics is not None:  # the pairs are told in the file
-            return
+        return  # comparison.json has the pairs
     yield from _pair_grids(content["comparisons"], metrics)
     if "kinds" in content:
         yield _kinds_grid(content["kinds"])
@@ -104,7 +87,7 @@ def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str] | None) ->
         yield _points_grid(content["points"])
 
 
-def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Grid:
+def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str]) -> Grid:
     def cost(stage: str) -> Cell:
         return lambda entry: _cost(entry["stages"].get(stage))
 
@@ -114,7 +97,7 @@ def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str] | None) -> Gr
         ("plain", figure("plain")),
         *((stage, cost(stage)) for stage in stages),
     ]
-    told = [each for each in content["costs"] if metrics is None or each["metric"] in metrics]
+    told = [each for each in content["costs"] if each["metric"] in metrics]
     return grid_of("what each stage costs: points that gold in its place adds", columns, told)
 
 
@@ -130,17 +113,16 @@ def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
     return grid_of(title, [("run", "run"), ("role", "role"), *counted], rows)
 
 
-def _pair_grids(comparisons: Entries, metrics: Sequence[str] | None) -> Iterator[Grid]:
+def _pair_grids(comparisons: Entries, metrics: Sequence[str]) -> Iterator[Grid]:
     """Yield a table for each two conditions; of the told metrics in their order."""
     pairs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for entry in comparisons:
-        if metrics is None or entry["n"]:
+        if entry["n"]:
             mine = pairs.setdefault((entry["run"], entry["other"]), [])
-            if entry["n"] and (metrics is None or entry["metric"] in metrics):
+            if entry["metric"] in metrics:
                 mine.append(entry)
     for (one, other), mine in pairs.items():
-        if metrics is not None:
-            mine.sort(key=lambda entry: metrics.index(entry["metric"]))
+        mine.sort(key=lambda entry: metrics.index(entry["metric"]))
         means = ((one, figure("mean")), (other, figure("other_mean")))
         yield grid_of(f"{one} less {other}", [("metric", "metric"), *means, *DIFFERENCE], mine)
 

@@ -12,7 +12,7 @@ from seal.core.folders import within
 from seal.experiments.result_files import LongForm
 from seal.experiments.retrieval import ranking_files as retrieval
 from seal.experiments.sweep import sweep_files as sweep
-from seal.report.ablation_results import AblationSection, similarity_figures, write_markdown
+from seal.report.ablation_results import AblationSection, similarity_figures
 from seal.report.figures import save
 from seal.report.frames import write_parquet
 from seal.report.html import write_report
@@ -55,10 +55,10 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
 
 
 def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write comparison.md into an ablation's folder.
+    """Write report.html into an ablation's folder; of similarity the figure.
 
-    Also report.html, all runs side by side below the ablation's own tables, whose numbers lead to
-    their tasks and steps; of similarity the figure.
+    The page has all runs side by side below the ablation's own tables, whose numbers lead to their
+    tasks and steps.
 
     Args:
         content: Of comparison.json.
@@ -67,7 +67,6 @@ def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    write_markdown(content, folder)
     runs = [RunFolder(within(folder, row["condition"])) for row in content["runs"]]
     if runs:
         sections: list[Section] = [AblationSection(content), *default_sections(runs)]

@@ -69,7 +69,7 @@ def command(
     made from), similarity (errors of one run by the similarity of tool names), injection (gold
     instead of a stage) or roles (none, each alone, all). A benchmark may offer others: dialogtool
     has tools (created, recorded) and apps (hierarchical, flat). All other options are those of
-    `seal run`. The folder gets a run for each condition, comparison.json and comparison.md.
+    `seal run`. The folder gets a run for each condition, comparison.json and report.html.
     """
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the ablation: give --out DIR")

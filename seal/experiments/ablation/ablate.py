@@ -3,7 +3,6 @@
 Its files:
 
 comparison.json          what was varied, a row for each run, the paired differences
-comparison.md            the same for a person (`seal.report.ablation_results`)
 report.html              its tables, and its runs side by side
 CONDITION/               its run: a run folder
 figures/                 of the ablation of similarity, with the extra `experiments`
