@@ -30,18 +30,14 @@ STYLE: Any = {
 """Of matplotlib, as `rc_context` takes it."""
 _EDGE = 0.12
 """Between the edge of the figure, its panels, its legend and its caption."""
-_LOW = 0.3
-"""Height of a legend below the panels over theirs, at most; a higher one stands beside them."""
-_COLUMNS = 6
-"""Of a legend below the panels, at most."""
 _LABEL = 48
 """Characters of a legend's line."""
 _TITLE = 9
 """Characters of a title's line for each inch of its panel."""
 _CAPTION = 16
 """Characters of a caption's line for each inch of the panels."""
-_LETTER, _LINE, _KEY = 0.085, 0.16, 0.6
-"""Width of a letter of a legend, height of a line, width of a mark with its space."""
+_LINE = 0.16
+"""Height of a line of a legend."""
 _ROOM = 12.0
 """More than labels, legend and caption take around the panels, at first."""
 _ROUNDS = 3
@@ -127,7 +123,7 @@ def lay_out(
     caption = figure.text(0.5, 0.005, text, fontsize=6.5, color="#444444", ha="center", va="bottom")
     told = caption.get_window_extent().height + _EDGE * figure.dpi if text else 0.0
     if shown:
-        _add_legend(figure, shown, inner, told / figure.dpi)
+        _add_legend(figure, shown, inner[1])
     size = inner / (len(rows[0]), len(rows))
     figure.set_size_inches(inner + _ROOM)
     for _ in range(_ROUNDS):  # what stands around the axes keeps its size, but for ticks
@@ -140,27 +136,22 @@ def lay_out(
         figure.set_size_inches(figure.get_size_inches() + lacking * (inner / size))
 
 
-def _add_legend(figure: Any, shown: Mapping[str, Any], inner: Any, told: float) -> None:
-    """Add the legend of panels: below them where it is low there, else beside them.
+def _add_legend(figure: Any, shown: Mapping[str, Any], down: float) -> None:
+    """Add the legend beside the panels, in as many columns as their height asks for.
 
     Args:
         figure: Gets it.
         shown: As of `lay_out`.
-        inner: Width and height of all panels.
-        told: Height of the caption, which stands below the legend.
+        down: Height of all panels.
     """
-    across, down = inner
     names = [_broken(name) for name in shown]
     lines = sum(name.count("\n") + 1 for name in names)
-    longest = max(len(line) for name in names for line in name.split("\n"))
-    columns = max(1, min(int(across / (_KEY + _LETTER * longest)), _COLUMNS, len(names)))
-    below = lines * _LINE / columns <= _LOW * down
     figure.legend(
         list(shown.values()),
         list(map(literal, names)),
-        loc="outside lower center" if below else "outside right upper",
-        ncols=columns if below else int(-(-lines * _LINE // down)),
-        borderaxespad=72 * told / STYLE["font.size"] if below else 0,
+        loc="outside right upper",
+        ncols=int(-(-lines * _LINE // down)),
+        borderaxespad=0,
         frameon=False,
     )
 
