@@ -276,6 +276,14 @@ def test_an_answer_that_gold_says_nothing_of_is_undecided(asked: Goal) -> None:
     assert score.details["label"] == "unsure"
 
 
+def test_an_answer_that_may_not_refuse_fails_where_no_tool_serves_and_says_so() -> None:
+    score = by_name(PassRate(), task(UNSERVED), trajectory([], "When is that?"))["pass_rate"]
+    assert (score.value, score.details["label"]) == (0.0, "unsolved")
+    assert score.details["reason"] == (
+        "no call was made, but the answer does not say that no tool serves the request"
+    )
+
+
 def test_an_oracle_of_calls_is_solved_though_every_call_failed() -> None:
     score = by_name(PassRate(), task(CALLS), trajectory(FAILED, None, stop="max_turns"))
     assert score["pass_rate"].value == 1.0

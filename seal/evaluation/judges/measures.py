@@ -40,6 +40,7 @@ from seal.evaluation.goals import (
     is_decidable,
     stop_of,
     undefined,
+    unserved,
 )
 from seal.evaluation.milestones.milestone_scores import applies, match_of
 from seal.evaluation.rule_judge import RuleJudge, judge_calls
@@ -75,7 +76,8 @@ CALLS = "calls"
 class PassRate(GoalMetric):
     """1.0 for solved, 0.0 for unsolved; details: label, stage, reason.
 
-    A verdict of unsure is 0.0 where gold says what a right answer states, else None.
+    A verdict of unsure is 0.0 where gold says what a right answer states, else None. Where no tool
+    serves the goal, an answer that may not say so fails it: the label is unsolved.
 
     Where no judge said so, the details have `by` too: `MILESTONES` or `CALLS`. Of a `Panel` they
     have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
@@ -122,6 +124,9 @@ class PassRate(GoalMetric):
             verdict, votes = verdict_of(self.judge, *asked)
         else:
             verdict, votes = self.judge.judge(*asked), {}
+        if verdict.label == "unsure" and unserved(goal.goal):
+            told = "no call was made, but the answer does not say that no tool serves the request"
+            verdict = replace(verdict, label="unsolved", reason=told)
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
