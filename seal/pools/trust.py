@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class NamedPart:
     answer: str
     """Who offers it, or what would have to be allowed."""
     refused: bool = False
-    """Whether it is code that no run imports, unless the user allows it."""
+    """Whether no run has it: code that the user does not allow, or what nobody here offers."""
 
 
 def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[NamedPart]:
@@ -60,7 +60,10 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
         yield NamedPart("benchmark", name, "import.json", answer)
     worlds = Counter(task.world for task in read.tasks.values() if task.world)
     for world, count in worlds.items():
-        yield _named(WORLDS, world, f"{count} task{'s' * (count != 1)}", allowed)
+        asked = _named(WORLDS, world, f"{count} task{'s' * (count != 1)}", allowed)
+        if world == name and world in REGISTRY:  # a benchmark may bring a world of its own name
+            asked = replace(asked, answer=f"offered by {REGISTRY.offered_by(world)}", refused=False)
+        yield asked
     play = pool.report.get("play")
     if isinstance(play, Mapping) and play.get("team") is not None:
         yield _named(TEAMS, play["team"], "import.json: play.team", allowed)
@@ -113,7 +116,10 @@ def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) 
         return NamedPart(registry.kind, name, place, f"offered by {offered}")
     if ":" in name:
         return NamedPart(registry.kind, name, place, "your --allow-code lets it run")
-    return NamedPart(registry.kind, name, place, "known to nobody here; nothing runs")
+    if registry is METRICS:
+        return NamedPart(registry.kind, name, place, "known to nobody here; nothing runs")
+    unknown = "known to nobody here: install what offers it, or no run plays it"
+    return NamedPart(registry.kind, name, place, unknown, True)
 
 
 def _metrics(folder: Path) -> list[Any]:

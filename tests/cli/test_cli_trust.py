@@ -322,6 +322,18 @@ def test_trust_tells_what_a_pool_asks_for_and_imports_nothing(seal, ran, tmp_pat
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(("part", "play"), [("world", {}), ("team", {"team": "nobodys"})])
+def test_trust_fails_where_nobody_offers_a_world_or_team(seal, tmp_path, part, play) -> None:
+    task = replace(LIGHT, world="nobodys") if part == "world" else LIGHT
+    pool = write_pool(tmp_path / "pool", task, **play)
+
+    done = seal("trust", pool, "--json")
+
+    (found,) = (one for one in json.loads(done.stdout)["asked"] if one["what"] == part)
+    assert (done.returncode, found["name"], found["refused"]) == (1, "nobodys", True)
+    assert found["answer"] == "known to nobody here: install what offers it, or no run plays it"
+
+
 def test_trust_refuses_to_import_a_benchmark(seal, ran) -> None:
     done = seal("trust", "evil_lab:bench")
 

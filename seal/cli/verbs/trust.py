@@ -13,7 +13,7 @@ from seal.core import UsageError
 def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON) -> int:
     """Tell which code, servers and files a pool or run asks for; none of its code is imported.
 
-    The exit code is 1 if it names code that is refused.
+    The exit code is 1 if it names code that is refused, or a world or team that nobody here offers.
     """
     from seal.pools.lookup import open_pool
     from seal.pools.trust import asked_by
