@@ -11,6 +11,7 @@ from typing import Any
 from seal.agents.faults import CallsSpentError, PluginError
 from seal.core import JSON, Chat, Tool, ToolCall, ToolResult
 from seal.core.records import to_plain
+from seal.core.text import counted
 
 _TYPES = {
     "string": str,
@@ -130,7 +131,7 @@ def _call(tool: Tool, given: Sequence[Any], named: Mapping[str, Any]) -> ToolCal
     """Return the call of a tool; arguments without a name follow the order of the document."""
     names = list(tool.parameters.get("properties", {}))
     if len(given) > len(names):
-        raise TypeError(f"{tool.name} takes {len(names)} arguments, got {len(given)}")
+        raise TypeError(f"{tool.name} takes {counted(len(names), 'argument')}, got {len(given)}")
     placed = dict(zip(names, given, strict=False))
     for name in placed.keys() & named:
         raise TypeError(f"{tool.name} got the argument {name!r} twice, by place and by name")

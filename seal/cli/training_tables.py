@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from seal.core.text import counted
 from seal.report.columns import paired
 from seal.report.grids import Grid, told
 from seal.report.retrieval_results import mean_text
@@ -32,19 +33,23 @@ def tables(found: Mapping[str, Any]) -> Iterator[Any]:
 def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     counts, near = found["counts"], found["near_duplicates"]
     yield (
-        f"{found['pool']}, split by {found['split']['kind']}: {counts['train_tasks']} tasks to "
+        f"{found['pool']}, split by {found['split']['kind']}: "
+        f"{counted(counts['train_tasks'], 'task')} to "
         f"train on, {_tests(found)} to test on, {_left_out(found)}"
     )
     yield (
-        f"{counts['pairs']} pairs of a query and one of {counts['tools_trained']} tools, "
-        f"{found['hyper_parameters']['steps']} steps"
+        f"{counted(counts['pairs'], 'pair')} of a query and one of "
+        f"{counted(counts['tools_trained'], 'tool')}, "
+        + counted(found["hyper_parameters"]["steps"], "step")
     )
     yield from _negatives(found)
     if counts["held_out_tools"]:
-        yield f"{counts['held_out_tools']} tools are held out: no training pair has one"
+        yield f"{counted(counts['held_out_tools'], 'tool')} held out: no training pair has one"
     yield (
-        f"near-duplicates (likeness of {near['threshold']:g} or more): {near['train_queries']} "
-        f"training queries near {near['test_queries']} test queries; {near['dropped']} dropped"
+        f"near-duplicates (likeness of {near['threshold']:g} or more): "
+        f"{counted(near['train_queries'], 'training query')} near "
+        f"{counted(near['test_queries'], 'test query')}; "
+        f"{near['dropped']} dropped"
     )
     yield _overlaps(near["pools"])
     for entry in near["pools"]:
@@ -76,7 +81,7 @@ def _negatives(found: Mapping[str, Any]) -> Iterator[str]:
     if mined is not None:
         wanted = found["hyper_parameters"]
         yield (
-            f"{wanted['negatives']} hard negatives a pair: {mined['found']} found by "
+            f"{counted(wanted['negatives'], 'hard negative')} a pair: {mined['found']} found by "
             f"{wanted['negatives_by']}, {mined['drawn']} drawn by chance; not taken: "
             f"{mined['too_near_in_score']} whose score is too near that of the wanted tool, "
             f"{mined['too_near_in_text']} whose document is"
@@ -101,8 +106,9 @@ def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Grid:
 def _tool_overlap(own: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a test within the source says of tools that training never saw."""
     yield (
-        f"{own['tools_trained']} of {own['tools']} tools that the test in the source needs were "
-        f"trained on; {own['unseen']} of {own['queries']} queries need one that was not"
+        f"of {counted(own['tools'], 'tool')} that the test in the source needs, "
+        f"{own['tools_trained']} trained on; "
+        f"{own['unseen']} of {counted(own['queries'], 'query')} need one that was not"
     )
     if not own["unseen"]:
         yield "so it says nothing of new tools: --split tool holds tools out"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seal.core.errors import DataError
 from seal.core.records import AtomicFile
+from seal.core.text import counted
 from seal.core.types import JSON
 
 _MARKS = ",;\t"
@@ -58,7 +59,7 @@ class CsvRows:
             if row is None:
                 return
             if "" in row or None in row.values():
-                yield f"{where}: malformed: expected {len(self.columns)} fields"
+                yield f"{where}: malformed: expected {counted(len(self.columns), 'field')}"
                 continue
             yield where, {name: text.strip() for name, text in row.items()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seal.core.errors import DataError
+from seal.core.text import counted
 
 
 def ready(after: Sequence[Sequence[int]], done: frozenset[int] | set[int]) -> list[int]:
@@ -31,7 +32,8 @@ def levels(after: Sequence[Sequence[int]]) -> list[list[int]]:
         for predecessor in before:
             if not 0 <= predecessor < count:
                 raise DataError(
-                    f"step {position} comes after step {predecessor}, but there are {count} steps"
+                    f"step {position} comes after step {predecessor}, but there are "
+                    f"{counted(count, 'step')}"
                 )
     done: set[int] = set()
     groups = []

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from seal.core.errors import OptionError, UsageError
-from seal.core.text import words
+from seal.core.text import counted, words
 
 OPENAI_URL = "OPENAI_BASE_URL"
 """Variable that holds the address of an OpenAI-compatible server."""
@@ -267,6 +267,6 @@ def read_key(variable: str) -> str | None:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise UsageError(
             f"{variable} holds a blank, a control character or a letter beyond ASCII "
-            f"among its {len(key)} characters: set it to the key alone"
+            f"among its {counted(len(key), 'character')}: set it to the key alone"
         )
     return key

@@ -23,6 +23,7 @@ from seal.core.deadlines import seconds_left, within
 from seal.core.errors import ModelError, OverdueError, RequestError, UsageError
 from seal.core.secrets import SHORTEST_KEY, ServerSettings, public_url, read_key
 from seal.core.server_words import refusal_of, unread
+from seal.core.text import counted
 
 Answer = TypeVar("Answer")
 
@@ -220,7 +221,7 @@ class Server(ABC):
             last = number == tries.max_tries or hopeless or slow or counts.outage
             if last or not _pause(failed, number, began, tries, self.standing.down):
                 break
-        count = "once" if number == 1 else f"{number} times"
+        count = "once" if number == 1 else f"{counted(number, 'time')}"
         self._noted(failed)
         told, asked_s = f"{failed} (tried {count})", failed.wait_s or 0.0
         if asked_s > tries.max_wait_s:

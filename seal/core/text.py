@@ -36,6 +36,12 @@ _CLAUSE = re.compile(
 )
 
 
+def counted(count: float, noun: str) -> str:
+    """Return a number with what it counts: `1 query`, `2,000 queries`."""
+    several = f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else several}"
+
+
 def split_identifiers(text: str) -> str:
     """Return the text with camelCase and snake_case identifiers split into words."""
     return _CAMEL.sub(" ", text).replace("_", " ")

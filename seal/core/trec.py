@@ -8,6 +8,7 @@ from pathlib import Path
 from sys import intern
 
 from seal.core.errors import DataError, UsageError
+from seal.core.text import counted
 
 _ENCODED = re.compile(r"[\s%]")
 """Characters that no word of a TREC file may have."""
@@ -62,7 +63,8 @@ def _read(line: str, scores: dict[str, dict[str, float]], place: str) -> None:
     fields = line.split()
     if len(fields) != 6:
         raise DataError(
-            f"{place}: expected query, Q0, document, rank, score and tag, got {len(fields)} fields"
+            f"{place}: expected query, Q0, document, rank, score and tag, got "
+            f"{counted(len(fields), 'field')}"
         )
     query, _, document, _, text, _ = fields
     try:

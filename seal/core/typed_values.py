@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from seal.core.errors import UnknownNameError, UsageError, shortened
 from seal.core.folders import check_path
 from seal.core.secrets import is_secret
+from seal.core.text import counted
 
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, set, frozenset, Mapping)
 """Classes of data: none of them is a plug-in, whatever methods it has."""
@@ -234,8 +235,7 @@ def _expected(kind: Any) -> str:
     if origin is type:
         return f"a class of {getattr(inner[0], '__name__', inner[0])}"
     if origin is Callable and isinstance(inner[0], list):
-        count = len(inner[0])
-        return f"a class or function that takes {count} argument{'s' * (count != 1)}"
+        return f"a class or function that takes {counted(len(inner[0]), 'argument')}"
     if origin is not None:
         return "a class or function"
     return _SAID.get(kind, "anything" if kind is Any else _one(getattr(kind, "__name__", kind)))

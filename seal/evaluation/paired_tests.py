@@ -13,6 +13,7 @@ from typing import NamedTuple
 from seal.core import UsageError
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
+from seal.core.text import counted
 from seal.evaluation.statistics import (
     ALIKE,
     DIGITS,
@@ -100,7 +101,7 @@ def paired_differences(
     for name, given in (("cluster", clusters), ("weight", weights)):
         if differences.ndim != 2 or (given is not None and len(given) != len(differences)):
             raise UsageError(
-                f"expected a {name} for each of {len(differences)} pairs, "
+                f"expected a {name} for each of {counted(len(differences), 'pair')}, "
                 f"got {0 if given is None else len(given)}"
             )
     if np.isinf(differences).any():

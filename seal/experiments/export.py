@@ -100,7 +100,7 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
         writer = Writer(pool, run, part, made)
         loaded(known_forms[to])(writer)
         if not any(count for kind, count in made.counts.items() if kind not in _BESIDE):
-            reasons = ", ".join(f"{count} {reason}" for reason, count in writer.left_out.items())
+            reasons = ", ".join(f"{reason}: {count}" for reason, count in writer.left_out.items())
             raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
         writer.card(name)
         for path in sorted(part.iterdir(), key=lambda path: path.name == CARD):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from seal.core import Pool, Query, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
+from seal.core.text import counted
 from seal.core.typed_values import Count, check_fields
 from seal.retrievers import build_retriever, rank
 from seal.retrievers.documents import documents
@@ -180,7 +181,7 @@ def drawn_queries(
     if queries > len(asked):
         raise UsageError(
             f"--queries {queries}: pool {sampled.pool} of size {size}, sample {sample}, "
-            f"has {len(asked)} queries with relevant tools; give at most {len(asked)}"
+            f"has {counted(len(asked), 'query')} with relevant tools; give at most {len(asked)}"
         )
     chance = random.Random(derive_seed(seed, "queries", sampled.digest, size, sample))
     rows = sorted(chance.sample(range(len(asked)), queries))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seal.core.text import counted
 from seal.runs.engine import Engine
 from seal.runs.identity import measure_of, system_of
 from seal.runs.journal import spent_on
@@ -94,7 +95,7 @@ def play(
         budget.add(spent.asked, spent.tokens)
     told("runs", len(done), len(conditions))
     missing = len(conditions) - len(done)
-    spent_note = f"the budget is spent: {missing} of {len(conditions)} runs are not finished"
+    spent_note = f"the budget is spent: {missing} of {counted(len(conditions), 'run')} not finished"
     failed = any(RunFolder(out / name).summary()["errors"] for name in done)
     found = content(done, [spent_note] if missing else [])
     return SeriesResult(out, found, 3 if missing else int(failed))

@@ -25,6 +25,7 @@ from seal.core import (
 )
 from seal.core.canonical import digest
 from seal.core.store import Store
+from seal.core.text import counted
 from seal.models.normal_form import changes
 from seal.models.profiles import of_fields
 
@@ -154,7 +155,7 @@ class CachedModel:
         last = request.messages[-1].content if request.messages else ""
         return (
             f"no kept answer of {self._identity.get('model')} as {request.role or 'a model'} "
-            f"({where or 'no context'}; {len(request.messages)} messages, equal request "
+            f"({where or 'no context'}; {counted(len(request.messages), 'message')}, equal request "
             f"number {number + 1}, last message {last[:80]!r}): play it once with --cache record"
         )
 

@@ -32,6 +32,7 @@ from seal.core import (
 )
 from seal.core.function_calls import parse_call
 from seal.core.plain import json_bytes
+from seal.core.text import counted
 from seal.models.model_settings import ModelSettings
 from seal.models.scene import Scene, find_scene, offered_names
 
@@ -228,8 +229,9 @@ class ScriptedModel:
         if position >= len(answers):
             whose = "" if role == "*" else f" for {role}"
             raise ModelError(
-                f"the script has {len(answers)} answers{whose}, and {request.role or 'the chat'} "
-                f"asks for one more: add it, or let the chat end before"
+                f"the script has {counted(len(answers), 'answer')}{whose}, and "
+                f"{request.role or 'the chat'} "
+                "asks for one more: add it, or let the chat end before"
             )
         return as_completion(answers[position], request)
 

@@ -18,6 +18,7 @@ from seal.core.records import decode, encode
 from seal.core.registry import load_dotted
 from seal.core.signatures import checked, checked_names
 from seal.core.specs import name_of
+from seal.core.text import counted
 from seal.core.typed_values import check_types
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
@@ -187,7 +188,7 @@ class Benchmark(_Parts):
     def __repr__(self) -> str:
         if self._own.by_id and self.folder is None:
             tasks, tools = len(self._tasks), len(self._own.by_id)
-            counts = f"{tasks} task{'s' * (tasks != 1)}, {tools} tool{'s' * (tools != 1)}"
+            counts = f"{counted(tasks, 'task')}, {counted(tools, 'tool')}"
             return f"Benchmark({self.name!r}: {counts})"
         place = f", folder={str(self.folder)!r}" if self.folder else ""
         return f"Benchmark({self.name!r}{place})"

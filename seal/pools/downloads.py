@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from seal.core import DataError, InfrastructureError, UsageError
+from seal.core.text import counted
 from seal.pools.catalogue import Card, catalogue, find_entry
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def fetch(
         try:
             _download(f"{base}/{quote(entry.prefix + file.upstream)}", file, out)
         except (DataError, InfrastructureError) as error:
-            kept = f"{present + done} of {len(wanted)} files are in {out} and stay there"
+            kept = f"{present + done} of {counted(len(wanted), 'file')} stay in {out}"
             raise type(error)(f"{error}; {kept}") from error
         if progress is not None:
             progress("fetch", done + 1, len(missing))

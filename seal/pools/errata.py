@@ -23,6 +23,7 @@ from typing import Any
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, located, shortened
 from seal.core.canonical import digest
 from seal.core.records import from_plain, to_plain
+from seal.core.text import counted
 from seal.evaluation.milestones.checks import check_plan
 from seal.pools.catalogue import by_any_name
 from seal.pools.gold_values import GoldCheck
@@ -112,7 +113,7 @@ class Errata:
             listed = ", ".join(map(shortened, unknown[:3])) + (", ..." if len(unknown) > 3 else "")
             repair = "give errata of its tasks" if partial else "mend the ids, or give --partial"
             raise DataError(
-                f"{self.path}: {len(unknown)} of {len(wanted)} tasks are not in {place}: "
+                f"{self.path}: {len(unknown)} of {counted(len(wanted), 'task')} not in {place}: "
                 f"{listed}; {repair}"
             )
 

@@ -24,6 +24,7 @@ from typing import TypeVar
 
 from seal.core import DataError, Task, Tool, UsageError, check_name
 from seal.core.canonical import derive_seed, digest
+from seal.core.text import counted
 from seal.pools.named_tools import named_tools
 from seal.pools.needs import need_of, restricted
 
@@ -238,7 +239,8 @@ class _Protocol:
         if not drawn.seeds:
             least = min(need.size for need in self.pool.needs.values())
             raise UsageError(
-                f"a pool of {size} tools serves no query; one of {least} surely serves some"
+                f"a pool of {counted(size, 'tool')} serves no query; one of {least} surely "
+                "serves some"
             )
 
     def _fill(self, drawn: _Drawn, size: int, chance: random.Random) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.core import CodeRefusedError, DataError, SealError, Tool
 from seal.core.registry import Registry
+from seal.core.text import counted
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
 from seal.models.endpoints import FILE as SETTINGS
@@ -60,7 +61,7 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
         yield NamedPart("benchmark", name, "import.json", answer)
     worlds = Counter(task.world for task in read.tasks.values() if task.world)
     for world, count in worlds.items():
-        asked = _named(WORLDS, world, f"{count} task{'s' * (count != 1)}", allowed)
+        asked = _named(WORLDS, world, counted(count, "task"), allowed)
         if world == name and world in REGISTRY:  # a benchmark may bring a world of its own name
             asked = replace(asked, answer=f"offered by {REGISTRY.offered_by(world)}", refused=False)
         yield asked
@@ -77,13 +78,13 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
     )
     for server, count in servers.items():
         answer = "reached only as your own --stdio, --url or --config says"
-        yield NamedPart("MCP server", server, f"{count} tool{'s' * (count != 1)}", answer)
+        yield NamedPart("MCP server", server, counted(count, "tool"), answer)
     for file in (WEB, MOBILE):
         if (folder / file).is_file():
             yield NamedPart("file", file, "the folder", "read as recorded answers")
     unread = sum(finding.kind == "malformed_line" for finding in read.findings)
     if unread:
-        place = f"{unread} line{'s' * (unread != 1)}"
+        place = counted(unread, "line")
         yield NamedPart(
             "file", f"{TOOLS}, {TASKS}", place, "cannot be read; what they ask for is not told"
         )
@@ -98,7 +99,7 @@ def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[Name
     for module, count in modules.items():
         runs = "your --allow-code lets it run"
         told = runs if module in allowed else f"simulated, but for --allow-code {module}"
-        yield NamedPart("functions", module, f"{count} tool{'s' * (count != 1)}", told)
+        yield NamedPart("functions", module, counted(count, "tool"), told)
 
 
 def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> NamedPart:

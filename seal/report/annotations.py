@@ -8,12 +8,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Score, Tables, Task, Trajectory
+from seal.core.text import counted
 from seal.evaluation.error_patterns.pattern_scores import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.milestones.milestone_scores import applies
 from seal.evaluation.user_audit import NAMES as AUDIT_METRICS
 from seal.evaluation.user_audit import ends_conversation
-from seal.report.grids import counted, grouped, listed
+from seal.report.grids import grouped, listed
 from seal.report.printable import one_line
 
 if TYPE_CHECKING:

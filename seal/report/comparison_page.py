@@ -13,12 +13,12 @@ from markupsafe import Markup
 
 from seal.core import UsageError
 from seal.core.records import AtomicFile
+from seal.core.text import counted
 from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.comparison_settings import CompareSettings
 from seal.experiments.comparison.study import study
 from seal.report import comparison_results as results
 from seal.report.chat_records import decisive_of
-from seal.report.grids import counted
 from seal.report.lanes import Lane, measure_differences
 from seal.report.pages import (
     Bar,

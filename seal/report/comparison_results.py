@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core.records import without_cycle_search
+from seal.core.text import counted
 from seal.evaluation.statistics import UNBOUNDED
 from seal.experiments.comparison.between_runs import named_runs
 from seal.experiments.comparison.comparison_settings import CompareSettings
@@ -361,8 +362,9 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     if order["answers"]:
         yield (
             f"order bias: the one shown first is named in {order['first']:.3f} of "
-            f"{order['answers']} answers that name one (0.5: no bias); {order['turned']:.3f} of "
-            f"{order['votes']} votes turn with the order"
+            f"{counted(order['answers'], 'answer')} that name one (0.5: no bias); "
+            f"{order['turned']:.3f} of "
+            f"{counted(order['votes'], 'vote')} turn with the order"
         )
     if found["unusable"]:
         yield f"{counts_of(vote=found['unusable'])} without a usable answer in both orders"
@@ -370,7 +372,7 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         place = one_line(goal["task"], _LONGEST)
         yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"
     if len(found["undecided"]) > SHOWN:
-        yield f"and {len(found['undecided']) - SHOWN} more goals without an outcome"
+        yield f"and {counted(len(found['undecided']) - SHOWN, 'more goal')} without an outcome"
 
 
 def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core.plain import json_text
+from seal.core.text import counted
 from seal.report.grids import Grid, counts_of
 from seal.report.printable import printable
 
@@ -30,7 +31,7 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
     yield (
         f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
         f"{'' if alone else ', baselines with them'}), "
-        f"estimated from {plan['rehearsed']:,} tasks that were rehearsed"
+        f"estimated from {counted(plan['rehearsed'], 'task')} that were rehearsed"
         + (f"; {plan['failed']} could not be" if plan["failed"] else "")
     )
     for model in plan["unpriced"]:

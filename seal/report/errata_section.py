@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from seal.report.grids import Estimate, Grid, counted
+from seal.core.text import counted
+from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, ShortTable
 from seal.report.pages import estimate_cell, paragraphs
 from seal.runs.run_folder import RunFolder

@@ -7,8 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from seal.core.text import counted
 from seal.experiments.explanation.explain import explain_run
-from seal.report.grids import Grid, counted, grouped, listed
+from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.report.printable import one_line
@@ -178,8 +179,8 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         lines.append(f"unexplained: {percent(content['unexplained'])} of the failed")
     if content["clusters"] < content["tasks"]:
         lines.append(
-            f"intervals draw variants of one task together: {content['tasks']} tasks in "
-            f"{content['clusters']} families"
+            f"intervals draw variants of one task together: {counted(content['tasks'], 'task')} in "
+            f"{counted(content['clusters'], 'family')}"
         )
     lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]

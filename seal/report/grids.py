@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from seal.core.text import counted
 from seal.evaluation.goals import UNDECIDED
 from seal.report.printable import one_line, printable
 
@@ -59,11 +60,6 @@ def interval(entry: Mapping[str, Any]) -> str:
     if entry["low"] is None or entry["high"] is None:
         return ""
     return f"[{number(entry['low'])}, {number(entry['high'])}]"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with what it counts: `1 trial`, `2 trials`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def counts_of(**counts: int) -> str:

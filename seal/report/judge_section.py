@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core.text import counted
 from seal.report.columns import Columns, chance, figure, grid_of, with_interval
-from seal.report.grids import Grid, counted, interval, listed
+from seal.report.grids import Grid, interval, listed
 from seal.report.lanes import Lane
 
 if TYPE_CHECKING:
@@ -140,12 +141,15 @@ def judging_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if unused:
         yield f"people decide {counted(labels['taken'], 'goal')}; {', '.join(unused)}"
     if labels.get("problems"):
-        yield f"{len(labels['problems'])} rows are no label, such as {labels['problems'][0]}"
+        yield (
+            f"{counted(len(labels['problems']), 'row')} without a label, such as "
+            f"{labels['problems'][0]}"
+        )
 
 
 def _votes(judged: Mapping[str, Any]) -> str:
     votes = judged["votes"]
-    parts = [f"{votes} vote{'' if votes == 1 else 's'} on each goal" if votes else "no vote"]
+    parts = [f"{counted(votes, 'vote')} on each goal" if votes else "no vote"]
     if judged["judges"]:
         parts[0] += f" by {', '.join(judged['judges'])}"
     if "rate" in judged:
@@ -164,10 +168,10 @@ def _kappa(judged: Mapping[str, Any]) -> Iterator[str]:
     goals = judged["kappa_n"]
     if judged["kappa"] is not None:
         votes = judged.get("kappa_votes", judged["votes"])
-        of = "" if votes == judged["votes"] else f" with {votes} usable votes each"
+        of = "" if votes == judged["votes"] else f" with {counted(votes, 'usable vote')} each"
         yield f"Fleiss' kappa {judged['kappa']:.3f} over {counted(goals, 'goal')}{of}"
     elif goals:
-        yield f"no Fleiss' kappa, for all votes on {goals} goals are the same"
+        yield f"no Fleiss' kappa, for all votes on {counted(goals, 'goal')} are the same"
     elif judged["votes"] > 1:
         yield "no Fleiss' kappa, for no goal has two usable votes"
 

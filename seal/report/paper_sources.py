@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.folders import within
+from seal.core.text import counted
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval.ranking_files import RESULTS
 from seal.experiments.sweep.sweep_files import SWEEP
@@ -16,7 +17,7 @@ from seal.pools.importer import TASKS, TOOLS
 from seal.pools.lookup import installed_benchmarks, known_benchmark
 from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
-from seal.report.grids import Grid, counted
+from seal.report.grids import Grid
 from seal.report.lanes import lanes_of
 from seal.report.paper import (
     Measured,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import Score, Task, Tool, Trajectory
+from seal.core.text import counted
 from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS
 from seal.report.chat_records import scores_so_far, trajectories_so_far
 from seal.report.grids import Estimate, Grid, number
@@ -153,7 +154,7 @@ def section(lanes: Sequence[Lane]) -> Markup:
 
 def _free_cell(run: PatternRun, name: str) -> Markup:
     looked_for = run.goals[name] or run.errors[name]
-    return cell(run.freedom(name), small=f"{run.errors[name]} errors" if looked_for else "")
+    return cell(run.freedom(name), small=counted(run.errors[name], "error") if looked_for else "")
 
 
 def _environment_row(name: str, found: Environment) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core.text import counted
 from seal.report.columns import Columns, figure, grid_of, paired, spread
 from seal.report.figure_layout import literal, styled
 from seal.report.figures import DEVIATIONS, Mark, Panel, Series, log_sizes, series_figure, whisker
@@ -87,7 +88,7 @@ def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
     pairs = found["comparisons"]
     if len(pairs) > _PAIRS_SHOWN:
-        yield f"{len(pairs)} paired comparisons: --json or results.json lists them"
+        yield f"{counted(len(pairs), 'paired comparison')}: --json or results.json lists them"
     elif pairs:
         columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
         yield Grid("", columns, [_pair_row(pair, names) for pair in pairs], names=3)
@@ -98,7 +99,7 @@ def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
 
 def line_of(entry: Mapping[str, Any]) -> str:
     """Return what one retriever found in pools of one size, as a line."""
-    place = f"{entry['pool']}, {_counted(entry['tools'], 'tool')}, {entry['retriever']}"
+    place = f"{entry['pool']}, {counted(entry['tools'], 'tool')}, {entry['retriever']}"
     if "unavailable" in entry:
         return f"{place}: unavailable"
     deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
@@ -113,11 +114,11 @@ def _pool_parts(
     whole = all(entry["size"] == "all" and entry["samples"] == 1 for entry in entries)
     metrics = [f"recall@{ks[-1]}", f"mrr@{ks[-1]}"]
     if whole:
-        queries = _counted(first["queries"], "query", "queries")
-        yield f"{first['pool']}: {_counted(first['tools'], 'tool')}, {queries}"
+        queries = counted(first["queries"], "query")
+        yield f"{first['pool']}: {counted(first['tools'], 'tool')}, {queries}"
         metrics = [*(f"recall@{k}" for k in ks), f"mrr@{ks[-1]}", f"ndcg@{ks[-1]}"]
     else:
-        samples = _counted(max(entry["samples"] for entry in entries), "sample")
+        samples = counted(max(entry["samples"] for entry in entries), "sample")
         yield f"{first['pool']}, at most {samples}"
     told = mean_text if whole else _spread
     priced = any("dollars_a_query" in entry for entry in entries)
@@ -153,7 +154,8 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
         first = told[0]
         yield grid_of("", _CALIBRATION, told)
         yield (
-            f"AUROC: {first['needing']} queries that need a tool against {first['without']} that "
+            f"AUROC: {counted(first['needing'], 'query')} that need a tool against "
+            f"{first['without']} that "
             "need none; turned away: of the latter, below the threshold that keeps 95 % of the "
             "former"
         )
@@ -165,10 +167,6 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
 def _dollars(entry: Mapping[str, Any]) -> str:
     dollars = entry.get("dollars_a_query")
     return "-" if dollars is None else f"{dollars:.2g}"
-
-
-def _counted(count: float, noun: str, nouns: str = "") -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
 
 
 def _queries(entry: Mapping[str, Any]) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core import DataError
-from seal.report.grids import Estimate, counted
+from seal.core.text import counted
+from seal.report.grids import Estimate
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.runs.journal import timings_of
 from seal.runs.run_folder import MANIFEST, RunFolder

@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core.text import counted
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.user_audit import INSTRUCTION
 from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import counted, frequent
+from seal.report.grids import frequent
 from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
 from seal.report.printable import one_line, printable
 from seal.runs.journal import spent_on
@@ -254,8 +255,8 @@ def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
     """Yield what each role took, and what the run spent, where models used tokens."""
     for row in folder.summary()["usage"].get("roles", ()):
         yield printable(
-            f"{row['role']} ({row['model']}): {row['requests']:,} requests, "
-            f"{row['tokens_in']:,} tokens in, {row['tokens_out']:,} out"
+            f"{row['role']} ({row['model']}): {counted(row['requests'], 'request')}, "
+            f"{counted(row['tokens_in'], 'token')} in, {row['tokens_out']:,} out"
             f"{_ESTIMATED if row.get('estimated') else ''}"
         )
     spent = spent_on(folder)
@@ -263,4 +264,4 @@ def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
         dollars = budget.dollars(spent.asked)
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
         told = _ESTIMATED if any(part.estimated for part in spent.asked.values()) else ""
-        yield f"spent until now, baselines with it: {spent.tokens:,} tokens{told}, {cost}"
+        yield f"spent until now, baselines with it: {counted(spent.tokens, 'token')}{told}, {cost}"

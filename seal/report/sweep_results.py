@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core.text import counted
 from seal.experiments.sweep.sweep_settings import RECALL_AT
 from seal.report.columns import spread
 from seal.report.figure_layout import styled
@@ -57,7 +58,7 @@ def sweep_tables(content: Mapping[str, Any]) -> Iterator[Any]:
 def _parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     entries, origin = content["results"], content["origin"]
     several = len(content["protocol"]["top_k"]) > 1
-    yield f"pools drawn from {origin['benchmark']}, {origin['tools']} tools"
+    yield f"pools drawn from {origin['benchmark']}, {counted(origin['tools'], 'tool')}"
     if entries:
         yield _table_3(entries, several)
         if several:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from seal.core import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
+from seal.core.text import counted
 from seal.evaluation.goals import decides, state_of
 from seal.report.annotations import Mark, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
@@ -220,7 +221,10 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
     start, left_out = folded(text, fold)
     yield indent(start, by), ""
     if left_out:
-        yield " " * by + f"... {left_out:,} more characters; trajectories.jsonl has all", "dim"
+        yield (
+            " " * by + f"... {counted(left_out, 'more character')}; trajectories.jsonl has all",
+            "dim",
+        )
 
 
 def _verdict_lines(
@@ -251,7 +255,7 @@ def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: st
 def _score_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Line]:
     told = [s for s in scores if s.value is not None or not trajectory.failed]
     if len(told) < len(scores):
-        yield f"not scored: {len(scores) - len(told)} values, for the error above", "dim"
+        yield f"not scored: {counted(len(scores) - len(told), 'value')}, for the error above", "dim"
     if not told:
         return
     yield "scores", "bold"

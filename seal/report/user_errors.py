@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seal.core.text import counted
 from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
-from seal.report.grids import Estimate, Grid, counted
+from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import table
 from seal.runs.run_folder import RunFolder

@@ -18,6 +18,7 @@ from seal.core import Retriever as Retriever
 from seal.core.canonical import digest
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.core.text import counted
 from seal.core.typed_values import takes
 from seal.lazy import give_names
 from seal.retrievers.around import COMMON, TOKENS, taken_common, with_common
@@ -248,7 +249,9 @@ def rank(
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__len__"):
         raise _no_ranking(name, rows)
     if len(rows) != len(queries):
-        raise DataError(f"retriever {name}: {len(rows)} rows for {len(queries)} queries")
+        raise DataError(
+            f"retriever {name}: {counted(len(rows), 'row')} for {counted(len(queries), 'query')}"
+        )
     limit = None if getattr(retriever, "complete", False) else k
     return [
         Ranking(query.task_id, query.goal, query.text, tuple(_ordered(row, name, known)[:limit]))

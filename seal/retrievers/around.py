@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core import DataError, OptionError, Query, Retriever, Tool
 from seal.core.plain import json_text
-from seal.core.text import count_by_bytes, sentences
+from seal.core.text import count_by_bytes, counted, sentences
 from seal.retrievers.contract import Hits, by_score, check_k, finite, number_option, whole_option
 from seal.retrievers.documents import names
 
@@ -97,7 +97,10 @@ class SentenceWise(Wrapper):
         asked = [query for part in parts for query in part]
         rows = self._retriever.retrieve(asked, max(k, LEVEL)) if asked else []
         if len(rows) != len(asked):
-            raise DataError(f"retriever {self.identity}: {len(rows)} rows for {len(asked)} queries")
+            raise DataError(
+                f"retriever {self.identity}: {counted(len(rows), 'row')} for "
+                f"{counted(len(asked), 'query')}"
+            )
         answers = map(self._scored, rows)
         limit = None if self.complete else k
         return [self._merged(list(islice(answers, len(part))))[:limit] for part in parts]

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
+from seal.core.text import counted
 from seal.retrievers import REGISTRY, RetrieverSpec, build_retriever
 from seal.retrievers.contract import (
     DECIMALS,
@@ -219,7 +220,10 @@ class RankFusion:
         """Return the hits of a retriever that count."""
         rows = retriever.retrieve(queries, self._depth)
         if len(rows) != len(queries):
-            raise DataError(f"{_name(retriever)}: {len(rows)} rows for {len(queries)} queries")
+            raise DataError(
+                f"{_name(retriever)}: {counted(len(rows), 'row')} for "
+                f"{counted(len(queries), 'query')}"
+            )
         lexical = getattr(retriever, "lexical", False)
         name = _name(retriever)
         heads = ([(t, finite(s, name)) for t, s in row[: self._depth]] for row in rows)

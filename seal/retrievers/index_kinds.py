@@ -12,6 +12,7 @@ import numpy.typing as npt
 from seal.core import OptionError, UnknownNameError, UsageError
 from seal.core.registry import Registry
 from seal.core.specs import name_of
+from seal.core.text import counted
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ class Ivf(IndexKind):
             return max(1, min(int(count**0.5), count // _VECTORS_A_CENTRE))
         if self.lists > count:
             raise UsageError(
-                f"lists = {self.lists}, but there are {count} vectors: k-means needs at least one "
+                f"lists = {self.lists}, but there are {counted(count, 'vector')}: k-means needs "
+                "at least one "
                 f"for each list; give lists={count} or less, or index=flat, which needs none"
             )
         return self.lists

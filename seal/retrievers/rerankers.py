@@ -15,7 +15,7 @@ from seal.core import DataError, Pool, Query, UsageError
 from seal.core.plain import one_line
 from seal.core.registry import load_dotted
 from seal.core.specs import label_of
-from seal.core.text import words
+from seal.core.text import counted, words
 from seal.retrievers import inner_retriever
 from seal.retrievers.chat_models import asked, at_once
 from seal.retrievers.contract import Hits, by_place, by_score, check_k, finite, whole_option
@@ -117,7 +117,10 @@ class Rerank(_Reordering):
         ]
         scores = list(self._scorer.scores(pairs)) if pairs else []
         if len(scores) != len(pairs):
-            raise DataError(f"{self._scorer.identity}: {len(scores)} scores for {len(pairs)} pairs")
+            raise DataError(
+                f"{self._scorer.identity}: {counted(len(scores), 'score')} for "
+                f"{counted(len(pairs), 'pair')}"
+            )
         rest = iter(scores)
         return [self._best(head, [next(rest) for _ in head]) for head in heads]
 

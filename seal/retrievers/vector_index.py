@@ -24,6 +24,7 @@ import orjson
 from seal.core import DataError
 from seal.core.canonical import digest
 from seal.core.records import AtomicFile
+from seal.core.text import counted
 from seal.retrievers.contract import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
 from seal.retrievers.sparse_rows import Floats, Places, Vectors
@@ -405,7 +406,7 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
         file.seek(start)
         index = VectorIndex.read(file.read, kind)
     if index.count != count:
-        raise DataError(f"index {path} holds {index.count} vectors, expected {count}")
+        raise DataError(f"index {path} holds {counted(index.count, 'vector')}, expected {count}")
     return index
 
 

@@ -21,6 +21,7 @@ from seal.core.canonical import digest
 from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
+from seal.core.text import counted
 from seal.pools.benchmark import part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.own_parts import FUNCTION
@@ -55,7 +56,7 @@ def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[s
         return []
     return [
         f"{player} judges its own answers, which models tend to favour; "
-        f"name another judge: --role-model judge=MODEL"
+        "name another judge: --role-model judge=MODEL"
     ]
 
 
@@ -262,8 +263,8 @@ def _simulated(pool: StoredPool) -> Iterator[str]:
     modules = sorted({path.partition(":")[0] for path in named})
     if named and not run:
         yield (
-            f"calls of {len(named)} functions of {', '.join(modules)} are simulated; to run them: "
-            + " ".join(f"--allow-code {module}" for module in modules)
+            f"calls of {counted(len(named), 'function')} of {', '.join(modules)} are simulated; "
+            f"to run them: " + " ".join(f"--allow-code {module}" for module in modules)
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from seal.core import UsageError
 from seal.core.folders import in_work, naming, part_of, remove
 from seal.core.records import AtomicFile
+from seal.core.text import counted
 from seal.runs.identity import SHARD
 from seal.runs.journal import Journal
 from seal.runs.rescore import rescore
@@ -93,7 +94,7 @@ def _in_order(found: Sequence[RunFolder]) -> list[RunFolder]:
         if part in by_part or parts != wanted:
             raise UsageError(
                 f"{run.path} is part {part}/{parts}, beside "
-                f"{by_part.get(part, found[0]).path}; give each of {wanted} parts once"
+                f"{by_part.get(part, found[0]).path}; give each of {counted(wanted, 'part')} once"
             )
         by_part[part] = run
     if missing := [f"{n}/{wanted}" for n in range(1, wanted + 1) if n not in by_part]:

@@ -19,6 +19,7 @@ from seal.core.folders import Lock
 from seal.core.records import from_plain, write_records
 from seal.core.specs import name_of
 from seal.core.store import open_store
+from seal.core.text import counted
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import answer_of
 from seal.evaluation.judges.panel import MISSING, recorded_panel
@@ -169,7 +170,7 @@ def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
     if missing := summary["unfinished"]:
         total = summary["tasks"] * (folder.manifest()["measure"].get("trials") or 1)
         _LOG.warning(
-            f"{folder.trajectories_path}: {missing} of {total} chats are not finished and have "
+            f"{folder.trajectories_path}: {missing} of {counted(total, 'chat')} not finished, with "
             f"no score; play them by the run's own command with --resume --out {folder.path}"
         )
 
@@ -348,7 +349,8 @@ def check_answers(
             )
     if differing:
         raise DataError(
-            f"{path}: {kind} of another run: {differing} of {len(judged)} answers are not those "
+            f"{path}: {kind} of another run: {differing} of {counted(len(judged), 'answer')} are "
+            "not those "
             f"of {folder.path}, such as {first}; give the file of this run"
         )
 

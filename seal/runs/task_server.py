@@ -14,6 +14,7 @@ from urllib.parse import quote
 from seal.agents.bridges.line import Line, OverError
 from seal.agents.bridges.mcp_bridge import McpClients, mcp_server
 from seal.core import Task, UnknownNameError, UsageError
+from seal.core.text import counted
 from seal.runs.agent_settings import trying
 from seal.runs.attendance import PATIENT, TASKS, Attendance, Patience
 from seal.runs.play import played
@@ -203,7 +204,7 @@ class _Web:
     def start(self) -> None:
         """Serve from now on, and say where."""
         self._thread.start()
-        self._tell(f"{len(self._lines)} tasks are open; they are listed at {self.address}/")
+        self._tell(f"{counted(len(self._lines), 'task')} to play, listed at {self.address}/")
 
     def stop(self) -> None:
         """End, once the clients have gone; one may ask more after its last answer, as for tools."""

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from seal.core import DataError
+from seal.core.text import counted
 from seal.runs.run_folder import LINES, Pair, RunFolder
 
 
@@ -32,7 +33,8 @@ def check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -
     count = max(len(expected), _summary(run).get("tasks", 0))
     if len(tasks) < count:
         raise DataError(
-            f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the {count} tasks that "
+            f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the "
+            f"{counted(count, 'task')} that "
             f"trajectories.jsonl and summary.json tell of; put the file back, or {_resume(run)}"
         )
 
@@ -53,7 +55,8 @@ def check_chats(run: RunFolder, played: Set[Pair], scored: Set[Pair]) -> None:
         task_id, trial = lacking[0]
         raise DataError(
             f"{run.trajectories_path} was cut: it has {len(scored) - len(lacking)} of the "
-            f"{len(scored)} chats in scores.jsonl, and not that of task {task_id!r}, trial "
+            f"{counted(len(scored), 'chat')} in scores.jsonl, and not that of task {task_id!r}, "
+            "trial "
             f"{trial}; put the file back, or {_resume(run)}"
         )
 
@@ -72,7 +75,8 @@ def check_whole(run: RunFolder) -> None:
                 again = f"score the run again with `seal score {run.path}`"
                 repair = again if name == run.scores_path.name else _resume(run)
                 raise DataError(
-                    f"{part.path / name} was cut: it has {found[name]} of the {expected} lines "
+                    f"{part.path / name} was cut: it has {found[name]} of the "
+                    f"{counted(expected, 'line')} "
                     f"that summary.json tells of; put the file back, or {repair}"
                 )
 

@@ -12,6 +12,7 @@ from typing import Literal, NoReturn, Protocol
 
 from seal.core import JSON, InfrastructureError
 from seal.core.canonical import canonical_json
+from seal.core.text import counted
 
 Status = Literal[
     "pass", "wrong", "exception", "timeout", "memory", "no_function", "syntax", "unsupported"
@@ -169,7 +170,9 @@ def until_spent(
     for case in cases:
         last = outcomes[-limits.spent :]
         if len(last) == limits.spent and all(each.status in SPENT for each in last):
-            told = f"not run: the {limits.spent} cases before it ran out of time or memory"
+            told = (
+                f"not run: the {counted(limits.spent, 'case')} before it ran out of time or memory"
+            )
             outcomes.append(failed(last[-1].status, told, last[-1].sandbox))
         else:
             outcomes.append(play(case))

@@ -25,6 +25,7 @@ from seal.api.pools import augment, load_pool
 from seal.api.runs import run
 from seal.core import ChatModel, DataError, Task, Tool
 from seal.core.records import write_records
+from seal.core.text import counted
 from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.ranking_metrics import MEASURES
@@ -184,7 +185,7 @@ def check_benchmark(
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
     new = [one.told for one in found if one.task not in excused]
-    assert not new, "\n".join([f"{len(new)} scores cannot be:", *new[:50]])
+    assert not new, "\n".join([f"{counted(len(new), 'score')} cannot be:", *new[:50]])
     gone = sorted(excused.keys() - {one.task for one in found}) if limit is None else []
     assert not gone, f"known to contradict, and do not any more; remove: {', '.join(gone)}"
     assert len(excused) <= MOST_KNOWN * tasks or not excused, (
@@ -195,7 +196,7 @@ def check_benchmark(
 def _check_played(checks: _Checks, without_gold: int, exact: bool) -> None:
     """Make sure that the gold was played, but for as many tasks as are said to have none."""
     lacking, tasks = checks.unplayed(), len(checks.tasks)
-    assert len(lacking) < tasks, f"none of {tasks} tasks has gold that can be played"
+    assert len(lacking) < tasks, f"none of {counted(tasks, 'task')} has gold that can be played"
     told = f"{len(lacking)} of {tasks} tasks have no gold that can be played"
     some = ", ".join(lacking[:_LISTED])
     fits = len(lacking) == without_gold if exact else len(lacking) <= without_gold

@@ -6,6 +6,7 @@ from typing import Literal
 
 from seal.api.objects.run_object import Run
 from seal.core import DataError
+from seal.core.text import counted
 
 _LISTED = 5
 
@@ -37,13 +38,15 @@ def assert_passes(
     found = run[metric]
     if run.summary["errors"] or run.summary["unfinished"]:
         raise DataError(
-            f"{run.folder.path}: {run.summary['errors']} chats failed and "
+            f"{run.folder.path}: {counted(run.summary['errors'], 'chat')} failed and "
             f"{run.summary['unfinished']} were not finished; go on with "
             "seal.run(..., resume=True) before a bound is asked for"
         )
     reached = getattr(found, by)
     if reached is None:
-        raise DataError(f"{metric} has no {by}: it applies to {found.n} goals; see run.tasks")
+        raise DataError(
+            f"{metric} has no {by}: it applies to {counted(found.n, 'goal')}; see run.tasks"
+        )
     if reached >= at_least:
         return
     scores = [one for one in run.folder.scores() if one.metric == metric and one.value is not None]

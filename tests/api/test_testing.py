@@ -97,7 +97,7 @@ def test_tasks_without_gold_to_play_are_counted() -> None:
 
 
 def test_a_benchmark_without_any_gold_to_play_does_not_pass() -> None:
-    with pytest.raises(AssertionError, match="none of 1 tasks has gold that can be played"):
+    with pytest.raises(AssertionError, match="none of 1 task has gold that can be played"):
         check_benchmark(shop(of_the_world_alone("nine")), gold_alone=True, without_gold=1)
 
 

@@ -110,7 +110,7 @@ def test_calls_are_taken_in_the_order_of_gold(shelf: BfclShelf) -> None:
     (goal,) = task.goals
     assert wrong_goal(goal, [leith, oban], tools) == ""
     assert wrong_goal(goal, [oban, leith], tools) == f"no call fits that of {tool}"
-    assert wrong_goal(goal, [leith], tools) == "1 calls, expected 2"
+    assert wrong_goal(goal, [leith], tools) == "1 call, expected 2"
     assert wrong_goal(goal, [leith, odd], tools) == f"no call fits that of {tool}"
     unread = ToolCall("0", TIDE, None, "{", tool)
     assert wrong_goal(goal, [unread, unread], tools) == f"no call fits that of {tool}"

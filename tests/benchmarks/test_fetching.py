@@ -94,7 +94,7 @@ def test_a_failure_leaves_what_came_and_nothing_half_written(
         return answer if request.path.endswith("place.csv") else whole(request)
 
     with ModelServer(script) as server:
-        with pytest.raises(error, match=rf"{says}.*; 2 of 3 files are in"):
+        with pytest.raises(error, match=rf"{says}.*; 2 of 3 files stay in"):
             fetch("small", tmp_path, server.root)
         assert left(tmp_path) == {"a.json", "deep/b & c.json"}
 

@@ -251,7 +251,7 @@ def test_gold_calls_beside_the_relevant_tools_are_needed_too() -> None:
         ({"sizes": []}, "pool sizes of at least 1, got none"),
         ({"sizes": [0, 5]}, "pool sizes of at least 1, got 0"),
         ({"sizes": [41]}, "pool size 41 is beyond the pool, which has 40 tools"),
-        ({"sizes": [1]}, "a pool of 1 tools serves no query; one of 2 surely serves some"),
+        ({"sizes": [1]}, "a pool of 1 tool serves no query; one of 2 surely serves some"),
         ({"samples": 0}, "samples must be at least 1, got 0"),
         ({"draws": 0}, "draws must be at least 1, got 0"),
         ({"tasks": []}, "no task has relevant tools"),

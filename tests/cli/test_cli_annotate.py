@@ -28,7 +28,7 @@ def test_ratings_go_out_and_come_back(seal, tmp_path):
     assert (found["mean"], found["items"], found["taken"], found["alpha"]) == (4.0, 1, 1, None)
     assert found["problems"] == ["ann.csv, line 3: unknown item 'other'"]
     shown = seal("annotate", "import", run, "ann.csv").stdout
-    assert "1 ratings taken, 0 rows without one, 1 not taken" in shown
+    assert "1 rating taken, 0 rows without one, 1 not taken" in shown
 
 
 def test_a_folder_that_is_no_run_is_refused(seal, tmp_path):
@@ -54,6 +54,6 @@ def test_a_run_without_actors_has_goals_to_label_which_an_audit_takes(called, tm
         table.writerows([{**row, "label": "solved"} for row in rows])
     back = called("annotate", "import", "run", "ann.csv")
     assert back.returncode == 0, back.stderr
-    assert "2 goals by 1 raters: 2 solved, 0 unsolved, 0 undecided" in back.stdout
+    assert "2 goals by 1 rater: 2 solved, 0 unsolved, 0 undecided" in back.stdout
     held = called("score", "run", "--audit", "ann.csv", "--json")
     assert json.loads(held.stdout)["audit"]["pass_rate"]["people"]["n"] == 2

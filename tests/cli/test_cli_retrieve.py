@@ -92,7 +92,7 @@ def test_a_size_that_one_pool_lacks_is_told(called, tmp_path: Path) -> None:
         "retrieve", "sample", "small", "--pool-sizes", "20,all", "--samples", "2", "--json"
     )
     assert done.returncode == 0, done.stderr
-    assert "small has 1 tools: no pools of 20 were drawn" in done.stderr
+    assert "small has 1 tool: no pools of 20 were drawn" in done.stderr
     sizes = [(entry["pool"], entry["size"]) for entry in json.loads(done.stdout)["results"]]
     assert sizes == [("sample", 20), ("sample", "all"), ("small", "all")]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seal.core import plan_steps, split_identifiers
+from seal.core import counted, plan_steps, split_identifiers
 from seal.core.text import clauses, sentences, words
 
 WORDS = """
@@ -174,3 +174,9 @@ def _skip_to(word, rest):
             return skipped
         skipped.append(other)
     raise AssertionError(f"{word} is out of place")
+
+
+def test_what_is_counted_is_one_thing_or_several() -> None:
+    assert [counted(n, "query") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
+    assert counted(1000, "gold call") == "1,000 gold calls"
+    assert counted(2, "day") == "2 days"

@@ -119,7 +119,7 @@ def test_irrelevant_tasks_stand_beside_their_seeds(tmp_path: Path, irrelevant: P
         "n": 1,
     }
     assert kinds["other"]["without_seed"] == 1
-    assert done.content["notes"][0].startswith("1 irrelevant tasks name no seed")
+    assert done.content["notes"][0].startswith("1 irrelevant task without a seed")
 
 
 def test_a_limit_counts_irrelevant_tasks(tmp_path: Path, irrelevant: Path) -> None:
@@ -192,7 +192,7 @@ def test_what_cannot_be_ablated_is_refused_before_anything_is_written(
 
 def test_irrelevant_tasks_without_seeds_are_refused(tmp_path: Path) -> None:
     tasks = [weather_task("Rome", tags={"irrelevance": "other"})]
-    with pytest.raises(UsageError, match=r"none of 1 irrelevant tasks names by metadata\.seed"):
+    with pytest.raises(UsageError, match=r"none of 1 irrelevant task names by metadata\.seed"):
         seal.ablate("irrelevance", write_pool(tmp_path / "p", tasks), out=tmp_path / "d", **OFFLINE)
 
 

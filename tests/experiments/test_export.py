@@ -167,13 +167,15 @@ def test_gold_without_any_plan_asks_for_no_call(tmp_path: Path) -> None:
     assert export(pool, "bfcl", tmp_path / "bfcl").counts["items"] == 4
     export(pool, "hf", tmp_path / "hf")
     assert {row["calls"] for row in lines(tmp_path / "hf/tasks.jsonl")} == {"[]"}
-    with pytest.raises(UsageError, match="4 goals without gold calls"):
+    with pytest.raises(UsageError, match="goals without gold calls: 4"):
         export(pool, "openai", tmp_path / "openai")
 
 
 def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
     bare = seal.Benchmark("bare", tools=[{"name": "go"}], tasks=[seal.ask("Go.")])
-    with pytest.raises(UsageError, match="can be said in the form openai: 1 goals without gold"):
+    with pytest.raises(
+        UsageError, match="can be said in the form openai: goals without gold calls: 1"
+    ):
         export(bare, "openai", tmp_path / "bare")
     (tmp_path / "full").mkdir()
     (tmp_path / "full/mine.txt").write_text("mine")

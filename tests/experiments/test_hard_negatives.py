@@ -93,7 +93,7 @@ def test_too_few_candidates_are_filled_up_by_chance(mined: Mine) -> None:
 @pytest.mark.parametrize(
     ("changes", "fault", "says"),
     [
-        ({"negatives": 5}, DataError, "--negatives 5: pool pool has 4 tools that are neither"),
+        ({"negatives": 5}, DataError, "--negatives 5: pool pool has 4 tools neither"),
         ({"by": "oracle"}, UsageError, "--negatives-by oracle: it reads gold"),
         ({"by": "Ordered"}, UsageError, "its scores hold the order alone"),
     ],

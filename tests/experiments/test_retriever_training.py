@@ -274,7 +274,7 @@ def test_foreign_queries_that_stand_in_training_are_counted_and_left_out(
 def test_a_pool_of_which_nothing_is_left_enters_no_gap(finished: Finished) -> None:
     record = finished.record
     for entry in entries_of(record, "copied"):
-        assert entry["unavailable"] == "all of its 3 queries stand in training or nearly do"
+        assert entry["unavailable"] == "3 queries, all in training or nearly so"
         assert entry["metrics"] == {}
     gap = record["gap"]["recall@3"]["after"]
     own, apart, shared = (
@@ -297,7 +297,7 @@ def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
     assert ["copied", "3", "2", "3", "3", "0", "0"] in rows
     assert ["copied", "0", "n/a", "n/a"] in rows
     assert "0 of 2 tools that the test in the source needs were trained on" in said
-    assert "copied: n/a, all of its 3 queries stand in training" in said
+    assert "copied: n/a, 3 queries, all in training" in said
     assert "recall@3 in its source less foreign sources" in said
     assert max(map(len, said.splitlines())) <= 80
 
@@ -437,7 +437,7 @@ def test_the_folder_is_no_model_before_it_is_measured(
 @pytest.mark.parametrize(
     ("tasks", "says"),
     [
-        ([replace(TASKS[0], goals=(Goal("x"),))], "none of 1 tasks names the tools"),
+        ([replace(TASKS[0], goals=(Goal("x"),))], "none of 1 task names the tools"),
         (TASKS[:1], "no task is left for training of 1"),
         (TASKS[:2], "1 pairs of a query and a tool to train on"),
         ([task(n, f"number {n}", "rain") for n in range(9)], "queries that need different tools"),

@@ -111,7 +111,7 @@ def test_the_overlap_of_what_is_held_out_is_always_printed(train: Train, pools, 
     said = " ".join(console.export_text().replace("│", " ").split())
     assert "pool0, pool1, split by benchmark: 20 tasks to train on, copied to test on" in said
     assert "copied 10 4 4 4 6 0" in said
-    assert "1 hard negatives a pair: " in said
+    assert "1 hard negative a pair: " in said
 
 
 def test_several_pools_may_each_hold_out_a_share(train: Train, pools) -> None:

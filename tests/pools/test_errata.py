@@ -122,7 +122,7 @@ def test_calls_are_corrected(shop, tmp_path: Path) -> None:
 
 
 HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
-    "unknown task": ({"task": "t9"}, "1 of 1 tasks are not in .*shop: 't9'; mend the ids, or"),
+    "unknown task": ({"task": "t9"}, "1 of 1 task not in .*shop: 't9'; mend the ids, or"),
     "goal beyond": ({"goal": 4}, "task 't1', goal 4: the task has no such goal"),
     "goal below": ({"goal": -1}, "no such goal; goals count from 0"),
     "goal no number": ({"goal": True}, "corrections.0: goal: expected"),
@@ -201,7 +201,7 @@ def test_errata_that_ship_are_found_by_an_alias_too() -> None:
 
 def test_a_part_of_a_benchmark_takes_its_corrections_alone(shop, tmp_path: Path) -> None:
     errata = read_errata(written(shop, correction(shop), correction(shop, task="t9")))
-    with pytest.raises(DataError, match=r"1 of 2 tasks are not in .* --partial"):
+    with pytest.raises(DataError, match=r"1 of 2 tasks not in .* --partial"):
         apply_errata(shop, errata, tmp_path / "o")
     apply_errata(shop, errata, tmp_path / "o", partial=True)
     assert load_pool(tmp_path / "o").task("t1").goals[0].answers == ("Monday",)
@@ -234,7 +234,7 @@ def test_a_run_is_scored_by_both_golds(shop, tmp_path: Path) -> None:
 def test_scoring_refuses_errata_of_tasks_that_were_not_played(shop, tmp_path: Path) -> None:
     run = seal.run(shop.folder, model="oracle", baselines=False, out=tmp_path / "run")
     path = written(shop, correction(shop, task="t9"))
-    with pytest.raises(DataError, match="1 of 1 tasks are not in"):
+    with pytest.raises(DataError, match="1 of 1 task not in"):
         seal.score(run, errata=path)
     assert not (tmp_path / "run" / "corrected").exists()
 

@@ -6,7 +6,7 @@ import seal
 from seal.benchmarks.dialogtool import (
     DialogueSection,
     api_rows,
-    counted,
+    counts_of,
     dialogue_tables,
 )
 from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
@@ -84,7 +84,7 @@ def dialogues(make_run):
 
 def tables_of(run: RunFolder) -> dict[str, dict[str, str]]:
     lanes = lanes_of([run])
-    runs = {lane.label: counted(run.scores(), run.tools()) for lane in lanes}
+    runs = {lane.label: counts_of(run.scores(), run.tools()) for lane in lanes}
     return {
         table.title.rpartition("(")[2].rstrip(")"): {
             name: figure.text for name, figure in table.rows["lexical"].items()
@@ -137,7 +137,7 @@ def test_ratings_of_people_fill_their_column(dialogues):
 
 def test_apis_are_told_by_frequency_with_what_was_not_needed(dialogues):
     run = dialogues()
-    (_, first), (_, second) = api_rows({"lexical": counted(run.scores(), run.tools())})
+    (_, first), (_, second) = api_rows({"lexical": counts_of(run.scores(), run.tools())})
     assert (first.api, first.due, first.selected.text, first.created.text) == (
         FIND,
         2,

@@ -139,7 +139,7 @@ def test_a_tools_text_cannot_add_a_line_to_the_list():
     [
         (lambda pairs: [math.nan] * len(pairs), "not a finite number"),
         (lambda pairs: [None] * len(pairs), "no number"),
-        (lambda pairs: [1.0], "1 scores for 3 pairs"),
+        (lambda pairs: [1.0], "1 score for 3 pairs"),
     ],
 )
 def test_scores_that_are_none_are_refused(scores, message):

@@ -103,7 +103,7 @@ def test_rank_orders_by_score_then_id_rounds_and_cuts():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "0 rows for 1 queries"),
+        ([], "0 rows for 1 query"),
         ([[("a", 1.0), ("a", 0.5)]], "twice"),
         ([[("a", float("nan"))]], "finite"),
         ([[("z", 1.0)]], "'z' is no tool"),

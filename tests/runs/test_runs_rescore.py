@@ -193,7 +193,7 @@ def test_chats_that_are_not_finished_are_told(played: Path, caplog: pytest.LogCa
 
     assert summary["unfinished"] == RunFolder(played).summary()["unfinished"] == len(rest) > 0
     (told,) = caplog.messages
-    assert f"{len(rest)} of {len(rest) + 1} chats are not finished" in told
+    assert f"{len(rest)} of {len(rest) + 1} chats not finished" in told
 
 
 def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):

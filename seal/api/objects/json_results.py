@@ -15,6 +15,7 @@ from seal.api.objects.run_object import Run
 from seal.core import DataError
 from seal.core.folders import within
 from seal.core.signatures import checked_names
+from seal.core.text import counted
 from seal.experiments.result_files import read_json
 from seal.experiments.retrieval import ranking_files as retrieval
 from seal.experiments.retrieval.ranking_files import RESULTS
@@ -25,7 +26,7 @@ from seal.report.explanation_files import explanation_tables, waterfall_figures
 from seal.report.failure_stages import waterfall
 from seal.report.frames import long_frame
 from seal.report.glance import Glance
-from seal.report.grids import Estimate, Grid, counted
+from seal.report.grids import Estimate, Grid
 from seal.report.printable import one_line
 from seal.report.retrieval_results import retrieval_figures, retrieval_tables
 from seal.report.sweep_results import METRICS, sweep_figures, sweep_tables
@@ -277,7 +278,7 @@ class SweepPoint(Estimates):
     def __repr__(self) -> str:
         """Return size, K and the metrics of the table on one line."""
         told = ", ".join(f"{name} {self[name].value_text}" for name in METRICS if name in self)
-        return f"{self.size} tools, K = {self.top_k}: {told}"
+        return f"{counted(self.size, 'tool')}, K = {self.top_k}: {told}"
 
 
 @checked_names

@@ -14,10 +14,11 @@ from seal.api.objects.base import Shown
 from seal.core import UsageError, shortened
 from seal.core.folders import check_path
 from seal.core.signatures import checked
+from seal.core.text import counted
 from seal.experiments.comparison.between_runs import named_runs
 from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
 from seal.report.glance import Glance
-from seal.report.grids import Grid, counted
+from seal.report.grids import Grid
 from seal.report.lanes import model_name
 from seal.runs.run_folder import RunFolder
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.run_frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
+from seal.core.text import counted
 from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
 from seal.report.glance import Glance
-from seal.report.grids import Grid, counted, number
+from seal.report.grids import Grid, number
 from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
 from seal.report.run_results import error_notes, gold_notes, outcome_notes
 from seal.runs.run_folder import RunFolder, exit_code_of

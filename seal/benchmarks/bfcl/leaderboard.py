@@ -29,6 +29,7 @@ from seal.benchmarks.bfcl.tools import declared_type
 from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
 from seal.core.plain import json_text
+from seal.core.text import counted
 from seal.evaluation.goals import INFRASTRUCTURE, Chat, GoalChat, Value, no_gold, undefined
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
@@ -109,7 +110,7 @@ def wrong_goal(goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool]) 
     if gold and all(call.arguments is None for call in gold):
         return "" if made else "no call"
     if len(made) != len(gold):
-        return f"{len(made)} calls, expected {len(gold)}"
+        return f"{counted(len(made), 'call')}, expected {len(gold)}"
     free = list(made)
     for call in gold:
         rules = CallRules(call, tools[call.tool])

@@ -50,6 +50,7 @@ from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tools import Functions
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
 from seal.core.conditions import Argument, Called
+from seal.core.text import counted
 from seal.pools.gold_values import admits
 from seal.pools.reading.python_calls import given_arguments, parsed_call
 from seal.pools.reading.tolerance import FileFault
@@ -295,7 +296,9 @@ class TaskMaker:
     def _multi_turn(self, item: Item, category: Category) -> Task:
         turns, calls = _turns(item.record), item.ground_truth
         if len(turns) != len(calls):
-            raise DataError(f"question has {len(turns)} turns, its answer has {len(calls)}")
+            raise DataError(
+                f"question has {counted(len(turns), 'turn')}, its answer has {len(calls)}"
+            )
         late = _late(item.record.get("missed_function", {}))
         functions = self._of_classes(item)
         excluded = expect(item.record.get("excluded_function", []), list, "excluded_function")

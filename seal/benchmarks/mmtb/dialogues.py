@@ -23,6 +23,7 @@ from typing import Any, Literal
 from seal.benchmarks.mmtb.tools import BENCHMARK, entries
 from seal.core import JSON, DataError, check_name, located, shortened
 from seal.core.order import levels
+from seal.core.text import counted
 from seal.evaluation.missions.graph import ANSWER, PSEUDO
 from seal.pools.reading.tolerance import CountedFault
 from seal.pools.reading.upstream_files import expect, field, json_of_text, refuse_deep
@@ -206,7 +207,8 @@ class _Reader:
         if not isinstance(kinds, list) or len(kinds) not in (0, count, sum(leans)):
             raise CountedFault(
                 "unaligned_lists",
-                f"turn_subtypes: expected {count} entries, or {sum(leans)}, got {shortened(kinds)}",
+                f"turn_subtypes: expected {counted(count, 'entry')}, or {sum(leans)}, got "
+                f"{shortened(kinds)}",
             )
         if len(kinds) < count:
             rest = iter(kinds)
@@ -234,7 +236,8 @@ def _aligned(values: Any, name: str, count: int) -> list[Any]:
     found = expect(values, list, name)
     if len(found) != count:
         raise CountedFault(
-            "unaligned_lists", f"{name}: expected {count} entries, one a mission, got {len(found)}"
+            "unaligned_lists",
+            f"{name}: expected {counted(count, 'entry')}, one a mission, got {len(found)}",
         )
     return found
 
@@ -251,7 +254,8 @@ def _spoken(
         return text, (), (), False
     if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(segment):
         raise DataError(
-            f"task_ids: expected a place among {len(segment)} messages, got {shortened(place)}"
+            f"task_ids: expected a place among {counted(len(segment), 'message')}, got "
+            f"{shortened(place)}"
         )
     request = segment[place]
     if not request.by_user:

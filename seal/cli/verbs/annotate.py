@@ -8,6 +8,7 @@ from seal.cli.groups import argument, new_app, option, verb
 from seal.cli.options import JSON
 from seal.cli.output import output
 from seal.cli.words import new_file
+from seal.core.text import counted
 
 if TYPE_CHECKING:
     from seal.experiments.annotation import Imported
@@ -64,14 +65,16 @@ def import_(
     with output(json) as result:
         found = import_sheets(run, files)
         told = _told_of(found) if isinstance(found, Imported) else found.record()
-        kind = "ratings" if isinstance(found, Imported) else "labels"
+        kind = "rating" if isinstance(found, Imported) else "label"
         result.result(told)
         result.show(*found.problems[:SHOWN])
         more = len(found.problems) - SHOWN
         if more > 0:
-            result.show(f"... and {more} more rows that were not taken (--json lists all)")
+            result.show(
+                f"... and {counted(more, 'more row')} that were not taken (--json lists all)"
+            )
         result.show(
-            f"{found.taken} {kind} taken, {found.empty} rows without one, "
+            f"{counted(found.taken, kind)} taken, {counted(found.empty, 'row')} without one, "
             f"{len(found.problems)} not taken",
             _summary(told),
         )
@@ -99,9 +102,13 @@ def _summary(told: Mapping[str, Any]) -> str:
     alpha = f"Krippendorff's alpha {_figure(told['alpha'], 3)}"
     if "items" in told:
         mean = _figure(told["mean"], 2)
-        return f"{told['items']} items by {told['raters']} raters: mean {mean}, {alpha}"
+        return (
+            f"{counted(told['items'], 'item')} by {counted(told['raters'], 'rater')}: mean "
+            f"{mean}, {alpha}"
+        )
     return (
-        f"{told['goals']} goals by {told['raters']} raters: {told['solved']} solved, "
+        f"{counted(told['goals'], 'goal')} by {counted(told['raters'], 'rater')}: "
+        f"{told['solved']} solved, "
         f"{told['unsolved']} unsolved, {told['undecided']} undecided, {alpha}"
     )
 

@@ -14,6 +14,7 @@ from seal.cli.groups import argument, option, repeated, settings_of, verb
 from seal.cli.output import Output, field_lines, output
 from seal.cli.words import new_file, pairs, typed_pairs
 from seal.core import CacheMode
+from seal.core.text import counted
 
 _LISTED = 3
 """Failures that are told."""
@@ -298,4 +299,7 @@ def _summary(plain: dict[str, list[dict[str, object]]], out: Path) -> str:
     drafts = plain["drafts"]
     unfit = [str(draft["id"]) for draft in drafts if float(str(draft["similarity"])) < WHOLLY]
     told = f"; below 1 on their own sequence: {', '.join(unfit)}" if unfit else ""
-    return f"{len(drafts)} drafts, {len(plain['left_out'])} tasks left out{told}; written to {out}"
+    return (
+        f"{counted(len(drafts), 'draft')}, {counted(len(plain['left_out']), 'task')} left "
+        f"out{told}; written to {out}"
+    )

@@ -69,10 +69,10 @@ def command(
 
 def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> list[str]:
     """Return what is to be said of rules by which some goals or all are not scored."""
+    from seal.core.text import counted
     from seal.evaluation.calls import VERDICT
     from seal.evaluation.goals import no_missions
     from seal.evaluation.scoring import MMTB
-    from seal.report.grids import counted
 
     bench = run.benchmark()
     if bench is not None and match in bench.matches:

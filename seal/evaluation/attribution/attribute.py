@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from seal.core import Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
 from seal.core.statements import statement
+from seal.core.text import counted
 from seal.evaluation.attribution.evidence import (
     OMITS,
     Cause,
@@ -147,7 +148,7 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
         listed([evidence.named(tool) for tool in tools])
         for tools in (missing, needed, sorted(offered))
     )
-    said = f"{lacking} was not among the {len(offered)} tools offered"
+    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seal.core.text import counted
 from seal.evaluation.preference import Pairing, outcome_of
 
 IDENTITY = "recorded/1"
@@ -24,7 +25,7 @@ class Ballots:
 
     def pairing(self) -> Pairing:
         """Return how the goal came out: more votes win, as many tie."""
-        told = f"{self.run} to {self.base} votes"
+        told = f"{self.run} to {counted(self.base, 'vote')}"
         return Pairing(outcome_of(self.run - self.base), "recorded", reason=told)
 
 

@@ -47,6 +47,7 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.messages import AGENT, EXECUTOR, USER
 from seal.core.conditions.row_likeness import Keys, Version
+from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.match_search import Similarities, best_match
@@ -201,7 +202,7 @@ def _read_mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
         [type(node), type(index)] == [int, int] and 0 <= node < count
         for node, (index, _) in found.items()
     ):
-        raise DataError(f"the score {score.metric} has no mapping of {count} nodes")
+        raise DataError(f"the score {score.metric} has no mapping of {counted(count, 'node')}")
     return found
 
 

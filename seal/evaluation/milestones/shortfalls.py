@@ -33,6 +33,7 @@ from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Row, Table, cell_similarity
 from seal.core.conditions.row_likeness import beyond, compared
 from seal.core.conditions.state import table_after
+from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.checks import ancestors
 
@@ -198,10 +199,10 @@ def _no_rows(
     if isinstance(part, DependsOn):
         found = f"step {reached[part.since].index} brought no value for it"
         return Fault(number, MESSAGE, "", "", found)
-    wanted = _counted(len(part.rows))
+    wanted = counted(len(part.rows), "row")
     now = table_after(step, part.table)
     if part.since is None:
-        return Fault(number, part.table, "", wanted, _counted(len(now)))
+        return Fault(number, part.table, "", wanted, counted(len(now), "row"))
     earlier = reached[part.since]
     change = table_change(table_after(earlier, part.table), now)
     expected = f"{wanted} {_VERBS[part.measure]} since step {earlier.index}"
@@ -210,12 +211,8 @@ def _no_rows(
 
 def _told(change: TableChange) -> str:
     counts = {"added": change.added, "removed": change.removed, "changed": change.changed}
-    told = [f"{_counted(len(rows))} {verb}" for verb, rows in counts.items() if rows]
+    told = [f"{counted(len(rows), 'row')} {verb}" for verb, rows in counts.items() if rows]
     return ", ".join(told) or "no change"
-
-
-def _counted(count: int) -> str:
-    return f"{count} row" if count == 1 else f"{count} rows"
 
 
 def _comparison(

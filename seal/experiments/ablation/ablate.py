@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import UsageError
+from seal.core.text import counted
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
 from seal.evaluation.scoring import build_metrics
@@ -92,7 +93,7 @@ def ablate(
         conditions = conditions_of(ablation, settings, retrievers)
     planned = _Planned(ablation, settings, pool, conditions, irrelevant, homes)
     planned.check(out)
-    begun = planned.content(out, [], [f"{len(planned.conditions)} runs are not finished"])
+    begun = planned.content(out, [], [f"unfinished: {counted(len(planned.conditions), 'run')}"])
     with COMPARISON.opened(out, begun, resume):
         found = partial(planned.content, out)
         result = play(planned.conditions, out, settings, found, progress)
@@ -185,7 +186,7 @@ class _Planned:
         alone = len(self.irrelevant.kinds) - len(self.irrelevant.seeds) if self.irrelevant else 0
         if not alone:
             return []
-        return [f"{alone} irrelevant tasks name no seed of this pool and are in no pair"]
+        return [f"{counted(alone, 'irrelevant task')} without a seed in this pool, in no pair"]
 
 
 def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:

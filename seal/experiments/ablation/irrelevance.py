@@ -13,6 +13,7 @@ from typing import Any
 
 from seal.core import Task, UsageError
 from seal.core.canonical import derive_seed
+from seal.core.text import counted
 from seal.experiments.ablation.similarity import rate_of
 from seal.experiments.ablation.variants import ABSTENTION, Variation
 from seal.experiments.comparison.pairs import Side, compare
@@ -60,7 +61,7 @@ class Irrelevant:
         seeds = {task.id: seed for task in irrelevant if (seed := _seed(task)) in every}
         if not seeds:
             raise UsageError(
-                f"{pool.name}: none of {len(irrelevant)} irrelevant tasks names by "
+                f"{pool.name}: none of {counted(len(irrelevant), 'irrelevant task')} names by "
                 "metadata.seed an answerable task of the pool; nothing can be set beside them"
             )
         return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)

@@ -17,6 +17,7 @@ from typing import Any
 from seal.core import Task, UsageError
 from seal.core.arrays import Floats, np
 from seal.core.canonical import derive_seed
+from seal.core.text import counted
 from seal.evaluation.statistics import mean_over, rounded
 from seal.experiments.ablation.variants import PATTERNS
 from seal.pools.counts import environments_of, home_of
@@ -49,9 +50,9 @@ def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], s
                 found[task.id, position] = home
     count = len(set(found.values()))
     if count < LEAST:
-        noun = "environment" if count == 1 else "environments"
         raise UsageError(
-            f"{pool.name} has goals in {count} {noun}, and the ablation needs at least "
+            f"{pool.name} has goals in {counted(count, 'environment')}, and the ablation needs "
+            "at least "
             f"{LEAST}: take a pool with more categories of tools, or select more tasks"
         )
     return found

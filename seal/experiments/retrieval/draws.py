@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Task, Tool, UsageError
+from seal.core.text import counted
 from seal.experiments.pool_draws import Sampled, Size, drawn_pools, drawn_queries
 from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
 from seal.pools.benchmark import Benchmark
@@ -150,11 +151,12 @@ def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str
     beyond = [size for size in settings.pool_sizes if size != "all" and size > largest]
     if beyond:
         raise UsageError(
-            f"--pool-sizes {beyond[0]}: the largest pool has {largest} tools; "
+            f"--pool-sizes {beyond[0]}: the largest pool has {counted(largest, 'tool')}; "
             f"give at most {largest}, or all"
         )
     return [
-        f"{source.label} has {len(source.tools)} tools: no pools of {_listed(missing)} were drawn"
+        f"{source.label} has {counted(len(source.tools), 'tool')}: no pools of "
+        f"{_listed(missing)} were drawn"
         for source in sources
         if (missing := [size for size in settings.pool_sizes if not _fits(size, source)])
     ]

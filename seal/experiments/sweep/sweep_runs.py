@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import SealError, Task, Tool, UsageError
+from seal.core.text import counted
 from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries, without_distractors
 from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
 from seal.experiments.sweep.results import results_of
@@ -65,7 +66,7 @@ def sweep(
     several = len(varied.top_k) > 1
     runs = {run_name(it, k, several): (it, k) for it, k in planned}
     begun = _Sweep(settings, varied, out, pool, runs)
-    with SWEEP.opened(out, begun.content([], [f"{len(runs)} runs are not finished"]), resume):
+    with SWEEP.opened(out, begun.content([], [f"unfinished: {counted(len(runs), 'run')}"]), resume):
         try:
             for it in drawn:
                 write_drawn(it, pool_folder(out, it), pool, settings.seed)

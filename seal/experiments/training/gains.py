@@ -12,6 +12,7 @@ from typing import Any
 
 from seal.core import InfrastructureError, Task
 from seal.core.store import Store, open_store
+from seal.core.text import counted
 from seal.experiments.retrieval.contenders import Contender, Measured, Unavailable, measure
 from seal.experiments.retrieval.draws import Draw, Ranked, Source, queries_of
 from seal.experiments.retrieval.summary import (
@@ -97,7 +98,7 @@ def _outcomes(
 ) -> Mapping[str, Measured | Unavailable]:
     """Return what both models gave; the trained one stands first, for the sign of differences."""
     if not part.tasks:
-        nothing = Unavailable(f"all of its {part.asked} queries stand in training or nearly do")
+        nothing = Unavailable(f"{counted(part.asked, 'query')}, all in training or nearly so")
         return {AFTER: nothing, BEFORE: nothing}
     outcomes: dict[str, Measured | Unavailable] = {}
     for label, model in ((AFTER, str(trained)), (BEFORE, settings.base)):

@@ -22,6 +22,7 @@ from rapidfuzz import fuzz
 from seal.core import DataError, Query, Ranking, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.store import Store
+from seal.core.text import counted
 from seal.experiments.retrieval.draws import Source
 from seal.experiments.training.splits import COMPARED
 from seal.experiments.training.training_settings import TrainSettings
@@ -97,8 +98,9 @@ def mine(
             tools = _hard(query, own, ranking, plains, settings, chance, mined)
             if len(tools) < settings.negatives:
                 raise DataError(
-                    f"--negatives {settings.negatives}: pool {source.label} has {len(tools)} tools "
-                    "that are neither needed by a query nor nearly the same; give fewer"
+                    f"--negatives {settings.negatives}: pool {source.label} has "
+                    f"{counted(len(tools), 'tool')} neither needed by a query nor nearly the "
+                    "same; give fewer"
                 )
             mined.negatives[query.text, own] = tuple(documents[tool] for tool in tools)
     return mined

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from seal.core import DataError, Task, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.store import open_store
+from seal.core.text import counted
 from seal.experiments.retrieval.draws import Source, distinct, open_sources
 from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
 from seal.experiments.training.gains import Tested
@@ -159,7 +160,8 @@ def prepare(sources: Sequence[Source], settings: TrainSettings) -> Prepared:
     pairs = _joined(one.pairs() for one in learned)
     if not Relevance(pairs).teaches:
         raise DataError(
-            f"pool {', '.join(source.label for source in sources)}: {len(pairs)} pairs of a query "
+            f"pool {', '.join(source.label for source in sources)}: "
+            f"{counted(len(pairs), 'pair')} of a query "
             "and a tool to train on, and no query of them that does not need each of the tools: "
             "training needs queries that need different tools"
         )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from seal.core import DataError, Goal, Task, UsageError
 from seal.core.canonical import derive_seed
+from seal.core.text import counted
 from seal.experiments.training.training_settings import BY_BENCHMARK, SplitKind
 from seal.retrievers.training_pairs import GoldQuery, plain
 
@@ -61,7 +62,8 @@ def split(tasks: Sequence[Task], kind: SplitKind, held_out: float, seed: int) ->
     usable = tuple(task for task in tasks if any(map(_is_usable, task.goals)))
     if not usable:
         raise DataError(
-            f"none of {len(tasks)} tasks names the tools that it needs: nothing to train on; "
+            f"none of {counted(len(tasks), 'task')} names the tools that it needs: nothing to "
+            f"train on; "
             "import a benchmark that has relevant tools"
         )
     if kind == BY_BENCHMARK:

@@ -9,6 +9,7 @@ from typing import Any
 
 from seal.core import JSON, DataError, shortened
 from seal.core.plain import literal_value, parse_expression
+from seal.core.text import counted
 
 
 def parsed_call(text: Any) -> ast.Call:
@@ -41,7 +42,9 @@ def given_arguments(call: ast.Call, names: Sequence[str]) -> dict[str, JSON]:
     """
     text, name = ast.unparse(call), ast.unparse(call.func)
     if len(call.args) > len(names):
-        raise DataError(f"{shortened(text)}: {name} has {len(names)} arguments, not so many")
+        raise DataError(
+            f"{shortened(text)}: {name} has {counted(len(names), 'argument')}, not so many"
+        )
     found: dict[str, JSON] = {}
     given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
     for argument, node in given:

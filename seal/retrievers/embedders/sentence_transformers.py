@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from seal.core import DataError, MissingExtraError, UsageError
+from seal.core.text import counted
 from seal.retrievers.contract import above_zero
 
 _HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
@@ -126,7 +127,8 @@ class CrossEncoder(LibraryModel):
             found = model.predict(list(pairs), batch_size=self._size, show_progress_bar=False)
         if found.ndim != 1:
             raise DataError(
-                f"the cross-encoder {self._name} gives {found.shape[1]} numbers for a pair, "
+                f"the cross-encoder {self._name} gives {counted(found.shape[1], 'number')} for a "
+                "pair, "
                 "expected one: choose a model that was trained to rank"
             )
         scores: list[float] = found.tolist()

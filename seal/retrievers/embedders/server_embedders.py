@@ -12,6 +12,7 @@ from seal.core import ModelError, OptionError
 from seal.core.plain import well_formed
 from seal.core.providers import GeminiServer, OpenAIServer
 from seal.core.secrets import ServerSettings, check_address, public_url, server_url
+from seal.core.text import counted
 from seal.retrievers.contract import above_zero
 from seal.retrievers.embedders.vectors import Purpose
 
@@ -176,7 +177,8 @@ class OpenAIEmbedder(ServerEmbedder):
         rows = {item["index"]: item["embedding"] for item in items}
         if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
             said = (
-                f"answered with {len(items)} embeddings of {len(rows)} indexes for {len(texts)} "
+                f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
+                f"{len(texts)} "
                 f"texts: it must give one for each, index 0 to {len(texts) - 1}"
             )
             raise ModelError(server.told(said))
@@ -231,7 +233,10 @@ class GeminiEmbedder(ServerEmbedder):
 
         rows = server.answer(ask)
         if len(rows) != len(texts):
-            said = f"answered with {len(rows)} embeddings for {len(texts)} texts: it must give one"
+            said = (
+                f"answered with {counted(len(rows), 'embedding')} for "
+                f"{counted(len(texts), 'text')}: it must give one"
+            )
             raise ModelError(server.told(f"{said} for each"))
         return rows
 

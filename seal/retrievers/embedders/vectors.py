@@ -23,6 +23,7 @@ from seal.core import (
 )
 from seal.core.canonical import digest
 from seal.core.store import Store
+from seal.core.text import counted
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 Purpose: TypeAlias = Literal["document", "query"]
@@ -80,7 +81,7 @@ class Matrix:
         if dimension != self.rows.shape[1]:
             others = "the tools" if self._given else "those before"
             raise ModelError(
-                f"embedder {self._name}: {what} have {dimension} dimensions, {others} "
+                f"embedder {self._name}: {what} have {counted(dimension, 'dimension')}, {others} "
                 f"{self.rows.shape[1]}: one model must embed all texts"
             )
         return self.rows
@@ -124,12 +125,13 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
             rows = np.ascontiguousarray(raw, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"embedder {name}: expected {count} rows of numbers, all of one length; "
+            f"embedder {name}: expected {counted(count, 'row')} of numbers, all of one length; "
             f"{_fault_of_rows(raw)}"
         ) from error
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
         raise ModelError(
-            f"embedder {name}: {count} texts gave an array of shape {rows.shape}, expected "
+            f"embedder {name}: {counted(count, 'text')} gave an array of shape {rows.shape}, "
+            "expected "
             f"({count}, dimension)"
         )
     if not np.isfinite(rows).all():
@@ -154,7 +156,7 @@ def _fault_of_rows(raw: Any) -> str:
             return f"row {position} holds {shortened(odd)}"
         first = len(row) if first is None else first
         if len(row) != first:
-            return f"row {position} has {len(row)} numbers, row 0 has {first}"
+            return f"row {position} has {counted(len(row), 'number')}, row 0 has {first}"
     return f"got a {type(raw).__name__}"
 
 

@@ -116,7 +116,7 @@ def test_only_a_request_that_another_may_replace_is_refused():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (rows_of([1.0]), "1 embeddings for 2 texts"),
+        (rows_of([1.0]), "1 embedding for 2 texts"),
         (rows_of([1.0], [1.0], [1.0]), "3 embeddings for 2 texts"),
         (rows_of([1.0], [1.0, 2.0]), "one length"),
         (rows_of([1.0], []), "one length"),

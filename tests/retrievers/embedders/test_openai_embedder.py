@@ -158,7 +158,7 @@ def test_only_a_request_that_another_may_replace_is_refused():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (openai_rows([[1.0]]), "1 embeddings of 1 indexes for 2 texts"),
+        (openai_rows([[1.0]]), "1 embedding of 1 indexes for 2 texts"),
         (openai_rows([[1.0]] * 3), "3 embeddings of 3 indexes for 2 texts"),
         (openai_rows([[1.0]] * 2, [0, 0]), "2 embeddings of 1 indexes for 2 texts"),
         (openai_rows([[1.0]] * 2, [1, 2]), "index 0 to 1"),

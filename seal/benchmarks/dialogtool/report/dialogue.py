@@ -18,6 +18,7 @@ from markupsafe import Markup
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import HIGHEST, ORDER, corpus_bleu, variety
 from seal.core import MissingExtraError, Score, Tool
+from seal.core.text import counted
 from seal.evaluation.statistics import bootstrap_interval
 from seal.report.chat_records import scores_so_far
 from seal.report.grids import Grid
@@ -183,7 +184,7 @@ def is_dialogue(lane: Lane) -> bool:
     return any(lane.estimate(name).n for name in (*TASKS, "bleu", "role"))
 
 
-def counted(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
+def counts_of(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
     """Return what the tables need of a run's scores.
 
     Args:
@@ -199,7 +200,9 @@ def counted(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
 
 def counted_lanes(lanes: Sequence[Lane]) -> dict[str, Counted]:
     """Return what was counted of each lane by its label."""
-    return {lane.label: counted(scores_so_far(lane.run, _TOLD), lane.run.tools()) for lane in lanes}
+    return {
+        lane.label: counts_of(scores_so_far(lane.run, _TOLD), lane.run.tools()) for lane in lanes
+    }
 
 
 def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[AnyTable]:
@@ -314,7 +317,10 @@ def _human(lane: Lane) -> Figure:
     if rated is None or rated.mean is None:
         return Figure("-")
     alpha = "" if rated.alpha is None else f", alpha {rated.alpha:.2f}"
-    return Figure(f"{rated.mean:.2f}", f"{rated.items} items, {rated.raters} raters{alpha}")
+    return Figure(
+        f"{rated.mean:.2f}",
+        f"{counted(rated.items, 'item')}, {counted(rated.raters, 'rater')}{alpha}",
+    )
 
 
 DRAWN = 16

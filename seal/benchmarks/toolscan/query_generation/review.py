@@ -24,6 +24,7 @@ from seal.benchmarks.toolscan.query_generation.filters import Query, Word
 from seal.core import DataError, located, shortened
 from seal.core.csv_tables import CsvRows, write_csv
 from seal.core.plain import json_text, well_formed
+from seal.core.text import counted
 
 COLUMNS = ("id", "kind", "seed", "text", "calls", "accept", "note")
 _YES = frozenset({"", "yes", "y", "true", "1", "x", "ok"})
@@ -72,7 +73,8 @@ def check_review(said: Collection[str], known: Iterable[str]) -> None:
     unknown = sorted(set(said) - set(known))
     if unknown:
         raise DataError(
-            f"the review has {len(unknown)} rows about queries that are not made, such as "
+            f"the review has {counted(len(unknown), 'row')} about queries that are not made, "
+            "such as "
             f"{unknown[0]!r}: it is of another pool or of other settings; name another file"
         )
 

@@ -48,7 +48,7 @@ from seal.core.conditions import Called
 from seal.core.plain import json_text
 from seal.core.records import AtomicFile
 from seal.core.signatures import checked
-from seal.core.text import split_identifiers
+from seal.core.text import counted, split_identifiers
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
 from seal.experiments.generation.work_folder import WORK, open_journal
 from seal.experiments.generation.writers import writing_model
@@ -203,7 +203,8 @@ def _write(out: Path, made: Sequence[Made], settings: Mapping[str, JSON]) -> dic
     if not found:
         told = ", ".join(f"{count} {rule}" for rule, count in sorted(dropped.items()))
         raise DataError(
-            f"none of {len(made)} descriptions became a tool ({told}): {out / WORK / DRAFTS} says "
+            f"none of {counted(len(made), 'description')} became a tool ({told}): "
+            f"{out / WORK / DRAFTS} says "
             "what was wrong with each draft"
         )
     lists: dict[str, list[Made]] = {}
