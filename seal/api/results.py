@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from seal.api.objects.json_results import Explanation
     from seal.api.objects.run_frames import RunLike
     from seal.api.objects.run_object import Run
-    from seal.experiments.annotation import Imported
+    from seal.experiments.annotation import ImportedRatings
     from seal.experiments.goal_sheets import ImportedLabels
 
 
@@ -268,7 +268,7 @@ def export_sheet(
 
 
 @checked
-def import_sheets(run: RunLike, files: Sequence[str | Path]) -> Imported | ImportedLabels:
+def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedRatings | ImportedLabels:
     """Take people's ratings in, which the run's report and summary show, or labels of goals.
 
     Labels are written to the run's labels.csv. What was taken in before is kept.

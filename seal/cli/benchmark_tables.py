@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from seal.cli.output import field_lines
-from seal.experiments.benchmark_counts import Figures, Measured, is_here
+from seal.experiments.benchmark_counts import Counted, Figures, is_here
 from seal.pools.catalogue import STAGES, Card, PaperCounts, stages
 from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.downloads import pinned_files
@@ -26,7 +26,7 @@ _MEANS = {
 """Statistics that are means, in words."""
 
 
-def plain(entry: Card, measured: Measured | None) -> dict[str, Any]:
+def plain(entry: Card, measured: Counted | None) -> dict[str, Any]:
     """Return all that is known of a benchmark, for `--json`."""
     return {
         **asdict(entry),
@@ -39,7 +39,7 @@ def plain(entry: Card, measured: Measured | None) -> dict[str, Any]:
     }
 
 
-def details(entry: Card, measured: Measured | None) -> list[str]:
+def details(entry: Card, measured: Counted | None) -> list[str]:
     """Return one benchmark in lines."""
     known = {key: value for key, value in plain(entry, measured).items() if value}
     known["stages"] = {stage: how or "no gold" for stage, how in known["stages"].items()}
@@ -108,7 +108,7 @@ def figure_tables(figures: Figures) -> Iterator[Grid | str]:
         yield Grid("", columns, [(key, _figure(count)) for key, count in counts.items()])
 
 
-def table_1(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Grid:
+def table_1(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
     """Return Table 1 of the SEAL paper with our counts beside the paper's."""
     rows = []
     for entry in entries:
@@ -132,7 +132,7 @@ def _figure(value: float | None, absent: str = "n/a", digits: int = 2) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
 
 
-def notes(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Iterator[str]:
+def notes(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Iterator[str]:
     """Yield why counts differ from the paper's, and why some are missing."""
     if not measured:
         yield "The paper's figures alone; --count counts the benchmarks whose files are here."
@@ -154,7 +154,7 @@ def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
     )
 
 
-def table_2(entries: Sequence[Card], measured: Mapping[str, Measured]) -> Grid:
+def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
     """Return which stages each benchmark can score.
 
     A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.

@@ -39,7 +39,7 @@ from seal.core.environment import Environment, Stateless, Validated
 from seal.core.plain import json_text
 from seal.core.store import Store
 from seal.core.validation import CallValidator
-from seal.environments.mcp_servers import Server, read_servers
+from seal.environments.mcp_servers import McpServer, read_servers
 from seal.environments.mcp_sessions import TIMEOUT, Answer, Sessions
 from seal.environments.world import WorldSetup, check_options
 
@@ -95,7 +95,7 @@ class McpWorld:
 
     tools: Mapping[str, Tool]
     """By id."""
-    servers: Mapping[str, Server]
+    servers: Mapping[str, McpServer]
     """By name, as far as they are given; none are needed to play from the store."""
     store: Store | None
     """None: nothing is looked up or kept."""
@@ -124,12 +124,12 @@ class McpWorld:
         for step in trajectory.steps:
             ran = step.result.executed if step.result else None
             if ran is not None and ran.tool in self.tools and self.store is not None:
-                made = Made(self.tools[ran.tool], ran.arguments)
+                made = McpCall(self.tools[ran.tool], ran.arguments)
                 keys.add(past.key(made))
                 past.add(made)
         return keys
 
-    def server_of(self, origin: Origin) -> Server | Origin:
+    def server_of(self, origin: Origin) -> McpServer | Origin:
         """Return what tells about a tool's server: the one that is given, else the document."""
         return self.servers.get(origin.server, origin)
 
@@ -176,7 +176,7 @@ def mcp(setup: WorldSetup) -> McpWorld:
 
 
 @dataclass(slots=True)
-class Made:
+class McpCall:
     """A call, and what it brought."""
 
     tool: Tool
@@ -196,22 +196,22 @@ class Past:
 
     def __init__(self, world: McpWorld) -> None:
         self._world = world
-        self._calls: dict[str, list[Made]] = defaultdict(list)
+        self._calls: dict[str, list[McpCall]] = defaultdict(list)
 
-    def key(self, call: Made) -> str:
+    def key(self, call: McpCall) -> str:
         """Return the key of the answer to a call that is made now: 64 hexadecimal digits."""
         tool, origin = call.tool, self._world.origin(call.tool)
         before = [[earlier.tool.id, earlier.whole] for earlier in self._calls[origin.server]]
         document = [tool.id, tool.name, tool.description, tool.parameters, tool.returns]
         return digest([KIND, self._world.server_of(origin).spec, document, call.whole, before])
 
-    def add(self, call: Made) -> None:
+    def add(self, call: McpCall) -> None:
         """Take note of a call that was answered."""
         origin = self._world.origin(call.tool)
         if not origin.is_read_only:
             self._calls[origin.server].append(call)
 
-    def of(self, server: str) -> Sequence[Made]:
+    def of(self, server: str) -> Sequence[McpCall]:
         """Return the calls of one server's tools, in their order."""
         return self._calls[server]
 
@@ -245,13 +245,13 @@ class McpChat(Stateless):
 
     def _result(self, call: ToolCall) -> ToolResult:
         tool, sent = self._world.tools[str(call.tool)], dict(call.arguments or {})
-        made = Made(tool, self._validator.with_defaults(call), sent)
+        made = McpCall(tool, self._validator.with_defaults(call), sent)
         answer = made.answer = self._answer(made)
         self._past.add(made)
         executed = Execution(tool.id, made.whole)
         return ToolResult(call.id, answer.content, answer.error, answer.value, executed)
 
-    def _answer(self, call: Made) -> Answer:
+    def _answer(self, call: McpCall) -> Answer:
         """Return the answer that is kept, else the server's."""
         store = self._world.store
         if store is None:
@@ -272,7 +272,7 @@ class McpChat(Stateless):
             entry = store.put(key, {**named, **asdict(self._asked(call))}, KIND)
         return Answer(entry["content"], entry["value"], entry["error"])
 
-    def _asked(self, call: Made) -> Answer:
+    def _asked(self, call: McpCall) -> Answer:
         origin = self._world.origin(call.tool)
         begins = origin.server not in self._sessions
         session = self._sessions.of(origin.server)

@@ -33,7 +33,7 @@ _KINDS = (None, "stdio", "http", "streamable-http", "streamableHttp")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class McpServer:
     """How one MCP server is reached, with its variables not yet filled in."""
 
     command: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Server:
         """Return what messages call it, by its name if it has one."""
         return f"MCP server {(name or public_url(self.url) or self.command[0])!r}"
 
-    def filled(self) -> Server:
+    def filled(self) -> McpServer:
         """Return it with the variables of the environment in their places.
 
         Raises:
@@ -80,7 +80,7 @@ class Server:
         return text
 
 
-def read_servers(given: Any) -> dict[str, Server]:
+def read_servers(given: Any) -> dict[str, McpServer]:
     """Return servers by name.
 
     Args:
@@ -146,15 +146,15 @@ def _entries(path: Path) -> Mapping[str, Any]:
     }
 
 
-def _server(name: str, entry: Any) -> Server:
+def _server(name: str, entry: Any) -> McpServer:
     """Return the server that a command, an address or an entry of a file stands for."""
     place = f"MCP server {name!r}" if name else "MCP server"
-    if isinstance(entry, Server):
+    if isinstance(entry, McpServer):
         return entry
     if isinstance(entry, str) and re.match(r"https?://", entry):
-        return Server(url=_checked(place, entry))
+        return McpServer(url=_checked(place, entry))
     if isinstance(entry, str):
-        return Server(_words(place, entry))
+        return McpServer(_words(place, entry))
     if not isinstance(entry, Mapping) or not entry.keys() <= _FIELDS:
         raise UsageError(
             f"{place}: expected a command, an address or an object with "
@@ -168,8 +168,8 @@ def _server(name: str, entry: Any) -> Server:
         raise UsageError(f"{place}: expected `command` with `args`, or `url`")
     maps = {part: _texts(place, part, entry.get(part, {})) for part in ("env", "headers")}
     if url:
-        return Server(url=_checked(place, url), headers=maps["headers"])
-    return Server((command, *args), env=maps["env"], cwd=entry.get("cwd"))
+        return McpServer(url=_checked(place, url), headers=maps["headers"])
+    return McpServer((command, *args), env=maps["env"], cwd=entry.get("cwd"))
 
 
 def _words(place: str, command: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from seal.core import (
     needing,
 )
 from seal.core.plain import json_text
-from seal.environments.mcp_servers import Server
+from seal.environments.mcp_servers import McpServer
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -61,7 +61,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class McpListing:
     """What a server offers, as the protocol has it."""
 
     info: Mapping[str, JSON]
@@ -81,7 +81,7 @@ class Sessions:
         timeout: Seconds of a server's silence.
     """
 
-    def __init__(self, servers: Mapping[str, Server], timeout: float = TIMEOUT) -> None:
+    def __init__(self, servers: Mapping[str, McpServer], timeout: float = TIMEOUT) -> None:
         self._servers = servers
         self._timeout = timeout
         self._stack = ExitStack()
@@ -115,7 +115,7 @@ class Sessions:
             self._begun[name] = self._begin(name, self._servers[name].filled())
         return self._begun[name]
 
-    def _begin(self, name: str, server: Server) -> Session:
+    def _begin(self, name: str, server: McpServer) -> Session:
         with needing("mcp", "mcp"):
             from mcp import Client  # noqa: F401 - tells whether the extra is there
         from anyio.from_thread import start_blocking_portal
@@ -153,7 +153,7 @@ class Session:
     """
 
     def __init__(
-        self, name: str, server: Server, client: Any, portal: BlockingPortal, timeout: float
+        self, name: str, server: McpServer, client: Any, portal: BlockingPortal, timeout: float
     ) -> None:
         self._name = name
         self._server = server
@@ -180,7 +180,7 @@ class Session:
             return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
         return self._told(_answer(tool, result))
 
-    def listing(self) -> Listing:
+    def listing(self) -> McpListing:
         """Return all that the server offers.
 
         Raises:
@@ -199,7 +199,7 @@ class Session:
         }
         info = client.server_info
         told = {} if info is None else {"name": info.name, "version": info.version}
-        return Listing(told, self._tools, others)
+        return McpListing(told, self._tools, others)
 
     def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
         """Return a list that the server offers, from as many pages as there are.
@@ -263,7 +263,7 @@ class Session:
 
 
 @asynccontextmanager
-async def _opened(server: Server, timeout: float, said: Any) -> AsyncIterator[Any]:
+async def _opened(server: McpServer, timeout: float, said: Any) -> AsyncIterator[Any]:
     """Yield a client of a server, which writes what it says besides to a file."""
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client

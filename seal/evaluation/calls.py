@@ -63,7 +63,7 @@ CALL_HEADLINE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CallPair:
     """A gold call and the made call that stands for it."""
 
     gold: int
@@ -82,7 +82,7 @@ class Alignment:
     gold: Mapping[int, Called]
     """Position of the milestone to its call."""
     made: Sequence[ToolCall]
-    pairs: Sequence[Pair]
+    pairs: Sequence[CallPair]
 
     @cached_property
     def exact(self) -> int:
@@ -157,7 +157,7 @@ def align(
                 ]
                 for r in rows
             ]
-            pairs += [Pair(rows[i], columns[j], table[i][j]) for i, j in best_pairs(table)]
+            pairs += [CallPair(rows[i], columns[j], table[i][j]) for i, j in best_pairs(table)]
     pairs.sort(key=lambda pair: pair.gold)
     return Alignment(position, gold, made, pairs)
 

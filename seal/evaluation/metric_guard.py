@@ -36,11 +36,11 @@ class Guarded(ChatMetric):
             if isinstance(error, SealError) and not failure:
                 raise
             reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
-            return LeftOut(self.name, reason).of(chat)
+            return LeftOutMetric(self.name, reason).of(chat)
 
 
 @dataclass(frozen=True)
-class LeftOut(ChatMetric):
+class LeftOutMetric(ChatMetric):
     """A metric that measures nothing, and says why.
 
     Args:

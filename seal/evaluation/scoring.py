@@ -38,7 +38,7 @@ from seal.evaluation.calls import Calls, Verdict
 from seal.evaluation.error_patterns.pattern_scores import ErrorPatterns
 from seal.evaluation.goals import JUDGED, Chat, ChatMetric, scores_of
 from seal.evaluation.judges.measures import PassRate
-from seal.evaluation.metric_guard import Guarded, LeftOut
+from seal.evaluation.metric_guard import Guarded, LeftOutMetric
 from seal.evaluation.milestones.milestone_scores import MATCHES, Milestones
 from seal.evaluation.mission_metrics import DIALOGUE, Missions
 from seal.evaluation.missions.judgement import Match as MissionMatch
@@ -131,8 +131,8 @@ class OfRequests(ChatMetric):
 
 def named_metrics(
     names: Any, place: str, registry: Registry, allow_code: Collection[str]
-) -> tuple[Guarded | LeftOut, ...]:
-    """Return the metrics that data names; `LeftOut` for one that cannot be had.
+) -> tuple[Guarded | LeftOutMetric, ...]:
+    """Return the metrics that data names; `LeftOutMetric` for one that cannot be had.
 
     Args:
         names: A list of names; a dotted path counts where its module is allowed.
@@ -151,11 +151,11 @@ def named_metrics(
 
 def _named(
     name: Any, place: str, registry: Registry, allow_code: Collection[str]
-) -> Guarded | LeftOut:
+) -> Guarded | LeftOutMetric:
     try:
         return _built(name, registry, lambda: registry.named(name, place, allow_code))
     except (CodeRefusedError, UnknownNameError) as error:
-        return LeftOut(name, str(error))
+        return LeftOutMetric(name, str(error))
 
 
 def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:

@@ -24,9 +24,9 @@ from seal.core.canonical import derive_seed, digest
 from seal.core.csv_tables import CsvRows, write_csv
 from seal.evaluation.goals import goal_steps
 from seal.experiments.goal_sheets import done_in, said_in
-from seal.experiments.sheets import Judgements, Row, alpha_of, harmless
+from seal.experiments.sheets import Judgements, SheetRow, alpha_of, harmless
 from seal.pools.benchmark import part_of
-from seal.runs.run_folder import HUMAN, Human, RunFolder, human_summary, read_human
+from seal.runs.run_folder import HUMAN, Ratings, RunFolder, human_summary, read_human
 
 COLUMNS = ("item", "role", "dialogue", "user", "calls", "gold", "assistant", "rating", "rater")
 LOWEST, HIGHEST = 1, 5
@@ -51,10 +51,10 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedRatings:
     """What an import of ratings took in."""
 
-    human: Human
+    human: Ratings
     taken: int
     """Number of ratings that were taken from these files."""
     empty: int
@@ -97,7 +97,7 @@ def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
     return len(chosen)
 
 
-def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
+def import_ratings(run: RunFolder, files: Sequence[Path]) -> ImportedRatings:
     """Take ratings in and write the run's `human.json` and its summary.
 
     Rows that cannot be taken are listed in the result; the other rows are taken.
@@ -119,7 +119,7 @@ def import_ratings(run: RunFolder, files: Sequence[Path]) -> Imported:
     run.write_json(HUMAN, asdict(human))
     if run.is_scored:
         run.write_json("summary.json", {**run.summary(), **human_summary(run)})
-    return Imported(human, found.taken, found.empty, found.problems)
+    return ImportedRatings(human, found.taken, found.empty, found.problems)
 
 
 def items_of(run: RunFolder) -> Iterator[Item]:
@@ -145,7 +145,7 @@ def items_of(run: RunFolder) -> Iterator[Item]:
             before += [f"user: {goal.text}", f"assistant: {reply}"]
 
 
-def _rows(path: Path, known: Collection[str]) -> Iterator[Row[str, float] | str]:
+def _rows(path: Path, known: Collection[str]) -> Iterator[SheetRow[str, float] | str]:
     """Yield the rows of a file; for a row that cannot be taken, a text with the reason.
 
     Raises:
@@ -165,7 +165,7 @@ def _rows(path: Path, known: Collection[str]) -> Iterator[Row[str, float] | str]
         item, rating = fields["item"], fields["rating"]
         problem = _problem(item, rating, known) if rating else ""
         value = float(rating) if rating and not problem else None
-        given = Row(where, item, value, fields.get("rater") or path.stem)
+        given = SheetRow(where, item, value, fields.get("rater") or path.stem)
         yield f"{where}: {problem}" if problem else given
 
 
@@ -183,9 +183,9 @@ def _problem(item: str, rating: str, known: Collection[str]) -> str:
     return ""
 
 
-def _human(ratings: Mapping[str, Mapping[str, float]]) -> Human:
+def _human(ratings: Mapping[str, Mapping[str, float]]) -> Ratings:
     means = [sum(of.values()) / len(of) for of in ratings.values()]
-    return Human(
+    return Ratings(
         sum(means) / len(means) if means else None,
         alpha_of(ratings, "ordinal"),
         len(ratings),

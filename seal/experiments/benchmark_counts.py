@@ -17,7 +17,7 @@ from seal.runs.run_folder import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Counted:
     """What counting one benchmark gave."""
 
     counts: PoolCounts | None
@@ -85,16 +85,16 @@ def is_here(entry: Card) -> bool:
     return is_shipped(entry.name) or source_folder(entry.name) is not None
 
 
-def measure(entry: Card) -> Measured:
+def measure(entry: Card) -> Counted:
     """Count a benchmark's pool; upstream files are imported first, once.
 
     What cannot be counted, for its files are absent or refused, says why: it stops no other.
     """
     if not is_here(entry):
-        return Measured(None, "no files under SEAL_DATA")
+        return Counted(None, "no files under SEAL_DATA")
     if entry.importer is None and not is_shipped(entry.name):
-        return Measured(None, entry.status)
+        return Counted(None, entry.status)
     try:
-        return Measured(count_stored(open_pool(entry.name)))
+        return Counted(count_stored(open_pool(entry.name)))
     except SealError as error:
-        return Measured(None, str(error))
+        return Counted(None, str(error))

@@ -28,7 +28,7 @@ from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.audits import Case
 from seal.evaluation.judges.panel import majority
-from seal.experiments.sheets import Judgements, Row, alpha_of, harmless
+from seal.experiments.sheets import Judgements, SheetRow, alpha_of, harmless
 from seal.runs.run_folder import RunFolder
 
 KEPT = "labels.csv"
@@ -42,7 +42,7 @@ _KEPT_COLUMNS = ("item", "task_id", "trial", "goal", "label", "rater")
 _LONGEST = 1_000
 """Characters of a result that are shown."""
 
-LabelRow = Row[Case, str]
+LabelRow = SheetRow[Case, str]
 Labels = Judgements[Case, str]
 
 
@@ -197,7 +197,7 @@ def _row(
     case = _case(fields, items)
     if isinstance(case, str):
         return f"{where}: {case}"
-    return Row(where, case, label or None, harmless(fields.get("rater") or rater))
+    return SheetRow(where, case, label or None, harmless(fields.get("rater") or rater))
 
 
 def _case(fields: Mapping[str, str], items: Mapping[str, Case]) -> Case | str:

@@ -11,7 +11,7 @@ from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.audits import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.goal_sheets import LABELS, LabelRow, Labels, decided, items_of, read_rows
-from seal.experiments.sheets import Row
+from seal.experiments.sheets import SheetRow
 from seal.runs.rescore import verdicts_for
 from seal.runs.run_folder import RunFolder
 
@@ -92,7 +92,7 @@ def _rows(folder: RunFolder, path: Path) -> Iterator[LabelRow | str]:
         for run, label in query.labels.items():
             case, where = (task_id, 0, 0), f"{path.name}, task {task_id}"
             if label in LABELS:
-                yield Row(where, case, label, raters[run])
+                yield SheetRow(where, case, label, raters[run])
             else:
                 yield f"{where}: label {shortened(label)}: expected {', '.join(LABELS)}"
 

@@ -10,7 +10,7 @@ from seal.core import Ranking
 from seal.evaluation.paired_tests import mcnemar
 from seal.evaluation.power import pass_hat
 from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
-from seal.experiments.verification import Held, Peer
+from seal.experiments.verification import Peer, PeerFigure
 
 _DRAWN = 2_000
 _KS = (1, 3, 5, 10)
@@ -20,7 +20,7 @@ _WORDS = (
 )
 
 
-def _rankings() -> Iterator[Held]:
+def _rankings() -> Iterator[PeerFigure]:
     import pytrec_eval
 
     draw = random.Random(0)
@@ -38,13 +38,13 @@ def _rankings() -> Iterator[Held]:
         for k in _KS:
             for name, peers in (("recall", "recall"), ("ndcg", "ndcg_cut")):
                 figure = f"{name}@{k}"
-                yield Held(figure, f"ranking {number}", ours[figure], theirs[f"{peers}_{k}"])
+                yield PeerFigure(figure, f"ranking {number}", ours[figure], theirs[f"{peers}_{k}"])
         whole = measure_rankings([ranking], {("t", 0): Graded(relevant)}, [30])
         mrr = dict(zip(metric_names([30]), whole["t", 0], strict=True))["mrr@30"]
-        yield Held("mrr", f"ranking {number}", mrr, theirs["recip_rank"])
+        yield PeerFigure("mrr", f"ranking {number}", mrr, theirs["recip_rank"])
 
 
-def _texts() -> Iterator[Held]:
+def _texts() -> Iterator[PeerFigure]:
     from rouge_score.rouge_scorer import RougeScorer
 
     from seal.core.conditions.rouge import rouge_l
@@ -53,26 +53,26 @@ def _texts() -> Iterator[Held]:
     for _ in range(_DRAWN):
         target, text = (" ".join(draw.choices(_WORDS, k=draw.randint(0, 12))) for _ in range(2))
         theirs = scorer.score(target, text)["rougeL"].fmeasure
-        yield Held("ROUGE-L", f"{target!r}, {text!r}", rouge_l(target, text), theirs)
+        yield PeerFigure("ROUGE-L", f"{target!r}, {text!r}", rouge_l(target, text), theirs)
 
 
-def _pass_hats(theirs: Callable[[int, int, int], float]) -> Iterator[Held]:
+def _pass_hats(theirs: Callable[[int, int, int], float]) -> Iterator[PeerFigure]:
     """Hold pass^k against a function of trials, successes and k."""
     import numpy as np
 
     for n, k in product(range(1, 9), range(1, 9)):
         solved, trials = np.arange(n + 1), np.full(n + 1, n)
         for count, ours in enumerate(pass_hat(solved, trials, k) if k <= n else ()):
-            yield Held("pass^k", f"{count} of {n}, k={k}", float(ours), theirs(n, count, k))
+            yield PeerFigure("pass^k", f"{count} of {n}, k={k}", float(ours), theirs(n, count, k))
 
 
-def _trials() -> Iterator[Held]:
+def _trials() -> Iterator[PeerFigure]:
     from tau2.metrics.agent_metrics import pass_hat_k
 
     yield from _pass_hats(pass_hat_k)
 
 
-def _statistics() -> Iterator[Held]:
+def _statistics() -> Iterator[PeerFigure]:
     from scipy import stats
 
     for won in range(25):
@@ -80,7 +80,9 @@ def _statistics() -> Iterator[Held]:
             if won + lost:
                 exact = stats.binomtest(won, won + lost).pvalue
                 ours = mcnemar(won, lost)["exact"]
-                yield Held("McNemar, exact p", f"{won} won, {lost} lost", ours, round(exact, 6))
+                yield PeerFigure(
+                    "McNemar, exact p", f"{won} won, {lost} lost", ours, round(exact, 6)
+                )
     yield from _pass_hats(lambda n, count, k: float(stats.hypergeom.pmf(k, n, count, k)))
 
 

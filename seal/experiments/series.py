@@ -23,7 +23,7 @@ _KEPT = ("mean", "n", "undefined", "low", "high", "reasons")
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class PlannedRun:
     """One run of an experiment."""
 
     name: str
@@ -49,7 +49,7 @@ Content = Callable[[Sequence[str], list[str]], dict[str, Any]]
 
 
 def play(
-    conditions: Sequence[Condition],
+    conditions: Sequence[PlannedRun],
     out: Path,
     settings: RunSettings,
     content: Content,

@@ -19,7 +19,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Generic[Item, Value]):
+class SheetRow(Generic[Item, Value]):
     """What one row of a sheet says."""
 
     where: str
@@ -43,7 +43,7 @@ class Judgements(Generic[Item, Value]):
 
     @classmethod
     def of(
-        cls, rows: Iterable[Row[Item, Value] | str], said: Callable[[Item], str] | None = None
+        cls, rows: Iterable[SheetRow[Item, Value] | str], said: Callable[[Item], str] | None = None
     ) -> Judgements[Item, Value]:
         """Return what rows say; a rater's later value of an item replaces the earlier one.
 

@@ -26,7 +26,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class PeerFigure:
     """A thing that SEAL and a peer judged."""
 
     what: str
@@ -52,7 +52,7 @@ class Peer:
 
     title: str
     """Its name and what it is."""
-    held: Callable[[], Iterator[Held]]
+    held: Callable[[], Iterator[PeerFigure]]
     needs: str = ""
     """What pip installs for it."""
     explained: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PeerDifference:
     """One kind of difference in a figure."""
 
     what: str
@@ -79,7 +79,7 @@ class Verified:
     title: str
     figures: list[tuple[str, int, int]]
     """Figure, how many were compared, and how many agree."""
-    differences: list[Difference]
+    differences: list[PeerDifference]
 
     @property
     def explained(self) -> bool:
@@ -118,7 +118,7 @@ def verify(name: str) -> Verified:
     except ImportError as error:
         raise UsageError(f"{error}; pip install {peer.needs}") from error
     differences = [
-        Difference(what, why, count, examples[what, why], peer.explained.get(why, ""))
+        PeerDifference(what, why, count, examples[what, why], peer.explained.get(why, ""))
         for (what, why), count in kinds.most_common()
     ]
     return Verified(name, peer.title, [(n, held[n], agreed[n]) for n in held], differences)

@@ -23,7 +23,7 @@ def decisive_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChatOutcome:
     """One chat in short."""
 
     task_id: str
@@ -87,13 +87,13 @@ def by_chat(scores: Iterable[Score]) -> dict[tuple[str, int], list[Score]]:
     return grouped(((score.task_id, score.trial), score) for score in scores)
 
 
-def outcomes(run: RunFolder) -> Iterator[Outcome]:
+def outcomes(run: RunFolder) -> Iterator[ChatOutcome]:
     """Yield every finished chat in short, in the order of the file."""
     decisive = decisive_of([run])
     scores = by_chat(scores_so_far(run, decisive))
     for chat in trajectories_so_far(run):
         mine = scores.get((chat.task_id, chat.trial), [])
-        yield Outcome(
+        yield ChatOutcome(
             chat.task_id,
             chat.trial,
             outcome_label(chat.failed, mine, decisive),

@@ -33,7 +33,7 @@ from seal.runs.identity import versions
 from seal.runs.run_folder import RunFolder
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
-from seal.simulator_cache.exchange import ImportReport, import_entries
+from seal.simulator_cache.exchange import StoreImport, import_entries
 
 
 def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
@@ -98,7 +98,7 @@ class Answerer:
 
 def import_answers(
     store: Store, source: Path, format: str = "seal", tools: Mapping[str, Tool] | None = None
-) -> ImportReport:
+) -> StoreImport:
     """Read answers into a store; what is stored already stays as it is.
 
     Args:
@@ -124,7 +124,7 @@ def import_answers(
         raise UsageError(
             f"format {format} names APIs as upstream: give the pool that has them, --pool DIR"
         )
-    report: ImportReport = loaded(formats[format])(store, source, tools)
+    report: StoreImport = loaded(formats[format])(store, source, tools)
     return report
 
 

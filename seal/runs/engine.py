@@ -46,7 +46,7 @@ from seal.retrievers import build_retriever, learns, rank, reads_gold
 from seal.runs.cast import Cast, is_player
 from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
 from seal.runs.goal_chats import history_of, limits_of, merge_goals
-from seal.runs.hooks import Told, ToldCalls, build_hooks
+from seal.runs.hooks import Teller, ToldCalls, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.judge_setup import Judges
 from seal.runs.play import played, team_part
@@ -93,7 +93,7 @@ class Engine:
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
-        self.told = self.meter.told = Told(build_hooks(settings.hooks))
+        self.told = self.meter.told = Teller(build_hooks(settings.hooks))
         """Tells hooks of what is played."""
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)

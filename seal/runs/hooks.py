@@ -80,7 +80,7 @@ def _built(what: Any) -> Hooks:
     return hooks
 
 
-class Told:
+class Teller:
     """Tells hooks of the events of one run. Safe in threads, as far as the hooks are.
 
     Args:
@@ -143,7 +143,7 @@ class Told:
                     _LOG.warning("hooks %s: %s; told once, the run goes on", name, fault(error))
 
 
-_CURRENT: ContextVar[tuple[Told | None, int | None]] = ContextVar("event", default=(None, None))
+_CURRENT: ContextVar[tuple[Teller | None, int | None]] = ContextVar("event", default=(None, None))
 """Who tells, and the event within which this code runs, in whatever thread."""
 
 
@@ -155,7 +155,7 @@ class ToldCalls(Around):
         told: Tells the hooks.
     """
 
-    def __init__(self, inner: Environment, told: Told) -> None:
+    def __init__(self, inner: Environment, told: Teller) -> None:
         super().__init__(inner)
         self._told = told
 

@@ -68,7 +68,7 @@ def check_votes(votes: int | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedVerdicts:
     """Verdicts that stand in the place of a judge's."""
 
     panels: Mapping[str, Panel]
@@ -97,7 +97,7 @@ class Judges:
         cast: Cast,
         judge: str = "auto",
         votes: int | None = None,
-        recorded: Recorded | None = None,
+        recorded: RecordedVerdicts | None = None,
         checked: bool = False,
     ) -> None:
         check_votes(votes)

@@ -24,14 +24,14 @@ from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import answer_of
 from seal.evaluation.judges.panel import MISSING, recorded_panel
 from seal.evaluation.judges.verdict_files import QueryVerdicts, VerdictFile
-from seal.evaluation.metric_guard import LeftOut
+from seal.evaluation.metric_guard import LeftOutMetric
 from seal.evaluation.scoring import build_metrics, is_foreign, named_metrics
 from seal.pools.errata import read_errata
 from seal.pools.upstream import reader_of
 from seal.runs.cast import Cast, judges_under
 from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal
-from seal.runs.judge_setup import Judges, Recorded
+from seal.runs.judge_setup import Judges, RecordedVerdicts
 from seal.runs.run_folder import BASELINES, CORRECTED, Pair, RunFolder
 from seal.runs.score import Scorer, rules_of
 from seal.runs.score_settings import ScoreSettings
@@ -78,7 +78,7 @@ def rescore(
     _check_judge(folder, how)
     played = how.bench or folder.benchmark()
     rules_of(how.match, played)
-    lost = [metric for metric in extra if isinstance(metric, LeftOut)]
+    lost = [metric for metric in extra if isinstance(metric, LeftOutMetric)]
     had = tuple(metric for metric in extra if metric not in lost)
     lost += [] if played else _declared(folder)
     with open_store(how.cache_dir, how.cache_url) as store:
@@ -175,7 +175,7 @@ def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
         )
 
 
-def _declared(folder: RunFolder) -> list[LeftOut]:
+def _declared(folder: RunFolder) -> list[LeftOutMetric]:
     """Return the metrics of the run's benchmark, which is neither given nor installed, in one."""
     declared = folder.declared()
     reason = (
@@ -183,7 +183,7 @@ def _declared(folder: RunFolder) -> list[LeftOut]:
         "give them by --metric"
     )
     names = ", ".join(declared.get("metrics", ()))
-    return [LeftOut(names, reason)] if names else []
+    return [LeftOutMetric(names, reason)] if names else []
 
 
 def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
@@ -257,7 +257,7 @@ def _part(folder: RunFolder, name: str, kind: Any) -> Any:
         ) from error
 
 
-def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
+def recorded_verdicts(folder: RunFolder, path: Path) -> RecordedVerdicts:
     """Return the verdicts of a file for a run's tasks.
 
     A query is a task's where id and text are; the answer that was judged must be the run's, so
@@ -278,7 +278,7 @@ def recorded_verdicts(folder: RunFolder, path: Path) -> Recorded:
         )
         for task_id, query in by_task.items()
     }
-    return Recorded(panels, _digest(path))
+    return RecordedVerdicts(panels, _digest(path))
 
 
 def verdicts_for(folder: RunFolder, path: Path) -> tuple[VerdictFile, dict[str, QueryVerdicts]]:

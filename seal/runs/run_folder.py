@@ -421,7 +421,7 @@ HUMAN = "human.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Human:
+class Ratings:
     """What raters say of a run."""
 
     mean: float | None
@@ -435,7 +435,7 @@ class Human:
     """Item to rater to rating."""
 
 
-def read_human(run: RunFolder) -> Human | None:
+def read_human(run: RunFolder) -> Ratings | None:
     """Return what raters say of a run; None where it was not rated.
 
     Raises:
@@ -445,7 +445,7 @@ def read_human(run: RunFolder) -> Human | None:
     if not path.is_file():
         return None
     try:
-        return Human(**orjson.loads(path.read_bytes()))
+        return Ratings(**orjson.loads(path.read_bytes()))
     except (TypeError, orjson.JSONDecodeError) as error:
         raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
 

@@ -45,7 +45,7 @@ from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.evaluation.user_audit import is_spoilt, left_out
 from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.goal_chats import turns_of
-from seal.runs.hooks import Told
+from seal.runs.hooks import Teller
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import COLUMNS, FAILED_GOLD, LARGE, LINES, Pair, RunFolder, human_summary
 from seal.runs.spending.ledger import Ledger
@@ -205,7 +205,7 @@ class Scorer:
     """Trajectories judged at once; more than one only helps a model's judge."""
     asked: Callable[[], Ledger] = dict
     """Called when all is scored: what judges were asked."""
-    told: Told = field(default_factory=Told)
+    told: Teller = field(default_factory=Teller)
     """Tells hooks of each chat that is scored."""
 
     def score(

@@ -54,7 +54,7 @@ class ScoreTable:
     """(rows, metrics): place in `reasons`; -1 where there is a value."""
     reasons: tuple[str, ...]
     """Kinds of reason why scores have no value."""
-    spread: Spread | None = None
+    spread: TrialSpread | None = None
     """How the trials of each task differ; None: the rows are by trial."""
 
     def scored(self) -> Iterator[ScoredGoal]:
@@ -66,7 +66,7 @@ class ScoreTable:
         return self.goals[np.unique(row_numbers(self.goals[:, :2]), return_index=True)[1], :2]
 
 
-class Spread(NamedTuple):
+class TrialSpread(NamedTuple):
     """How the trials of tasks differ, (tasks, metrics). A trial is what its goals sum up to."""
 
     variance: Floats

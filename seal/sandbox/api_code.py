@@ -43,7 +43,7 @@ class Filter(NamedTuple):
     """None: all of them."""
 
 
-class Recorded(NamedTuple):
+class ApiCase(NamedTuple):
     """A recorded call: its arguments, and the places of its rows in the table."""
 
     arguments: Mapping[str, JSON]
@@ -81,7 +81,7 @@ def rule_written(tool: Tool) -> str:
     return source_of(tool, Filter(tuple(Rule(name, name) for name in known)))
 
 
-def oracle_written(tool: Tool, table: Sequence[Row], cases: Iterable[Recorded]) -> str:
+def oracle_written(tool: Tool, table: Sequence[Row], cases: Iterable[ApiCase]) -> str:
     """Return the function of the family that passes most recorded calls (`fit`)."""
     return source_of(tool, fit(tool, table, cases).filter)
 
@@ -104,7 +104,7 @@ def source_of(tool: Tool, chosen: Filter) -> str:
     )
 
 
-def fit(tool: Tool, table: Sequence[Row], cases: Iterable[Recorded]) -> Fitted:
+def fit(tool: Tool, table: Sequence[Row], cases: Iterable[ApiCase]) -> Fitted:
     """Return the filter that passes most recorded calls, and how many.
 
     The search takes up one argument after the other: leave it out, or filter by the column of its
@@ -138,7 +138,7 @@ def fit(tool: Tool, table: Sequence[Row], cases: Iterable[Recorded]) -> Fitted:
 class _Search:
     """Which rows each rule leaves, as sets of bits, so that a filter is tried in microseconds."""
 
-    def __init__(self, table: Sequence[Row], cases: list[Recorded]) -> None:
+    def __init__(self, table: Sequence[Row], cases: list[ApiCase]) -> None:
         self.table, self.cases = table, cases
         self._due = [_bits(case.rows) for case in cases]
         self._distinct = [len(set(case.rows)) == len(case.rows) for case in cases]

@@ -140,7 +140,7 @@ def _fenced(text: str) -> Iterator[str]:
         yield "".join(lines)
 
 
-class Fault(NamedTuple):
+class CodeFault(NamedTuple):
     """Why a created tool brings no rows."""
 
     status: Status
@@ -164,12 +164,12 @@ class CreatedTools:
     sandbox: Sandbox
     source_of: Callable[[Tool], str]
     _sources: dict[str, str] = field(default_factory=dict, init=False, repr=False)
-    _answers: dict[str, list[Row] | Fault] = field(default_factory=dict, init=False, repr=False)
+    _answers: dict[str, list[Row] | CodeFault] = field(default_factory=dict, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def call(
         self, tool: Tool, arguments: Mapping[str, JSON], table: Sequence[Row]
-    ) -> list[Row] | Fault:
+    ) -> list[Row] | CodeFault:
         """Return the rows that a tool's function brings, or why it brings none.
 
         Args:
@@ -187,20 +187,20 @@ class CreatedTools:
             known = self._run(tool, keywords(arguments), table)
             with self._lock:
                 known = self._answers.setdefault(key, known)
-        return known if isinstance(known, Fault) else [dict(row) for row in known]
+        return known if isinstance(known, CodeFault) else [dict(row) for row in known]
 
     def _run(
         self, tool: Tool, arguments: dict[str, JSON], table: Sequence[Row]
-    ) -> list[Row] | Fault:
+    ) -> list[Row] | CodeFault:
         source, name = self._source(tool), function_name(tool)
         (outcome,) = self.sandbox.run(source, name, table, [Case(arguments)])
         if outcome.status == "timeout":
             (outcome,) = self.sandbox.run(source, name, table, [Case(arguments)])
         if outcome.status != "pass":
-            return Fault(outcome.status, outcome.message)
+            return CodeFault(outcome.status, outcome.message)
         rows = outcome.received
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            return Fault("wrong", f"{name} returned {type(rows).__name__}, not a list of rows")
+            return CodeFault("wrong", f"{name} returned {type(rows).__name__}, not a list of rows")
         return rows
 
     def _source(self, tool: Tool) -> str:

@@ -70,7 +70,7 @@ def export_entries(store: Store, out: Path) -> ExportReport:
     return ExportReport(exported, damaged)
 
 
-def merge(store: Store, others: Iterable[str | Path]) -> ImportReport:
+def merge(store: Store, others: Iterable[str | Path]) -> StoreImport:
     """Copy all entries of other stores, also those of models; entries that are there stay.
 
     Args:
@@ -80,7 +80,7 @@ def merge(store: Store, others: Iterable[str | Path]) -> ImportReport:
     Raises:
         DataError: A path is no store.
     """
-    report = ImportReport()
+    report = StoreImport()
     for place in others:
         with Store(place if is_url(place) else _file(Path(place))) as other:
             for entry in other.entries():
@@ -105,7 +105,7 @@ def wrong_field(value: Mapping[str, Any]) -> str:
     return next(wrong, "")
 
 
-def import_entries(store: Store, source: Path) -> ImportReport:
+def import_entries(store: Store, source: Path) -> StoreImport:
     """Read answers into a store; entries that are there stay.
 
     Args:
@@ -115,7 +115,7 @@ def import_entries(store: Store, source: Path) -> ImportReport:
     Raises:
         DataError: There is no such file.
     """
-    report = ImportReport()
+    report = StoreImport()
     for place, line in _lines(source):
         try:
             fields = json.loads(line, parse_constant=_refuse, parse_float=_finite)
@@ -178,7 +178,7 @@ _PLACES = 20
 
 
 @dataclass(slots=True)
-class ImportReport:
+class StoreImport:
     """Counts of an import."""
 
     imported: int = 0

@@ -9,7 +9,7 @@ from seal.core.package_data import shipped_json
 from seal.core.text import words
 
 
-class Draw(Protocol):
+class SeededChoice(Protocol):
     """Chooses: the same count and salt give the same number."""
 
     def __call__(self, count: int, salt: str = "", /) -> int:
@@ -30,7 +30,7 @@ def named_range(name: str) -> tuple[float, float]:
     return found[0], found[1]
 
 
-def named_text(name: str, draw: Draw, about: Sequence[str] = ()) -> str:
+def named_text(name: str, draw: SeededChoice, about: Sequence[str] = ()) -> str:
     """Return a text that suits a field's name; its last telling word decides.
 
     Args:
@@ -62,35 +62,35 @@ def singular(noun: str) -> str:
     return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "news")) else noun
 
 
-def _one(options: Sequence[str], draw: Draw) -> str:
+def _one(options: Sequence[str], draw: SeededChoice) -> str:
     return str(options[draw(len(options))])
 
 
-def _date(draw: Draw) -> str:
+def _date(draw: SeededChoice) -> str:
     return f"2024-{1 + draw(12, 'month'):02d}-{1 + draw(28, 'day'):02d}"
 
 
-def _time(draw: Draw) -> str:
+def _time(draw: SeededChoice) -> str:
     return f"{draw(24, 'hour'):02d}:{draw(60, 'minute'):02d}:00"
 
 
-def _hex(draw: Draw, digits: int = 8) -> str:
+def _hex(draw: SeededChoice, digits: int = 8) -> str:
     return f"{draw(16**digits, 'hex'):0{digits}x}"
 
 
-def _url(draw: Draw) -> str:
+def _url(draw: SeededChoice) -> str:
     return f"https://www.example.org/{_hex(draw)}"
 
 
-def _email(draw: Draw) -> str:
+def _email(draw: SeededChoice) -> str:
     return f"{vocabulary()['plain'][draw(8, 'user')]}@example.org"
 
 
-def _uuid(draw: Draw) -> str:
+def _uuid(draw: SeededChoice) -> str:
     return f"{_hex(draw)}-0000-4000-8000-{draw(16**12, 'tail'):012x}"
 
 
-FORMATS: dict[str, Callable[[Draw], str]] = {
+FORMATS: dict[str, Callable[[SeededChoice], str]] = {
     "date": _date,
     "time": lambda draw: _time(draw) + "Z",
     "date-time": lambda draw: f"{_date(draw)}T{_time(draw)}Z",
@@ -103,7 +103,7 @@ FORMATS: dict[str, Callable[[Draw], str]] = {
     "ipv6": lambda draw: f"2001:db8::{_hex(draw, 4)}",
 }
 
-_MADE: dict[str, Callable[[Draw], str]] = {
+_MADE: dict[str, Callable[[SeededChoice], str]] = {
     **dict.fromkeys(("url", "link", "uri", "href", "image", "img", "thumbnail"), _url),
     **dict.fromkeys(("id", "uuid", "key", "token", "hash", "code", "sku"), _hex),
     **dict.fromkeys(("date", "created", "updated", "published"), _date),

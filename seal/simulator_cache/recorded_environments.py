@@ -31,14 +31,14 @@ class RecordedEnvironments(Storeless):
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the environment of one chat; without a recording, all recordings answer."""
         recording = self._lookup(task.id, trial)
-        return RecordedChat(recording, self._answers, self._validator, offered)
+        return RecordedEnvironment(recording, self._answers, self._validator, offered)
 
     def identity(self) -> dict[str, JSON]:
         """Return the digest of all that is recorded."""
         return {"simulator": self._answers.identity, "recorded": self._answers.digest()}
 
 
-class RecordedChat(Stateless):
+class RecordedEnvironment(Stateless):
     """The environment of one chat that plays a recording.
 
     Calls are equal if they have the same name and the same arguments in any order; arguments that

@@ -127,9 +127,9 @@ def test_scores_are_the_same_every_time_and_say_where_the_code_ran() -> None:
 
 def test_the_oracle_passes_what_it_says_and_the_rules_no_more() -> None:
     cases = [(dict(arguments), rows) for arguments, rows in CASES[1:]]
-    from seal.sandbox import Recorded
+    from seal.sandbox import ApiCase
 
-    recorded = [Recorded(*case) for case in cases]
+    recorded = [ApiCase(*case) for case in cases]
     assert scored(chat(oracle_written(TOOL, TABLE, recorded)))["creation_relative"].value == 1.0
     assert scored(chat(rule_written(TOOL)))["creation_relative"].value == 1.0
 

@@ -14,19 +14,19 @@ import seal
 from seal.benchmarks.bfcl import PEER as LEADERBOARD
 from seal.cli import main
 from seal.core import UnknownNameError, UsageError
-from seal.experiments import Held, Peer, tables, verify, write_page
+from seal.experiments import Peer, PeerFigure, tables, verify, write_page
 from seal.pools import REGISTRY
 
 
-def judged() -> Iterator[Held]:
-    yield Held("share", "one", 0.1 + 0.2, 0.3)
-    yield Held("share", "two", 1, 1.1, "kind|of")
-    yield Held("share", "three", 2, 2.2, "kind|of")
-    yield Held("verdict", "four", "right", "wrong", "odd")
-    yield Held("verdict", "five", True, 1)
+def judged() -> Iterator[PeerFigure]:
+    yield PeerFigure("share", "one", 0.1 + 0.2, 0.3)
+    yield PeerFigure("share", "two", 1, 1.1, "kind|of")
+    yield PeerFigure("share", "three", 2, 2.2, "kind|of")
+    yield PeerFigure("verdict", "four", "right", "wrong", "odd")
+    yield PeerFigure("verdict", "five", True, 1)
 
 
-def missing() -> Iterator[Held]:
+def missing() -> Iterator[PeerFigure]:
     import no_such_package_of_ours
 
     yield no_such_package_of_ours.HELD

@@ -15,7 +15,7 @@ from servers import ModelServer, calls, text
 
 import seal
 from seal.core import Completion, Request, Stateless, ToolCall, ToolResult, UsageError
-from seal.runs import Event, Meter, Metered, Told, ToldCalls
+from seal.runs import Event, Meter, Metered, Teller, ToldCalls
 
 Noted = list[tuple[str, Event]]
 
@@ -79,7 +79,7 @@ def test_hooks_are_told_of_every_part_within_what_it_is_a_part_of(
 def test_calls_of_one_reply_stand_beside_each_other_however_many_they_are() -> None:
     many = [ToolCall(id=f"c{one}", name="add", arguments={"a": one}) for one in range(2_000)]
     notes = Notes()
-    told = Told([notes])
+    told = Teller([notes])
     with told.of("chat", dict):
         results = ToldCalls(Echo(), told).call(many)
     (chat,) = notes.of("chat")
@@ -142,7 +142,7 @@ def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, 
             return Completion("Sunny.", calls=calls)
 
     notes, meter = Notes(), Meter()
-    meter.told = Told([notes] if hooked else [])
+    meter.told = Teller([notes] if hooked else [])
     answer = Metered(Own(), meter, "judge", "own").complete(Request((), role="judge"))
     assert answer.calls is calls
     assert ["untold" in event.data for event in notes.of("request")] == [True] * hooked

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from seal.core import Tool
-from seal.sandbox import Case, CreatedTools, Fault, Limits, MontySandbox, Outcome, Row
+from seal.sandbox import Case, CodeFault, CreatedTools, Limits, MontySandbox, Outcome, Row
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 
@@ -65,7 +65,7 @@ def test_rows_that_a_caller_changes_stay_as_they_were() -> None:
 def test_a_function_that_fails_says_how(text: str, status: str) -> None:
     fault = created(text)[0].call(TOOL, {}, TABLE)
 
-    assert isinstance(fault, Fault)
+    assert isinstance(fault, CodeFault)
     assert fault.status == status
     assert fault.message
 
@@ -93,7 +93,7 @@ class Busy(MontySandbox):
 
 @pytest.mark.parametrize(
     ("late", "found", "runs"),
-    [(0, [{"n": 1}], 1), (1, [{"n": 1}], 2), (2, Fault("timeout", "late"), 2)],
+    [(0, [{"n": 1}], 1), (1, [{"n": 1}], 2), (2, CodeFault("timeout", "late"), 2)],
 )
 def test_one_moment_of_a_busy_machine_decides_no_call(late: int, found: object, runs: int) -> None:
     busy = Busy(late)

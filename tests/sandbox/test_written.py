@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from seal.core import Tool
 from seal.sandbox import (
+    ApiCase,
     Case,
     Filter,
     MontySandbox,
     Outcome,
-    Recorded,
     Rule,
     fit,
     function_name,
@@ -46,22 +46,22 @@ TABLE = [
 ]
 
 
-def run(source: str, *cases: Recorded) -> list[Outcome]:
+def run(source: str, *cases: ApiCase) -> list[Outcome]:
     pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
     played = [Case(keywords(c.arguments), [TABLE[place] for place in c.rows]) for c in cases]
     return MontySandbox().run(source, function_name(TOOL), TABLE, played)
 
 
-def statuses(source: str, *cases: Recorded) -> list[str]:
+def statuses(source: str, *cases: ApiCase) -> list[str]:
     return [outcome.status for outcome in run(source, *cases)]
 
 
 def test_the_rule_written_function_filters_by_what_the_document_says_rows_have() -> None:
     cases = [
-        Recorded({"from": "a"}, [0, 1, 2]),
-        Recorded({"from": "A", "style": "THAI"}, [0, 1]),
-        Recorded({"from": "A", "style": "dontcare", "seats": 9}, [0, 1, 2]),
-        Recorded({"from": "A", "city": "Fresno"}, [2]),
+        ApiCase({"from": "a"}, [0, 1, 2]),
+        ApiCase({"from": "A", "style": "THAI"}, [0, 1]),
+        ApiCase({"from": "A", "style": "dontcare", "seats": 9}, [0, 1, 2]),
+        ApiCase({"from": "A", "city": "Fresno"}, [2]),
     ]
 
     assert statuses(rule_written(TOOL), *cases) == ["pass", "pass", "pass", "wrong"]
@@ -69,10 +69,10 @@ def test_the_rule_written_function_filters_by_what_the_document_says_rows_have()
 
 def test_the_oracle_finds_columns_of_other_names_containment_and_how_many_rows() -> None:
     cases = [
-        Recorded({"from": "A", "city": "Oakland"}, [0, 1]),
-        Recorded({"from": "A", "city": "Fresno"}, [2]),
-        Recorded({"from": "B", "city": "Fresno"}, [3]),
-        Recorded({"from": "A"}, [0, 1]),
+        ApiCase({"from": "A", "city": "Oakland"}, [0, 1]),
+        ApiCase({"from": "A", "city": "Fresno"}, [2]),
+        ApiCase({"from": "B", "city": "Fresno"}, [3]),
+        ApiCase({"from": "A"}, [0, 1]),
     ]
     found = fit(TOOL, TABLE, cases)
 
@@ -83,14 +83,14 @@ def test_the_oracle_finds_columns_of_other_names_containment_and_how_many_rows()
 
 
 def test_the_oracle_cannot_derive_what_is_in_no_row() -> None:
-    cases = [Recorded({"from": "A", "seats": n}, rows) for n, rows in ((7, [0]), (8, [1]), (9, []))]
+    cases = [ApiCase({"from": "A", "seats": n}, rows) for n, rows in ((7, [0]), (8, [1]), (9, []))]
 
     assert fit(TOOL, TABLE, cases).passed < 3
 
 
 def test_no_case_and_no_row_have_a_function_too() -> None:
     assert fit(TOOL, [], []) == (Filter(()), 0, 0)
-    assert statuses(oracle_written(TOOL, [], []), Recorded({"from": "C"}, range(4))) == ["pass"]
+    assert statuses(oracle_written(TOOL, [], []), ApiCase({"from": "C"}, range(4))) == ["pass"]
 
 
 VALUES = st.sampled_from(
@@ -114,8 +114,8 @@ def test_a_filter_passes_in_the_search_what_its_source_returns(
 ) -> None:
     from seal.sandbox.api_code import _Search
 
-    (outcome,) = run(source_of(TOOL, chosen), Recorded(arguments, []))
+    (outcome,) = run(source_of(TOOL, chosen), ApiCase(arguments, []))
     returned = [TABLE.index(row) for row in outcome.received]
-    search = _Search(TABLE, [Recorded(arguments, returned)])
+    search = _Search(TABLE, [ApiCase(arguments, returned)])
 
     assert search.passed(chosen) == 1

@@ -12,7 +12,7 @@ from mcp_servers import behind_address, command, line
 pytest.importorskip("mcp")
 
 from seal.core import DataError, InfrastructureError, UsageError
-from seal.environments import Answer, Server, Session, Sessions, named_servers, read_servers
+from seal.environments import Answer, McpServer, Session, Sessions, named_servers, read_servers
 
 TIMEOUT = 1.5
 """Seconds; a busy machine needs them to start the server."""
@@ -22,7 +22,7 @@ KEY = "hush-hush-1234"
 @pytest.fixture(scope="module")
 def shop() -> Iterator[Session]:
     """A session that all tests of this module share."""
-    servers = {"shop": Server(tuple(command("--many", "5000")), env={"SHOP_KEY": KEY})}
+    servers = {"shop": McpServer(tuple(command("--many", "5000")), env={"SHOP_KEY": KEY})}
     with Sessions(servers, TIMEOUT) as sessions:
         yield sessions.of("shop")
 
@@ -89,7 +89,7 @@ def test_odd_schemas_are_called_as_they_are(shop: Session) -> None:
 
 
 def test_a_server_that_dies_in_mid_call_is_an_answer_and_so_are_calls_after() -> None:
-    with Sessions({"shop": Server(tuple(command()))}) as sessions:
+    with Sessions({"shop": McpServer(tuple(command()))}) as sessions:
         shop = sessions.of("shop")
         for tool in ("die", "count"):
             assert (called(shop, tool).error or {})["kind"] == "server_ended"
@@ -97,13 +97,13 @@ def test_a_server_that_dies_in_mid_call_is_an_answer_and_so_are_calls_after() ->
 
 @pytest.mark.slow
 def test_an_answer_of_50_megabytes_is_told_by_its_length() -> None:
-    with Sessions({"shop": Server(tuple(command()))}, 600) as sessions:
+    with Sessions({"shop": McpServer(tuple(command()))}, 600) as sessions:
         answer = called(sessions.of("shop"), "big", size=50_000_000)
     assert (answer.error or {})["kind"] == "too_large"
 
 
 def test_a_server_that_dies_behind_its_address_is_an_answer() -> None:
-    with behind_address() as url, Sessions({"shop": Server(url=url)}, 20) as sessions:
+    with behind_address() as url, Sessions({"shop": McpServer(url=url)}, 20) as sessions:
         shop = sessions.of("shop")
         assert called(shop, "echo", text="a", times=2).content == "aa"
         assert (called(shop, "die").error or {})["kind"] == "server_ended"
@@ -113,15 +113,15 @@ def test_a_server_that_dies_behind_its_address_is_an_answer() -> None:
 @pytest.mark.parametrize(
     ("server", "kind", "says"),
     [
-        (Server(("no-such-command",)), UsageError, "'shop': there is no such command"),
-        (Server(("false",)), InfrastructureError, "check its command"),
-        (Server(("sh", "-c", "echo no licence >&2")), InfrastructureError, "last: no licence"),
-        (Server(url="http://127.0.0.1:9/mcp"), InfrastructureError, "check its address"),
-        (Server(("false",), env={"K": "${NO_SUCH_KEY}"}), UsageError, "NO_SUCH_KEY"),
+        (McpServer(("no-such-command",)), UsageError, "'shop': there is no such command"),
+        (McpServer(("false",)), InfrastructureError, "check its command"),
+        (McpServer(("sh", "-c", "echo no licence >&2")), InfrastructureError, "last: no licence"),
+        (McpServer(url="http://127.0.0.1:9/mcp"), InfrastructureError, "check its address"),
+        (McpServer(("false",), env={"K": "${NO_SUCH_KEY}"}), UsageError, "NO_SUCH_KEY"),
     ],
 )
 def test_a_server_that_cannot_be_begun_is_one_line(
-    server: Server, kind: type[Exception], says: str
+    server: McpServer, kind: type[Exception], says: str
 ) -> None:
     with Sessions({"shop": server}, 0.5) as sessions, pytest.raises(kind, match=says):
         sessions.of("shop")
@@ -129,13 +129,13 @@ def test_a_server_that_cannot_be_begun_is_one_line(
 
 @pytest.mark.slow  # the SDK waits for 10 s
 def test_a_server_that_hangs_at_the_start_is_one_line() -> None:
-    servers = {"shop": Server(tuple(command("--deaf")))}
+    servers = {"shop": McpServer(tuple(command("--deaf")))}
     with Sessions(servers, 0.5) as sessions, pytest.raises(InfrastructureError, match="timed out"):
         sessions.of("shop")
 
 
 def test_a_list_without_end_is_refused() -> None:
-    servers = {"shop": Server(tuple(command("--endless")))}
+    servers = {"shop": McpServer(tuple(command("--endless")))}
     with Sessions(servers) as sessions, pytest.raises(DataError, match="tools has no end"):
         sessions.of("shop")
 
@@ -162,7 +162,7 @@ for line in sys.stdin:
 
 
 def test_a_list_against_the_protocol_is_one_line_with_the_place() -> None:
-    servers = {"shop": Server((sys.executable, "-c", WRONG))}
+    servers = {"shop": McpServer((sys.executable, "-c", WRONG))}
     with Sessions(servers) as sessions, pytest.raises(InfrastructureError) as told:
         sessions.of("shop")
     assert str(told.value) == (
@@ -181,8 +181,8 @@ def test_servers_are_read_from_a_file_as_other_clients_have_it(tmp_path: Path) -
     path.write_text(json.dumps({"mcpServers": entries}))
     servers = read_servers(path)
     assert servers == {
-        "shop": Server(("shop", "--at", "${PLACE:-here}"), env={"KEY": "${KEY}"}),
-        "docs": Server(url="https://docs.test/mcp", headers={"X-Key": "k"}),
+        "shop": McpServer(("shop", "--at", "${PLACE:-here}"), env={"KEY": "${KEY}"}),
+        "docs": McpServer(url="https://docs.test/mcp", headers={"X-Key": "k"}),
     }
     assert [server.is_reset for server in servers.values()] == [True, False]
     assert "k" not in repr(servers["docs"]).replace("docs", "")
@@ -190,24 +190,24 @@ def test_servers_are_read_from_a_file_as_other_clients_have_it(tmp_path: Path) -
 
 def test_variables_are_filled_in_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY", KEY)
-    server = Server(("shop", "${PLACE:-here}"), env={"KEY": "${env:KEY}"})
-    assert server.filled() == Server(("shop", "here"), env={"KEY": KEY})
+    server = McpServer(("shop", "${PLACE:-here}"), env={"KEY": "${env:KEY}"})
+    assert server.filled() == McpServer(("shop", "here"), env={"KEY": KEY})
     assert server.filled().masked(f"It is {KEY}.") == "It is ***."
 
 
 def test_a_key_does_not_tell_servers_apart() -> None:
-    one, other = (Server(("shop",), env={"KEY": key}) for key in "ab")
-    assert one.spec == other.spec != Server(("shop", "--big")).spec
-    assert Server(url="https://a:b@x.test/m?k=1").spec == Server(url="https://x.test/m").spec
+    one, other = (McpServer(("shop",), env={"KEY": key}) for key in "ab")
+    assert one.spec == other.spec != McpServer(("shop", "--big")).spec
+    assert McpServer(url="https://a:b@x.test/m?k=1").spec == McpServer(url="https://x.test/m").spec
 
 
 def test_the_command_line_names_servers() -> None:
     found = named_servers(["shop=shop --at here"], ["docs=https://docs.test/mcp"], None)
     assert read_servers(found) == {
-        "shop": Server(("shop", "--at", "here")),
-        "docs": Server(url="https://docs.test/mcp"),
+        "shop": McpServer(("shop", "--at", "here")),
+        "docs": McpServer(url="https://docs.test/mcp"),
     }
-    assert read_servers(named_servers([line()], [], None)) == {"": Server(tuple(command()))}
+    assert read_servers(named_servers([line()], [], None)) == {"": McpServer(tuple(command()))}
 
 
 @pytest.mark.parametrize(

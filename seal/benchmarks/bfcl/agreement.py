@@ -22,7 +22,7 @@ from seal.core.canonical import derive_seed
 from seal.core.conditions import Called
 from seal.core.plain import json_text
 from seal.evaluation.calls import align
-from seal.experiments.verification import Held, Peer
+from seal.experiments.verification import Peer, PeerFigure
 from seal.pools.lookup import open_pool
 
 Calls = list[tuple[str, dict[str, JSON]]]
@@ -70,22 +70,22 @@ def judged(
             yield Answer(task, change, made, wrong_goal(task.goals[0], made, tools), theirs)
 
 
-def _held() -> Iterator[Held]:
+def _held() -> Iterator[PeerFigure]:
     pool = open_pool("bfcl")
     tools = {tool.id: tool for tool in pool.tools()}
     peer = LeaderboardsOwn()
     try:
         for answer in judged(pool.tasks(), tools, peer):
             of, theirs = f"{answer.task.id}, {answer.change}", not answer.theirs
-            yield Held("calls_right by --match bfcl", of, not answer.ours, theirs)
+            yield PeerFigure("calls_right by --match bfcl", of, not answer.ours, theirs)
             (plan,) = answer.task.goals[0].plans or ()
             clean = align(plan, 0, answer.made).right
             why, value = ("", "") if clean == theirs else _why(answer, plan.calls(), tools)
-            yield Held("calls_right by our rules", f"{of}{value}", clean, theirs, why)
+            yield PeerFigure("calls_right by our rules", f"{of}{value}", clean, theirs, why)
         for item, wrong in code_gold(pool.tasks(), tools, peer):
-            yield Held("gold in Java and JavaScript is right", item, True, not wrong, "code")
+            yield PeerFigure("gold in Java and JavaScript is right", item, True, not wrong, "code")
         for dialogue in dialogues(pool.tasks(), tools, peer):
-            yield Held("dialogues by --match bfcl: what is wrong", *dialogue)
+            yield PeerFigure("dialogues by --match bfcl: what is wrong", *dialogue)
     finally:
         peer.close()
 

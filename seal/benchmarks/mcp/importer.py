@@ -9,8 +9,8 @@ from typing import Any
 
 from seal.core import JSON, DataError, Tool, UsageError
 from seal.environments.mcp import Origin
-from seal.environments.mcp_servers import Server, read_servers
-from seal.environments.mcp_sessions import TIMEOUT, Listing, Sessions
+from seal.environments.mcp_servers import McpServer, read_servers
+from seal.environments.mcp_sessions import TIMEOUT, McpListing, Sessions
 from seal.pools.importer import Notes
 
 
@@ -41,7 +41,7 @@ def import_mcp(
         raise UsageError(
             'no MCP server is given; give --stdio "COMMAND", --url URL or --config mcp.json'
         )
-    listings: dict[str, tuple[Server, Listing]] = {}
+    listings: dict[str, tuple[McpServer, McpListing]] = {}
     with Sessions(given, timeout) as sessions:
         for name, server in given.items():
             listing = sessions.of(name).listing()
@@ -62,7 +62,7 @@ def import_mcp(
         raise DataError(f"the MCP servers list no tool: {', '.join(listings)}")
 
 
-def _tool(name: str, server: Server, document: dict[str, JSON], prefix: str) -> Tool:
+def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) -> Tool:
     named = str(document["name"])
     origin = Origin(name, named, server.spec, server.is_reset, document.get("annotations") or {})
     return Tool(
@@ -88,7 +88,7 @@ def _plain(info: Mapping[str, JSON]) -> str:
     return own.strip("._-") or "server"
 
 
-def _told(server: Server, listing: Listing) -> dict[str, JSON]:
+def _told(server: McpServer, listing: McpListing) -> dict[str, JSON]:
     kind = "stdio" if server.command else "url"
     told = {**listing.info, "transport": kind, "tools": len(listing.tools)}
     return {**told, **{part: found for part, found in listing.others.items() if found}}

@@ -23,7 +23,7 @@ from seal.simulator_cache.answer_cache import (
     entry_key,
     shape_key,
 )
-from seal.simulator_cache.exchange import ImportReport
+from seal.simulator_cache.exchange import StoreImport
 
 STABLETOOLBENCH = "stabletoolbench"
 """Simulator of the entries that come from StableToolBench's cache."""
@@ -32,7 +32,7 @@ _LONGEST = 100_000
 """Characters of an argument map's text that are parsed at most."""
 
 
-def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]) -> ImportReport:
+def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]) -> StoreImport:
     """Read a cache `category/tool/api.json`: the text of an argument map to {error, response}.
 
     The texts are JSON or Python literals, and never evaluated. Maps that differ in order alone are
@@ -41,7 +41,7 @@ def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]
     Raises:
         DataError: The folder has no such file.
     """
-    report = ImportReport()
+    report = StoreImport()
     index = _ToolIndex(tools)
     validator = CallValidator(tools)
     files = _files(folder, "*/*/*.json", "category/tool/api.json")
@@ -68,7 +68,7 @@ def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]
     return report
 
 
-def import_response_examples(store: Store, folder: Path, tools: Mapping[str, Tool]) -> ImportReport:
+def import_response_examples(store: Store, folder: Path, tools: Mapping[str, Tool]) -> StoreImport:
     """Read response shapes `category/tool.json`: {"api_list": [{"name", "schema"}]}.
 
     A shape is no answer: it tells the template simulator what to write for a tool without one.
@@ -76,7 +76,7 @@ def import_response_examples(store: Store, folder: Path, tools: Mapping[str, Too
     Raises:
         DataError: The folder has no such file.
     """
-    report = ImportReport()
+    report = StoreImport()
     index = _ToolIndex(tools)
     files = _files(folder, "*/*.json", "category/tool.json")
     for file in files:
@@ -121,13 +121,13 @@ class _ToolIndex:
 
 
 def _keep(
-    store: Store, tool: Tool, arguments: dict[str, JSON], response: Response, report: ImportReport
+    store: Store, tool: Tool, arguments: dict[str, JSON], response: Response, report: StoreImport
 ) -> None:
     entry = answer_entry(tool.id, arguments, response, STABLETOOLBENCH)
     report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)
 
 
-def _keep_shape(store: Store, tool: Tool, shape: JSON, report: ImportReport) -> None:
+def _keep_shape(store: Store, tool: Tool, shape: JSON, report: StoreImport) -> None:
     entry = answer_entry(tool.id, None, Response(shape), SHAPE)
     report.keep(store, shape_key(tool.id), entry, KIND)
 
@@ -187,7 +187,7 @@ def _files(folder: Path, pattern: str, layout: str) -> list[Path]:
     return files
 
 
-def _read_object(file: Path, report: ImportReport) -> dict[str, Any] | None:
+def _read_object(file: Path, report: StoreImport) -> dict[str, Any] | None:
     try:
         content = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError:

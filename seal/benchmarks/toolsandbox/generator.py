@@ -13,7 +13,7 @@ from seal.core.signatures import checked
 from seal.environments.world import WorldSetup
 from seal.experiments.result_files import write_json
 from seal.pools.lookup import Bench, open_pool
-from seal.report.chat_records import Outcome, outcomes
+from seal.report.chat_records import ChatOutcome, outcomes
 from seal.runs.run_folder import RunFolder
 
 _FORMS = ("authored", "plan")
@@ -74,7 +74,7 @@ def generate_milestones(
     return plain
 
 
-def _unsolved(chats: Iterable[Outcome]) -> dict[str, str]:
+def _unsolved(chats: Iterable[ChatOutcome]) -> dict[str, str]:
     """Return the tasks whose first chat without an error is not solved, and what it is."""
     labels: dict[str, str] = {}
     for chat in chats:

@@ -12,7 +12,7 @@ from typing import Any
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core import Task, UsageError
 from seal.evaluation.milestones.plans import measure_plan, turn_count, view
-from seal.experiments.verification import Held, Peer
+from seal.experiments.verification import Peer, PeerFigure
 from seal.pools.importer import Notes, Recorded
 
 _FILES = ("vectors_public.jsonl.gz", "fuzz_public.jsonl.gz")
@@ -21,7 +21,7 @@ _DECIMALS = 5
 """The peer keeps similarities in 32 bits."""
 
 
-def _recorded() -> Iterator[Held]:
+def _recorded() -> Iterator[PeerFigure]:
     folder = Path(os.environ.get("SEAL_DATA") or "data") / "toolsandbox"
     for path in (folder / name for name in _FILES):
         if not path.is_file():
@@ -37,14 +37,14 @@ def _recorded() -> Iterator[Held]:
                 yield from _held(task, record, expected[task.id])
 
 
-def _held(task: Task, record: Recorded, expected: dict[str, Any]) -> Iterator[Held]:
+def _held(task: Task, record: Recorded, expected: dict[str, Any]) -> Iterator[PeerFigure]:
     steps = view(record.trajectory, 0, task.initial_state, "toolsandbox")
     (plan,) = task.goals[0].plans or ()
     found = measure_plan(plan, steps, "toolsandbox")
     for name in _NUMBERS:
         ours, theirs = (round(value, _DECIMALS) for value in (getattr(found, name), expected[name]))
-        yield Held(name, task.id, ours, theirs)
-    yield Held("turns", task.id, turn_count(steps), expected["turn_count"])
+        yield PeerFigure(name, task.id, ours, theirs)
+    yield PeerFigure("turns", task.id, turn_count(steps), expected["turn_count"])
 
 
 PEER = Peer("ToolSandbox, its recorded scores", _recorded)

@@ -11,7 +11,7 @@ from seal.cli.words import new_file
 from seal.core.text import counted
 
 if TYPE_CHECKING:
-    from seal.experiments.annotation import Imported
+    from seal.experiments.annotation import ImportedRatings
 
 _ASKED = {
     "turns": "turns to rate from 1 to 5 in the column rating",
@@ -60,12 +60,12 @@ def import_(
     The exit code is 1 if some rows could not be used.
     """
     from seal.api.results import import_sheets
-    from seal.experiments.annotation import Imported
+    from seal.experiments.annotation import ImportedRatings
 
     with output(json) as result:
         found = import_sheets(run, files)
-        told = _told_of(found) if isinstance(found, Imported) else found.record()
-        kind = "rating" if isinstance(found, Imported) else "label"
+        told = _told_of(found) if isinstance(found, ImportedRatings) else found.record()
+        kind = "rating" if isinstance(found, ImportedRatings) else "label"
         result.result(told)
         result.show(*found.problems[:SHOWN])
         more = len(found.problems) - SHOWN
@@ -84,7 +84,7 @@ def import_(
     return int(bool(found.problems))
 
 
-def _told_of(found: "Imported") -> dict[str, Any]:
+def _told_of(found: "ImportedRatings") -> dict[str, Any]:
     human = found.human
     return {
         "taken": found.taken,

@@ -10,7 +10,7 @@ from seal.cli.output import Output, output, progress
 from seal.core import UsageError
 
 if TYPE_CHECKING:
-    from seal.experiments.benchmark_counts import Measured
+    from seal.experiments.benchmark_counts import Counted
     from seal.pools.catalogue import Card
 
 
@@ -40,7 +40,7 @@ def command(
     return 0
 
 
-def _measured(entries: "Sequence[Card]") -> "dict[str, Measured]":
+def _measured(entries: "Sequence[Card]") -> "dict[str, Counted]":
     """Return the counts of benchmarks by name."""
     from seal.experiments.benchmark_counts import measure
 

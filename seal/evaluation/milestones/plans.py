@@ -138,7 +138,7 @@ def _details(found: Sequence[Reached]) -> dict[str, JSON]:
     }
 
 
-class Measured(NamedTuple):
+class MeasuredPlan(NamedTuple):
     """What the scores of a goal were measured on, read again from their details."""
 
     plan: int
@@ -161,7 +161,7 @@ def measured_again(
     whole: Score,
     nodes: Score,
     mines: Score | None,
-) -> Measured:
+) -> MeasuredPlan:
     """Return what the scores of a goal were measured on.
 
     Args:
@@ -185,7 +185,7 @@ def measured_again(
     hits = {} if mines is None else _read_mapping(mines, len(plans[plan].minefields))
     if not {index for index, _ in mapping.values()} <= {step.index for step in steps}:
         raise DataError(f"the score {nodes.metric} names steps that the chat does not have")
-    return Measured(plan, match, milestones, steps, mapping, hits)
+    return MeasuredPlan(plan, match, milestones, steps, mapping, hits)
 
 
 def _read_mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:

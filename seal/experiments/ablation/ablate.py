@@ -29,7 +29,7 @@ from seal.experiments.comparison.between_runs import sides_of
 from seal.experiments.comparison.pairs import Side, compare, untested
 from seal.experiments.result_files import ExperimentFile, write_json
 from seal.experiments.role_counts import work_of
-from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
+from seal.experiments.series import PlannedRun, Reporter, SeriesResult, metrics_of, play
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.pools.task_order import told_of
@@ -108,7 +108,7 @@ class _Planned:
     ablation: Variation
     settings: RunSettings
     pool: StoredPool
-    conditions: Sequence[Condition]
+    conditions: Sequence[PlannedRun]
     irrelevant: Irrelevant | None
     homes: Mapping[tuple[str, int], str] | None
 

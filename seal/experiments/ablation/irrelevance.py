@@ -17,7 +17,7 @@ from seal.core.text import counted
 from seal.experiments.ablation.similarity import rate_of
 from seal.experiments.ablation.variants import ABSTENTION, Variation
 from seal.experiments.comparison.pairs import Side, compare
-from seal.experiments.series import Condition
+from seal.experiments.series import PlannedRun
 from seal.pools.pool import StoredPool
 from seal.pools.task_order import prefix
 from seal.runs.settings import RunSettings, changed
@@ -66,12 +66,12 @@ class Irrelevant:
             )
         return cls({task.id: str(task.tags[TAG]) for task in irrelevant}, seeds)
 
-    def conditions(self, ablation: Variation, settings: RunSettings) -> list[Condition]:
+    def conditions(self, ablation: Variation, settings: RunSettings) -> list[PlannedRun]:
         """Return the two conditions, which name their tasks, so that no limit or tag applies."""
         shared = changed(settings, limit=None, first=None, select={})
         parts = (tuple(self.kinds), tuple(dict.fromkeys(self.seeds.values())))
         return [
-            Condition(name, shared, only)
+            PlannedRun(name, shared, only)
             for name, only in zip(ablation.conditions, parts, strict=True)
         ]
 

@@ -27,7 +27,7 @@ from seal.agents.roles import Checker
 from seal.agents.teams import team_options
 from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
-from seal.experiments.series import Condition
+from seal.experiments.series import PlannedRun
 from seal.models import is_offline
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.contract import spec_of
@@ -141,7 +141,7 @@ def conditions_of(
     ablation: Variation,
     settings: RunSettings,
     retrievers: Sequence[Any] = (),
-) -> list[Condition]:
+) -> list[PlannedRun]:
     """Return the conditions of an ablation whose runs have the same tasks.
 
     Args:
@@ -157,7 +157,7 @@ def conditions_of(
     if ablation.name == "roles":
         return _seated(settings)
     if not ablation.field:
-        return [Condition(name, settings) for name in ablation.conditions]
+        return [PlannedRun(name, settings) for name in ablation.conditions]
     values: Sequence[Any] = ablation.conditions
     if ablation.field == "retriever":
         values = _retrievers(retrievers or values)
@@ -175,7 +175,7 @@ def conditions_of(
             )
         values = [{**settings.world_options, ablation.option: value} for value in values]
     return [
-        Condition(name, changed(settings, **{ablation.field: value}))
+        PlannedRun(name, changed(settings, **{ablation.field: value}))
         for name, value in zip(names, values, strict=True)
     ]
 
@@ -203,7 +203,7 @@ def _folder_name(value: Any) -> str:
     return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"
 
 
-def _injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
+def _injected(ablation: Variation, settings: RunSettings) -> list[PlannedRun]:
     """Return the plain run and those with gold in the place of a stage."""
     alike = changed(settings, baselines_alike=True)
     ceiling = baselines_of(alike, all_given=False)["ceiling"]
@@ -221,10 +221,10 @@ def _injected(ablation: Variation, settings: RunSettings) -> list[Condition]:
             gold_results=True,
         ),
     }
-    return [Condition(name, asked[name]) for name in ablation.conditions]
+    return [PlannedRun(name, asked[name]) for name in ablation.conditions]
 
 
-def _seated(settings: RunSettings) -> list[Condition]:
+def _seated(settings: RunSettings) -> list[PlannedRun]:
     """Return the run without the roles, those with each alone, and the one with all."""
     is_rule = is_offline(settings.role_models.get("verifier", settings.model))
     usual = {
@@ -236,6 +236,6 @@ def _seated(settings: RunSettings) -> list[Condition]:
     sets = {"none": {}, **{role: {role: one} for role, one in agents.items()}, ALL: agents}
     empty = {**settings.roles, **dict.fromkeys(agents)}
     return [
-        Condition(name, changed(settings, roles={**empty, **chosen}))
+        PlannedRun(name, changed(settings, roles={**empty, **chosen}))
         for name, chosen in sets.items()
     ]

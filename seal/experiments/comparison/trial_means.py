@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from seal.core.arrays import np
 from seal.evaluation.statistics import cluster_sums
-from seal.runs.score_table import ScoreTable, Spread, row_numbers
+from seal.runs.score_table import ScoreTable, TrialSpread, row_numbers
 
 
 def means_over_trials(table: ScoreTable) -> ScoreTable:
@@ -29,7 +29,7 @@ def means_over_trials(table: ScoreTable) -> ScoreTable:
     )
 
 
-def _spread(table: ScoreTable) -> Spread:
+def _spread(table: ScoreTable) -> TrialSpread:
     chats = row_numbers(table.goals[:, :2])
     task = table.goals[np.unique(chats, return_index=True)[1], 0]
     sums = cluster_sums(table.values, chats)[0]
@@ -37,4 +37,4 @@ def _spread(table: ScoreTable) -> Spread:
     count = cluster_sums(held, task)[0].astype(np.int64)
     means = cluster_sums(sums, task)[0] / np.maximum(count, 1)
     squares = cluster_sums(np.where(held, sums - means[task], 0.0) ** 2, task)[0]
-    return Spread(np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan), count)
+    return TrialSpread(np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan), count)

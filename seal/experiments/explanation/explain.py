@@ -34,7 +34,7 @@ from seal.evaluation.attribution.evidence import MEANINGS, ORDER, Cause, Decided
 from seal.evaluation.goals import answer_of, failed, goal_steps, made_calls
 from seal.evaluation.statistics import mean_over, share
 from seal.experiments.comparison.clusters import cluster_of
-from seal.experiments.explanation.run_chats import READ, LeftOut, chats_of
+from seal.experiments.explanation.run_chats import READ, Unexplained, chats_of
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run_folder import RunFolder
 
@@ -104,7 +104,7 @@ def explain_run(
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
     metric = metric or run.declared().get("success")
-    left_out = LeftOut()
+    left_out = Unexplained()
     bench = bench or run.benchmark()
     decided_by = part_of(bench, "decided_by")
     cause_of = part_of(bench, "cause_of")
@@ -150,7 +150,7 @@ def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> Non
         )
 
 
-def _content(run: RunFolder, tally: _Tally, left_out: LeftOut, examples: int) -> dict[str, Any]:
+def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
     seed = (run.manifest().get("measure") or {}).get("seed")
     stages = _stages(tally, examples, seed if type(seed) is int else 0)
     goals = len(tally.stages)

@@ -29,7 +29,7 @@ READ = frozenset({*DECIDING, VERDICT, *AUDITED, *_MILESTONES})
 """Metrics whose scores the rules look at."""
 
 
-class Chat(NamedTuple):
+class ScoredChat(NamedTuple):
     """One chat of a run."""
 
     task: Task
@@ -39,7 +39,7 @@ class Chat(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Unexplained:
     """What cannot be explained of a run."""
 
     reasons: Counter[str] = field(default_factory=Counter)
@@ -50,7 +50,9 @@ class LeftOut:
     """(task id, trial) that were not played, for tasks that have other trials."""
 
 
-def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ) -> Iterator[Chat]:
+def chats_of(
+    run: RunFolder, left_out: Unexplained, metrics: Collection[str] = READ
+) -> Iterator[ScoredChat]:
     """Yield each chat of a run with its task and scores, in the order of its trajectories.
 
     Args:
@@ -75,7 +77,7 @@ def chats_of(run: RunFolder, left_out: LeftOut, metrics: Collection[str] = READ)
             continue
         played.setdefault(task.id, set()).add(trajectory.trial)
         own = scores.get((task.id, trajectory.trial))
-        yield Chat(task, trajectory, [score for score in own if score.metric in metrics])
+        yield ScoredChat(task, trajectory, [score for score in own if score.metric in metrics])
     for file in (tasks, scores, chats):
         if file.torn:
             left_out.reasons[f"{TORN}: {file.path.name}"] += 1

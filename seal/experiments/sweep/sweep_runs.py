@@ -14,7 +14,7 @@ from typing import Any
 from seal.core import SealError, Task, Tool, UsageError
 from seal.core.text import counted
 from seal.experiments.pool_draws import Sampled, drawn_pools, drawn_queries, without_distractors
-from seal.experiments.series import Condition, Reporter, SeriesResult, metrics_of, play
+from seal.experiments.series import PlannedRun, Reporter, SeriesResult, metrics_of, play
 from seal.experiments.sweep.results import results_of
 from seal.experiments.sweep.sweep_files import SWEEP, discard, pool_folder, run_name, write
 from seal.experiments.sweep.sweep_settings import RECALL_AT, SweepSettings, retriever_of
@@ -89,13 +89,13 @@ class _Sweep:
     runs: dict[str, tuple[PoolSample, int]]
     """Name to pool and K, in the order in which they are played."""
 
-    def conditions(self) -> list[Condition]:
+    def conditions(self) -> list[PlannedRun]:
         """Return the runs with their settings."""
         found = []
         for name, (drawn, top_k) in self.runs.items():
             pool = self.pool.at(pool_folder(self.out, drawn))
             own = changed(self.settings, pool=pool, top_k=top_k, limit=None, first=None, select={})
-            found.append(Condition(name, own))
+            found.append(PlannedRun(name, own))
         return found
 
     def content(self, done: Sequence[str], notes: list[str]) -> dict[str, Any]:

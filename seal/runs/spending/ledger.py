@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from seal.core import ChatModel, Completion, Request, RequestError
-from seal.runs.hooks import Told, answered, asked
+from seal.runs.hooks import Teller, answered, asked
 
 Account = tuple[str, str]
 """Role and model."""
@@ -124,7 +124,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.admit: Callable[[Ledger], None] | None = None
-        self.told = Told()
+        self.told = Teller()
         """Tells hooks of each request."""
         self._lock = threading.Lock()
         self._ledgers: dict[int, dict[Account, Spent]] = {}

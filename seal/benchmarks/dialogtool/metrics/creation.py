@@ -27,7 +27,7 @@ from seal.benchmarks.dialogtool.tool_life import CREATOR, is_creation
 from seal.core import JSON, DataError, SealError, Task, Tool, shortened
 from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, GoalMetric, Value, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
-from seal.sandbox.api_code import Fitted, Recorded, fit
+from seal.sandbox.api_code import ApiCase, Fitted, fit
 from seal.sandbox.functions import code_of, function_name, keywords
 
 NAMES = ("creation", "creation_exact", "creation_relative")
@@ -41,7 +41,7 @@ class Suite:
     """What a created function is tested by."""
 
     table: Sequence[dict[str, JSON]]
-    cases: Sequence[Recorded]
+    cases: Sequence[ApiCase]
     """Without the worked example."""
 
 
@@ -97,7 +97,7 @@ def suite_of(task: Task) -> Suite:
     table, cases = task.metadata.get("table"), task.metadata.get("cases")
     try:
         recorded = [
-            Recorded(dict(case[0]), [range(len(table))[place] for place in case[1]])  # type: ignore[arg-type]
+            ApiCase(dict(case[0]), [range(len(table))[place] for place in case[1]])  # type: ignore[arg-type]
             for number, case in enumerate(cases)  # type: ignore[arg-type]
             if number != task.metadata.get("example")
         ]

@@ -53,7 +53,7 @@ from seal.core.plain import json_text
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 from seal.sandbox import build_sandbox
-from seal.sandbox.functions import CreatedTools, Fault, columns_of
+from seal.sandbox.functions import CodeFault, CreatedTools, columns_of
 
 MOST = 10
 """Rows that a look-up brings at most, as in the recorded dialogues."""
@@ -252,7 +252,7 @@ class Created(Answers):
         """Return the function's rows; where it fails, how."""
         api = self.open(tool, arguments)
         found = self.created.call(tool, arguments, [*api.table, *self.shown(tool, bookings)])
-        if isinstance(found, Fault):
+        if isinstance(found, CodeFault):
             raise RefusedError(f"{CREATED}{found.status}", f"{tool.name} failed: {found.message}")
         return found
 

@@ -14,7 +14,7 @@ from seal.core.canonical import derive_seed
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.models.scene import DONE
-from seal.sandbox.api_code import Recorded, oracle_written, rule_written
+from seal.sandbox.api_code import ApiCase, oracle_written, rule_written
 from seal.sandbox.functions import signature
 
 _USERS = ("user_simulator", "user", "executor")
@@ -135,7 +135,7 @@ def create_knowingly(request: Request, metadata: Mapping[str, JSON]) -> Completi
     if tool is None or not isinstance(table, list) or not isinstance(cases, list):
         return create(request)
     example = metadata.get("example")
-    recorded = [Recorded(case[0], case[1]) for n, case in enumerate(cases) if n != example]
+    recorded = [ApiCase(case[0], case[1]) for n, case in enumerate(cases) if n != example]
     return Completion(oracle_written(tool, table, recorded))
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import bleu_counts, corpus_bleu, marks
-from seal.experiments.verification import Held, Peer
+from seal.experiments.verification import Peer, PeerFigure
 
 _DRAWN = 500
 _WORDS = (
@@ -15,7 +15,7 @@ _WORDS = (
 )
 
 
-def _corpora() -> Iterator[Held]:
+def _corpora() -> Iterator[PeerFigure]:
     from sacrebleu.metrics.bleu import BLEU
 
     draw = random.Random(0)
@@ -27,7 +27,7 @@ def _corpora() -> Iterator[Held]:
         ours = corpus_bleu(bleu_counts(marks(wanted), marks(said)) for wanted, said in pairs)
         said, wanted = [said for _, said in pairs], [wanted for wanted, _ in pairs]
         theirs = BLEU(lowercase=True).corpus_score(said, [wanted]).score
-        yield Held("BLEU of a corpus", f"corpus {number}", ours, float(theirs))
+        yield PeerFigure("BLEU of a corpus", f"corpus {number}", ours, float(theirs))
 
 
 SACREBLEU = Peer("sacrebleu", _corpora, "sacrebleu")
