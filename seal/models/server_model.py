@@ -18,7 +18,6 @@ from seal.core import (
     OverdueError,
     Request,
     RequestError,
-    Tool,
     UsageError,
 )
 from seal.core.deadlines import given_up, seconds_left
@@ -38,7 +37,6 @@ from seal.models.wire import (
     wire_tools,
 )
 
-_KEPT_TOOL_SETS = 256
 UNREADABLE = "unreadable"
 """The `finish_reason` of an answer in which the server could not read the calls."""
 _log = logging.getLogger(__name__)
@@ -82,7 +80,6 @@ class ServerModel(ABC):
             raise UsageError(f"{provider}/: the model's name is missing; write {provider}/NAME")
         self.name = name
         self.settings = settings
-        self._tools: dict[tuple[int, ...], WireTools] = {}
         self._lock = threading.Lock()
         self.spec = f"{provider}/{name}"
         """The model, as users and messages call it."""
@@ -161,7 +158,7 @@ class ServerModel(ABC):
 
     def _complete(self, request: Request) -> Completion:
         """Return the server's answer to a request that it takes as far as the profile says."""
-        tools = self._wired(request.tools)
+        tools = wire_tools(request.tools, self.leading_letter)
         profile = self.profile
         body = self._body(request, tools, profile)
 
@@ -201,17 +198,6 @@ class ServerModel(ABC):
     def context(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""
         return self._server.context_of(self.name)
-
-    def _wired(self, tools: tuple[Tool, ...]) -> WireTools:
-        """Return the wire form of the tools, made once for each set of tools, by identity."""
-        key = tuple(map(id, tools))  # the entry keeps the tools alive, so ids stay theirs
-        found = self._tools.get(key)
-        if found is None:
-            found = wire_tools(tools, self.leading_letter)
-            if len(self._tools) >= _KEPT_TOOL_SETS:
-                self._tools.clear()
-            self._tools[key] = found
-        return found
 
     def _learns(self, profile: Profile, refusal: ModelError, body: Mapping[str, Any]) -> bool:
         """Tell whether asking again can help, after a refusal under a profile."""

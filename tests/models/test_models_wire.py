@@ -4,15 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Tool, parse_call, parse_object, wire_names
-from seal.models import ModelSettings, OpenAIModel, wire_tools
+from seal.models import wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 names = st.lists(
     st.one_of(st.text(max_size=80), st.from_regex(r"[a-c._ -]{1,4}", fullmatch=True)), max_size=12
 )
-
-SERVED = ModelSettings(base_url="http://localhost:9/v1")
 
 
 @given(names)
@@ -52,19 +50,6 @@ def test_names_that_meet_are_told_apart_whatever_their_order():
 
 def test_a_name_may_not_begin_with_a_digit_for_gemini():
     assert wire_names(["7day.forecast"], leading_letter=True) == ["_7day_forecast"]
-
-
-def test_the_tools_of_a_request_are_built_once():
-    model, tool = OpenAIModel("m", SERVED), Tool("t", "t")
-    assert model._wired((tool,)) is model._wired((tool,))
-    assert model._wired((Tool("t", "t"),)) is not model._wired((tool,))
-
-
-def test_a_bounded_number_of_wire_tools_is_kept():
-    model = OpenAIModel("m", SERVED)
-    for number in range(600):
-        model._wired((Tool(str(number), "t"),))
-    assert len(model._tools) <= 256
 
 
 json_values = st.recursive(
