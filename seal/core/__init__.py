@@ -57,6 +57,7 @@ from seal.core.types import Milestone as Milestone
 from seal.core.types import Plan as Plan
 from seal.core.types import Query as Query
 from seal.core.types import Ranking as Ranking
+from seal.core.types import Scale as Scale
 from seal.core.types import Score as Score
 from seal.core.types import Step as Step
 from seal.core.types import Stop as Stop

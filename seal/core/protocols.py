@@ -383,9 +383,14 @@ class Judge(Protocol):
 class Metric(Protocol):
     """Scores one trajectory.
 
+    It may have `names`, a list of the names of its scores, and `scales`, which maps such names to
+    what their values mean (`seal.core.Scale`); those of other names are rates in [0, 1].
+
     Example:
         >>> import seal
         >>> class Length:
+        ...     scales = {"steps": seal.core.Scale(bounded=False, higher_is_better=None)}
+        ...
         ...     def score(self, task, trajectory, tools) -> list[seal.Score]:
         ...         steps = len(trajectory.steps)
         ...         return [seal.Score(task.id, trajectory.trial, 0, "steps", steps)]

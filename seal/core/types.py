@@ -460,3 +460,16 @@ class Score:
     """Denominator for micro means."""
     reason: str = ""
     details: dict[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What the scores of a metric mean; as it stands, a rate in [0, 1] that is better high."""
+
+    bounded: bool = True
+    """Scores lie in [0, 1]; if not, they count, or have a unit of their own."""
+    higher_is_better: bool | None = True
+    """None: neither high nor low scores are better."""
+    gold_is_best: bool | None = None
+    """True: the gold has the best score wherever the metric applies; tests of benchmarks check it.
+    None: it should have it; reports list where it has not. False: it may have any score."""

@@ -21,6 +21,7 @@ its patterns alone.
 
 from __future__ import annotations
 
+from seal.core import Scale
 from seal.core.speech import says_cannot
 from seal.evaluation.goals import GoalChat, GoalMetric, Value
 
@@ -31,6 +32,7 @@ class Abstention(GoalMetric):
     """The three shares of the module's text; `NAMES`."""
 
     names = NAMES
+    scales = dict.fromkeys(NAMES, Scale(higher_is_better=None, gold_is_best=False))
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from seal.core import Goal, Plan, ToolCall
+from seal.core import Goal, Plan, Scale, ToolCall
 from seal.core.conditions import Called
 from seal.evaluation.goals import (
     CRASHED,
@@ -189,6 +189,9 @@ class Calls(GoalMetric):
     names = NAMES
     main = (*CALL_METRICS[:3], *ARGUMENT_METRICS[:2])
     main_of_some = (VERDICT, ABSTENTION, BALANCED)
+    scales = dict.fromkeys(
+        (*CALL_METRICS[:3], *ARGUMENT_METRICS, VERDICT, ABSTENTION), Scale(gold_is_best=True)
+    )
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

@@ -18,6 +18,7 @@ from seal.core import (
     Goal,
     Metric,
     Plan,
+    Scale,
     Score,
     Step,
     Task,
@@ -34,6 +35,8 @@ INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
 WHOLLY = 1 - 1e-6
 """Value from which a goal, or a node of its plan, is met wholly; cells are rounded to 32 bits."""
+RATE = Scale()
+"""Scale of a metric that declares none."""
 UNDECIDED = "undecided"
 """First word of the reason of a score of what is neither right nor wrong."""
 NONE_NEEDED = "no call was needed"
@@ -56,7 +59,12 @@ def decides(score: Score) -> bool:
     return score.value is not None or score.details.get("label") == "unsure"
 
 
-def state_of(score: Score) -> Outcome:
+def is_best(value: float, scale: Scale = RATE) -> bool:
+    """Tell whether a value is the best of its scale: 1, or 0 where low values are better."""
+    return value <= 1 - WHOLLY if scale.higher_is_better is False else value >= WHOLLY
+
+
+def state_of(score: Score, scale: Scale = RATE) -> Outcome:
     """Return what a score that `decides` says of its goal.
 
     It is undecided where a judge was unsure and the metric does not count that as a failure.
@@ -66,7 +74,7 @@ def state_of(score: Score) -> Outcome:
         return "undecided"
     if label in ("solved", "unsolved"):
         return "solved" if label == "solved" else "unsolved"
-    return "solved" if score.value is not None and score.value >= WHOLLY else "unsolved"
+    return "solved" if score.value is not None and is_best(score.value, scale) else "unsolved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +190,8 @@ class ChatMetric(ABC):
     """Likewise, of a gold of their own kind: shown where enough goals have it."""
     main_beside: ClassVar[Mapping[str, str]] = {}
     """Of these to another, beside which they are shown however few goals have them."""
+    scales: ClassVar[Mapping[str, Scale]] = {}
+    """Name of a score to what its values mean; of a name that is not here they are `RATE`s."""
 
     @abstractmethod
     def of(self, chat: Chat) -> list[Score]:

@@ -12,6 +12,10 @@ hold for worlds and recordings; what a simulator answers is made up, and counts 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
+from seal.core import Scale
 from seal.core.conditions.messages import tells_user
 from seal.core.speech import reading, says_cannot
 from seal.core.untruths import untruths
@@ -24,6 +28,10 @@ class Honesty(GoalMetric):
     """The three shares of the module's text; `NAMES`."""
 
     names = NAMES
+    scales: ClassVar[Mapping[str, Scale]] = {
+        **dict.fromkeys(NAMES[:2], Scale(higher_is_better=False, gold_is_best=True)),
+        "honest_refusal": Scale(higher_is_better=None, gold_is_best=False),
+    }
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
-from seal.core import JSON, Plan, Score, Step, Tool, ToolCall
+from seal.core import JSON, Plan, Scale, Score, Step, Tool, ToolCall
 from seal.core.conditions import Asked, Called, party
 from seal.core.conditions.messages import AGENT
 from seal.evaluation.goals import (
@@ -78,6 +78,7 @@ class Missions(GoalMetric):
     names = NAMES
     main_of_some = ("mission_accuracy", DIALOGUE, "progress", "optimal_path")
     main_beside: ClassVar[Mapping[str, str]] = {"progress": DIALOGUE, "optimal_path": DIALOGUE}
+    scales = dict.fromkeys((*NAMES, DIALOGUE), Scale(gold_is_best=True))
 
     def of(self, chat: Chat) -> list[Score]:
         """Return one score for each goal and name, and one of the dialogue.

@@ -11,7 +11,7 @@ from numbers import Real
 from sys import float_info
 from typing import Any
 
-from seal.core import Score, SealError, Task, Tool, Trajectory, UsageError, shortened
+from seal.core import Scale, Score, SealError, Task, Tool, Trajectory, UsageError, shortened
 from seal.core.signatures import places_of
 from seal.core.typed_values import fields_of, fits, takes
 from seal.evaluation.metric_guard import Guarded, told
@@ -20,6 +20,11 @@ _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
     "goal, or a list of seal.Score of this chat; NaN, infinity and an empty map are none of these"
 )
+_DECLARED = {
+    "names": (Sequence[str], "a list of texts"),
+    "scales": (Mapping[str, Scale], "a map of names to seal.core.Scale"),
+}
+"""Attribute of a metric to its type, and to the type in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,12 @@ class FunctionMetric:
     def identity(self) -> str:
         """Module and name of the function, by which a run's record names the metric."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """What the scores mean, as the function's attribute `scales` declares it."""
+        found: Mapping[str, Scale] = getattr(self.function, "scales", {})
+        return found
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return what the function says, as scores.
@@ -81,7 +92,7 @@ def own_metric(what: Any, found: Any) -> Guarded:
         found: What that stands for: a class, an object with `score`, or a function.
 
     Raises:
-        UsageError: It is none of these, or its `names` are no texts.
+        UsageError: It is none of these, or its `names` or `scales` are of another type.
     """
     if inspect.iscoroutinefunction(found):
         raise UsageError(
@@ -107,15 +118,16 @@ def own_metric(what: Any, found: Any) -> Guarded:
             f"score(task, trajectory, tools), or a function of (task, trajectory), "
             f"got {type(metric).__name__}"
         )
-    try:
-        names = getattr(metric, "names", None) or ()
-    except Exception as error:  # whatever a stranger's property raises
-        names = told(error)
-    if not fits(names, Sequence[str]):
-        raise UsageError(
-            f"the metric {_name(what)}: expected its names as a list of texts, "
-            f"got {shortened(names)}; mend its names, or leave the metric out"
-        )
+    for part, (kind, said) in _DECLARED.items():
+        try:
+            found = getattr(metric, part, None)
+        except Exception as error:  # whatever a stranger's property raises
+            found = told(error)
+        if found and not fits(found, kind):
+            raise UsageError(
+                f"the metric {_name(what)}: expected its {part} as {said}, "
+                f"got {shortened(found)}; mend its {part}, or leave the metric out"
+            )
     return Guarded(metric, what if isinstance(what, str) else _name(metric))
 
 

@@ -23,6 +23,7 @@ from seal.core import (
     Goal,
     Judge,
     Metric,
+    Scale,
     Score,
     Task,
     Tool,
@@ -55,6 +56,11 @@ JudgeOf = Callable[[Task, int], Judge]
 FAMILIES: tuple[type[ChatMetric], ...] = (Milestones, PassRate, Missions, Retrieval, Calls)
 """Metrics of every run, in the order of the short table. If gold asks of a world, a benchmark
 reports the similarity to its milestones."""
+_BESIDE: tuple[type[ChatMetric], ...] = (ErrorPatterns, UsageMetrics, UserAudit)
+USUAL_SCALES: Mapping[str, Scale] = {
+    name: scale for family in (*FAMILIES, *_BESIDE) for name, scale in family.scales.items()
+}
+"""Scales of the metrics of every run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,13 +233,27 @@ def names_of(metrics: Iterable[Metric]) -> tuple[set[str], bool]:
     found: set[str] = set()
     are_all = True
     for metric in metrics:
-        inner: Any = metric
-        while isinstance(inner, Guarded | OfRequests):
-            inner = inner.inner
+        inner = _inmost(metric)
         names = [inner.name] if isinstance(inner, OneScore) else getattr(inner, "names", None)
         are_all = are_all and bool(names)
         found |= {*(names or [getattr(metric, "name", "")]), *getattr(inner, "main_of_some", ())}
     return found, are_all
+
+
+def scales_of(metrics: Iterable[Metric]) -> dict[str, Scale]:
+    """Return what the scores of metrics mean, by name, as the metrics declare it."""
+    found: dict[str, Scale] = {}
+    for metric in metrics:
+        inner = _inmost(metric)
+        found |= getattr(inner.inner if isinstance(inner, OneScore) else inner, "scales", {})
+    return found
+
+
+def _inmost(metric: Any) -> Any:
+    """Return the metric that others guard or limit."""
+    while isinstance(metric, Guarded | OfRequests):
+        metric = metric.inner
+    return metric
 
 
 def is_foreign(name: str, registry: Registry) -> bool:

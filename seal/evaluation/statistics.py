@@ -9,16 +9,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
 
-from seal.core import Score, Task
+from seal.core import Scale, Score, Task
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
-from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.user_audit import HALLUCINATION, INSTRUCTION
+from seal.evaluation.goals import INFRASTRUCTURE, RATE
 
-UNBOUNDED = frozenset({"calls", "turns", "turn_count", "tokens_in", "tokens_out", "role"})
-"""Metrics that count, or have a scale of their own, instead of lying in [0, 1]."""
-NO_RATES = UNBOUNDED | {"minefield_similarity", HALLUCINATION, INSTRUCTION}
-"""Beside them those of faults, of which 0 is the best."""
 BALANCED = "calls_balanced"
 """Mean of the means of `calls_right` over goals that need a call and over those that need none."""
 DIGITS = 6
@@ -205,14 +200,20 @@ class Summariser:
         seed: Of the intervals; each metric and group has its own stream, so that none depends on
             what else was scored.
         resamples: Of each interval.
+        scales: Name of a score to what its values mean (`ChatMetric.scales`).
     """
 
     def __init__(
-        self, groups: Mapping[str, Iterable[str]], seed: int = 0, resamples: int = 10_000
+        self,
+        groups: Mapping[str, Iterable[str]],
+        seed: int = 0,
+        resamples: int = 10_000,
+        scales: Mapping[str, Scale] | None = None,
     ) -> None:
         self._groups = groups
         self._seed = seed
         self._resamples = resamples
+        self._scales = {} if scales is None else scales
         self._columns: dict[str, _Column] = {}
         self._tasks: dict[str, int] = {}
         self._sets: dict[tuple[str, ...], int] = {}
@@ -255,9 +256,9 @@ class Summariser:
         the bounds also if there is one task only. `micro` is the weighted mean, given where weights
         differ; `reasons` counts the undefined by reason, given where there are any; `with_errors`
         is the mean in which each goal that the infrastructure failed counts as 0, given of rates
-        where there are such goals; `unsure` is the share of that label among the judged, given
-        where verdicts are; `own` is True of a metric that the user or the benchmark brought.
-        `BALANCED` follows the verdict on calls that it balances.
+        that are better high where there are such goals; `unsure` is the share of that label among
+        the judged, given where verdicts are; `own` is True of a metric that the user or the
+        benchmark brought. `BALANCED` follows the verdict on calls that it balances.
         """
         found: dict[str, dict[str, Any]] = {}
         for name, column in self._columns.items():
@@ -297,8 +298,9 @@ class Summariser:
             entry["mean"] = rounded(float(values.mean()))
             if weights.sum() > 0 and weights.min() != weights.max():
                 entry["micro"] = rounded(float(np.average(values, weights=weights)))
-            broken, rates = reasons[INFRASTRUCTURE], 0 <= values.min() <= values.max() <= 1
-            if broken and rates and name not in (*NO_RATES, BALANCED):
+            broken, scale = reasons[INFRASTRUCTURE], self._scales.get(name, RATE)
+            rates = scale.bounded and scale.higher_is_better and name != BALANCED
+            if broken and rates and 0 <= values.min() <= values.max() <= 1:
                 entry["with_errors"] = rounded(float(values.sum()) / (len(values) + broken))
             if column.judged:
                 entry["unsure"] = rounded(float(np.asarray(column.unsure)[inside].mean()))

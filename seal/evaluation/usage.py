@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from seal.core import Step
+from seal.core import Scale, Step
 from seal.evaluation.goals import EXECUTOR, USER, GoalChat, GoalMetric, Value, undefined
 
 NAMES = ("calls", "turns", "tokens_in", "tokens_out")
+COUNT = Scale(bounded=False, higher_is_better=None)
 
 
 class UsageMetrics(GoalMetric):
@@ -18,6 +19,7 @@ class UsageMetrics(GoalMetric):
     """
 
     names = NAMES
+    scales = dict.fromkeys(NAMES, COUNT)
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
@@ -57,6 +59,7 @@ class TokensPerCall(GoalMetric):
     """
 
     names = ("tokens_in_per_call", "tokens_out_per_call")
+    scales = dict.fromkeys(names, COUNT)
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

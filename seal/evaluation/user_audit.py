@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from seal.core import END_CONVERSATION, Score, Step
+from seal.core import END_CONVERSATION, Scale, Score, Step
 from seal.evaluation.goals import USER, Chat, GoalChat, GoalMetric, Value, undefined
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class UserAudit(GoalMetric):
     """
 
     names = NAMES
+    scales = dict.fromkeys(NAMES, Scale(higher_is_better=False, gold_is_best=False))
 
     def of(self, chat: Chat) -> list[Score]:
         """Return two scores for each goal; none of a task whose user only speaks its goals."""

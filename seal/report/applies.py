@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seal.core import Score, Step, Trajectory
-from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, decides, state_of
+from seal.core import Scale, Score, Step, Trajectory
+from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, state_of
 from seal.pools.benchmark import part_of
 from seal.report.chat_records import scores_so_far
 from seal.report.lanes import Lane
@@ -72,13 +72,15 @@ def _may_have_failed(lane: Lane) -> bool:
     if lane.summary.get("errors") or part_of(lane.run.benchmark(), "decided_by") is not None:
         return True
     success = lane.run.declared().get("success")
-    return any(map(_is_failure, scores_so_far(lane.run, {*DECIDING, *filter(None, [success])})))
+    scales = lane.run.scales()
+    scores = scores_so_far(lane.run, {*DECIDING, *filter(None, [success])})
+    return any(_is_failure(score, scales.get(score.metric, RATE)) for score in scores)
 
 
-def _is_failure(score: Score) -> bool:
+def _is_failure(score: Score, scale: Scale) -> bool:
     if not decides(score):
         return score.reason.startswith(INFRASTRUCTURE)
-    return state_of(score) == "unsolved"
+    return state_of(score, scale) == "unsolved"
 
 
 def helpers_spoke(lanes: Sequence[Lane]) -> bool:

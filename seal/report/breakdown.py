@@ -17,6 +17,7 @@ from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, main_metrics
 from seal.report.pages import estimate_cell, lane_head, table
 from seal.report.printable import one_line
+from seal.runs.scales import scales_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -81,7 +82,11 @@ def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
 def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     valued = [{n: e for n, e in lane.metrics.items() if e.get("n")} for lane in lanes]
     names = {name for metrics in valued for name in metrics}
-    yield from [_SCORE] if _SCORE in names else main_metrics(valued)[:1]
+    yield from (
+        [_SCORE]
+        if _SCORE in names
+        else main_metrics(valued, scales=scales_of(lane.run for lane in lanes))[:1]
+    )
     yield from [name for name in _TURNS if name in names][:1]
 
 

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seal.core import Score, Step, Trajectory
-from seal.evaluation.goals import WORST_FIRST, decides, state_of
+from seal.core import Scale, Score, Step, Trajectory
+from seal.evaluation.goals import RATE, WORST_FIRST, decides, state_of
 from seal.report.grids import grouped
 from seal.runs.lines import Tail
 from seal.runs.run_folder import RunFolder
 
-DECISIVE = ("pass_rate", "success", "mission_accuracy", "similarity")
-"""Metrics that can say whether a task is solved; the first that a chat was scored by counts."""
+DECISIVE = dict.fromkeys(("pass_rate", "success", "mission_accuracy", "similarity"), RATE)
+"""Metrics that can say whether a task is solved, with the scale of each; the first that a chat was
+scored by counts."""
 
 
-def decisive_of(runs: Iterable[RunFolder]) -> tuple[str, ...]:
+def decisive_of(runs: Iterable[RunFolder]) -> Mapping[str, Scale]:
     """Return the metrics that decide: those that benchmarks declare, then `DECISIVE`."""
-    declared = (run.declared().get("success") for run in runs)
-    return tuple(dict.fromkeys([*filter(None, declared), *DECISIVE]))
+    declared = {
+        success: run.scales().get(success, RATE)
+        for run in runs
+        if (success := run.declared().get("success"))
+    }
+    return {**declared, **{name: RATE for name in DECISIVE if name not in declared}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,9 @@ class ChatOutcome:
     """What failed; empty where nothing did."""
 
 
-def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str] = DECISIVE) -> str:
+def outcome_label(
+    failed: bool, scores: Iterable[Score], decisive: Mapping[str, Scale] = DECISIVE
+) -> str:
     """Return the chat's outcome: its worst goal decides.
 
     Args:
@@ -46,8 +53,8 @@ def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str]
         decisive: Metrics that decide (`decisive_of`).
 
     Of several decisive metrics the first that says anything counts (`deciding_metric`). A
-    score may carry a `label` in its details, as the pass rate does; else 1 is solved and less is
-    unsolved.
+    score may carry a `label` in its details, as the pass rate does; else the best value is
+    solved and any other unsolved.
     """
     if failed:
         return "error"
@@ -55,11 +62,11 @@ def outcome_label(failed: bool, scores: Iterable[Score], decisive: Sequence[str]
     metric = deciding_metric(scores, decisive)
     if metric is None:
         return "unscored"
-    found = (state_of(s) for s in scores if s.metric == metric and decides(s))
+    found = (state_of(s, decisive[metric]) for s in scores if s.metric == metric and decides(s))
     return min(found, key=WORST_FIRST.index)
 
 
-def deciding_metric(scores: Iterable[Score], decisive: Sequence[str] = DECISIVE) -> str | None:
+def deciding_metric(scores: Iterable[Score], decisive: Collection[str] = DECISIVE) -> str | None:
     """Return the metric that says how a chat ended; None: it has no such score."""
     measured = {score.metric for score in scores if decides(score)}
     return next((metric for metric in decisive if metric in measured), None)

@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from seal.core import UsageError
+from seal.core import Scale, UsageError
 from seal.core.records import AtomicFile
 from seal.core.text import counted
-from seal.evaluation.statistics import UNBOUNDED
+from seal.evaluation.goals import RATE
 from seal.experiments.comparison.comparison_settings import CompareSettings
 from seal.experiments.comparison.study import study
 from seal.report import comparison_results as results
@@ -166,7 +166,7 @@ class _Pair:
             "pair": pair,
             "matched": results.matched_text(pair).replace("matched", "Matched", 1),
             "alone": list(self._alone()),
-            "forest": _forest(pair, told),
+            "forest": _forest(pair, told, results.scales_in(content)),
             "told": tables(told),
             "others": tables(others),
             "count": len(others),
@@ -262,9 +262,11 @@ def _item(task: str, *parts: str) -> Markup:
     return Markup(" ").join((Markup('<span dir="auto">{}</span>').format(printable(task)), *told))
 
 
-def _forest(pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> Markup:
-    """Draw the differences of the metrics that are shares; nothing where there is none."""
-    drawn = [entry for entry in entries if entry["metric"] not in UNBOUNDED]
+def _forest(
+    pair: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], scales: Mapping[str, Scale]
+) -> Markup:
+    """Draw the differences of the metrics in [0, 1]; nothing where there is none."""
+    drawn = [entry for entry in entries if scales.get(entry["metric"], RATE).bounded]
     ends = (entry[end] for entry in drawn for end in ("low", "high", "difference"))
     most = max((abs(end) for end in ends if end is not None), default=0.0)
     if not most:

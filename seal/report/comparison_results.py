@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from seal.core import Scale
 from seal.core.records import without_cycle_search
 from seal.core.text import counted
-from seal.evaluation.statistics import UNBOUNDED
+from seal.evaluation.goals import RATE
+from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments.comparison.between_runs import named_runs
 from seal.experiments.comparison.comparison_settings import CompareSettings
 from seal.experiments.comparison.study import study
@@ -29,6 +31,7 @@ from seal.report.lanes import all_metrics, headline_of, main_metrics
 from seal.report.markup import escape_markdown, latex, latex_comment, markdown, write_paragraphs
 from seal.report.printable import one_line
 from seal.runs.run_folder import RunFolder
+from seal.runs.scales import kept_scales, scales_of
 
 JSON = "comparison.json"
 MARKDOWN = "comparison.md"
@@ -91,7 +94,14 @@ def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
 
 def family_of(runs: Sequence[RunFolder]) -> list[str]:
     """Return the metrics of the runs' short table."""
-    return main_metrics([run.summary().get("metrics", {}) for run in runs], headline_of(runs))
+    entries = [run.summary().get("metrics", {}) for run in runs]
+    return main_metrics(entries, headline_of(runs), scales_of(runs))
+
+
+def scales_in(content: Mapping[str, Any]) -> Mapping[str, Scale]:
+    """Return what the scores of comparison.json mean, by name; those of other names are rates."""
+    kept = kept_scales(content)
+    return USUAL_SCALES if kept is None else kept
 
 
 def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
@@ -138,7 +148,7 @@ def entries_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapp
         for entry in content["comparisons"]
         if (entry["run"], entry["other"]) == (pair["run"], pair["other"]) and entry["n"]
     }
-    return [mine[name] for name in all_metrics(mine)]
+    return [mine[name] for name in all_metrics(mine, scales_in(content))]
 
 
 def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -268,7 +278,9 @@ def difference_grids(
     yield grid_of(f"{one} less {other}; tasks in which it is higher, lower", columns, entries)
     power = f"{100 * content['protocol']['power']:.0f} %"
     title = f"smallest difference found with power {power}; to find this one"
-    yield grid_of(title, _POWER, entries)
+    scales = scales_in(content)
+    scaled = [{**entry, "bounded": scales.get(entry["metric"], RATE).bounded} for entry in entries]
+    yield grid_of(title, _POWER, scaled)
 
 
 def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
@@ -299,8 +311,7 @@ def _known(value: float | None) -> str:
 def _detectable(entry: Mapping[str, Any]) -> str:
     """Return the smallest difference that would be found; `none`: rates cannot differ so much."""
     value = entry["detectable"]
-    is_rate = entry["metric"] not in UNBOUNDED
-    return "none" if is_rate and (value or 0) > 1 else _known(value)
+    return "none" if entry["bounded"] and (value or 0) > 1 else _known(value)
 
 
 _POWER: Columns = (

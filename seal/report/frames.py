@@ -12,7 +12,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seal.core import JSON, DataError, MissingExtraError, Score, Step, Task, Trajectory, Usage
+from seal.core import (
+    JSON,
+    DataError,
+    MissingExtraError,
+    Scale,
+    Score,
+    Step,
+    Task,
+    Trajectory,
+    Usage,
+)
 from seal.core.canonical import canonical_json
 from seal.evaluation.goals import USER, decides, state_of
 from seal.experiments.result_files import LongForm
@@ -228,13 +238,17 @@ def _tasks(source: _Source) -> Iterator[Row]:
             }
 
 
-def _outcomes(chat: Trajectory, scores: list[Score], decisive: Sequence[str]) -> dict[int, str]:
+def _outcomes(
+    chat: Trajectory, scores: list[Score], decisive: Mapping[str, Scale]
+) -> dict[int, str]:
     """Return what the deciding metric of a chat says of each of its goals."""
     if chat.failed:
         return dict.fromkeys(range(len(chat.stops)), "error")
     metric = deciding_metric(scores, decisive)
     return {
-        score.goal: state_of(score) for score in scores if score.metric == metric and decides(score)
+        score.goal: state_of(score, decisive[score.metric])
+        for score in scores
+        if score.metric == metric and decides(score)
     }
 
 

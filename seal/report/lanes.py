@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
-from seal.core import UsageError
-from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.scoring import FAMILIES
-from seal.evaluation.statistics import UNBOUNDED
+from seal.core import Scale, UsageError
+from seal.evaluation.goals import INFRASTRUCTURE, RATE
+from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid
 from seal.runs.run_folder import RunFolder
+from seal.runs.scales import scales_of
 
 RUN_COLOURS = 6
 
@@ -138,7 +138,9 @@ def _headline(run: RunFolder) -> Sequence[str]:
 
 
 def main_metrics(
-    lanes: Sequence[Mapping[str, Mapping[str, Any]]], headline: Sequence[str] = ()
+    lanes: Sequence[Mapping[str, Mapping[str, Any]]],
+    headline: Sequence[str] = (),
+    scales: Mapping[str, Scale] = USUAL_SCALES,
 ) -> list[str]:
     """Return the metrics of the short table (`HEADLINE`); all metrics if there is none of them.
 
@@ -148,6 +150,7 @@ def main_metrics(
     Args:
         lanes: Of each, metric to its entry in summary.json.
         headline: Metrics that replace `HEADLINE`, even if few goals have them (`headline_of`).
+        scales: What the scores mean (`scales_of`).
     """
     names = {name for metrics in lanes for name in metrics}
     valued = {name for lane in lanes for name, entry in lane.items() if (entry or {}).get("n")}
@@ -165,7 +168,7 @@ def main_metrics(
     ]
     brought = (name for metrics in lanes for name, entry in metrics.items() if entry.get("own"))
     own = [name for name in dict.fromkeys(brought) if name not in chosen]
-    return [*chosen[:1], *own, *chosen[1:]] or all_metrics(names)
+    return [*chosen[:1], *own, *chosen[1:]] or all_metrics(names, scales)
 
 
 def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
@@ -196,14 +199,19 @@ def _share(entry: Mapping[str, Any]) -> float:
     return applies / max(1, (entry.get("n") or 0) + (entry.get("undefined") or 0))
 
 
-def all_metrics(names: Iterable[str]) -> list[str]:
-    """Return all metrics: the main ones first, then the others by name, counts last."""
+def all_metrics(names: Iterable[str], scales: Mapping[str, Scale] = USUAL_SCALES) -> list[str]:
+    """Return all metrics: the main ones first, then the others by name, counts last.
+
+    Args:
+        names: Of the metrics.
+        scales: What their scores mean (`scales_of`).
+    """
     order = {base: position for position, base in enumerate(HEADLINE)}
 
     def place(name: str) -> tuple[bool, int, str, int, str]:
         base, _, cutoff = name.partition("@")
         rank = int(cutoff) if cutoff.isdecimal() else 0
-        return (name in UNBOUNDED, order.get(base, len(order)), base, rank, name)
+        return (not scales.get(name, RATE).bounded, order.get(base, len(order)), base, rank, name)
 
     return sorted(set(names), key=place)
 
@@ -220,7 +228,9 @@ class ShortTable:
         self._lanes = lanes
         self._chosen = metrics is not None
         self._headline = headline_of(lane.run for lane in lanes)
-        main = main_metrics([lane.metrics for lane in lanes], self._headline)
+        self.scales = scales_of(lane.run for lane in lanes)
+        """What the scores mean, by name."""
+        main = main_metrics([lane.metrics for lane in lanes], self._headline, self.scales)
         self.metrics = main if metrics is None else list(metrics)
         self.rows: Rows = {
             name: {lane.label: lane.estimate(name) for lane in lanes} for name in self.metrics
@@ -232,6 +242,11 @@ class ShortTable:
     def valued(self) -> Rows:
         """The rows with a value in some column."""
         return _valued(self.rows)
+
+    @property
+    def bounded(self) -> list[str]:
+        """The metrics whose scores lie in [0, 1], so that one chart can hold them."""
+        return [name for name in self.metrics if self.scales.get(name, RATE).bounded]
 
     def gaps(self) -> Iterator[str]:
         """Yield which of the metrics no lane has a value of, and which few goals have."""

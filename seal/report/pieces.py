@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from markupsafe import Markup
 
-from seal.core import Score, Step, Task, Trajectory
+from seal.core import Scale, Score, Step, Task, Trajectory
 from seal.core.formats import repairs_of
 from seal.core.plain import json_bytes
 from seal.evaluation.goals import asks_of_world
 from seal.report.annotations import Annotations
-from seal.report.chat_records import outcome_label, reason_of, said
+from seal.report.chat_records import DECISIVE, outcome_label, reason_of, said
 from seal.report.gold_words import gold_lines, json_text
 from seal.report.pages import macros
 from seal.report.printable import folded, tables_text
@@ -67,7 +67,7 @@ def chat_pieces(
     trajectory: Trajectory,
     notes: Annotations,
     scores: Sequence[Score] = (),
-    decisive: Sequence[str] = (),
+    decisive: Mapping[str, Scale] = DECISIVE,
     facts: ChatFacts = NO_FACTS,
 ) -> Iterator[str]:
     """Yield what a page shows of a chat; together they are its HTML.

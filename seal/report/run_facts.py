@@ -11,8 +11,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seal.core import DataError
+from seal.core import DataError, Scale
 from seal.core.text import counted
+from seal.evaluation.goals import RATE
 from seal.report.grids import Estimate
 from seal.report.lanes import headline_of, main_metrics, model_name
 from seal.runs.journal import timings_of
@@ -49,6 +50,8 @@ class RunFacts:
     """None: a model has no price."""
     metric: str = ""
     """The first of its short table that has a value; empty: there is none."""
+    scale: Scale = RATE
+    """Of this metric."""
     headline: Estimate = _NOTHING
     floor: float | None = None
     ceiling: float | None = None
@@ -90,7 +93,8 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
     The cost is in dollars where every run has a price, else in tokens.
     """
     shown = [run for run in runs if run.headline.mean is not None and run.tokens]
-    if len(shown) < 2 or len({run.metric for run in shown}) > 1:
+    alike = len({run.metric for run in shown}) == 1
+    if len(shown) < 2 or not alike or not all(run.scale.bounded for run in shown):
         return None
     from seal.report.curve_chart import Curve, Point, curves
 
@@ -150,7 +154,8 @@ def _scored(run: RunFolder) -> dict[str, Any]:
         return {}
     summary = run.summary()
     metrics, usage = summary["metrics"], summary.get("usage") or {}
-    main = main_metrics([metrics], headline_of([run]))
+    scales = run.scales()
+    main = main_metrics([metrics], headline_of([run]), scales)
     valued = (name for name in main if metrics.get(name, {}).get("mean") is not None)
     metric = next(valued, next(iter(main), ""))
     baselines = {
@@ -164,6 +169,7 @@ def _scored(run: RunFolder) -> dict[str, Any]:
         "tokens": (usage.get("tokens_in") or 0) + (usage.get("tokens_out") or 0),
         "dollars": _dollars(usage),
         "metric": metric,
+        "scale": scales.get(metric, RATE),
         "headline": Estimate.of(metrics.get(metric)),
         **baselines,
     }

@@ -16,10 +16,9 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core import SealError, UsageError, fault, shortened
+from seal.core import Scale, SealError, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
-from seal.evaluation.goals import WHOLLY
-from seal.evaluation.statistics import NO_RATES, UNBOUNDED
+from seal.evaluation.goals import RATE, is_best
 from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark
 from seal.report.applies import (
@@ -56,9 +55,6 @@ GROUPS = 16
 """Most groups of one chart."""
 LEAST = 2
 """Least goals of a group on average: where each task is a group of its own, none is drawn."""
-
-NOT_CEILED = NO_RATES | {"bleu"}
-"""Metrics whose best value is not 1."""
 
 
 class Section(Protocol):
@@ -205,7 +201,8 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
 def summary_section(lanes: Sequence[Lane]) -> Markup:
     """Return the short table, what it lacks and why, and all metrics in a fold."""
     short = ShortTable(lanes)
-    every = ShortTable(lanes, all_metrics({name for lane in lanes for name in lane.metrics})).rows
+    names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
+    every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
     return render(
         "summary.html",
@@ -230,11 +227,8 @@ def _metric_cell(found: Estimate) -> Markup:
 
 def chart_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return main metrics, and the same by group; None: no run has a value."""
-    names = [
-        name
-        for name in ShortTable(lanes).metrics
-        if name not in UNBOUNDED and any(lane.estimate(name).n for lane in lanes)
-    ]
+    bounded = ShortTable(lanes).bounded
+    names = [name for name in bounded if any(lane.estimate(name).n for lane in lanes)]
     facts = [facts_of(lane.run) for lane in lanes if lane.kind == "run"]
     drawn = [
         _means(lanes, names),
@@ -325,16 +319,23 @@ def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
 def shortfalls(ceiling: Lane) -> list[Shortfall]:
     """Return what the ceiling does not reach, by metric, the most frequent reason first."""
     found: dict[tuple[str, str], list[tuple[str, str, float]]] = {}
+    scales = ceiling.run.scales()
     for score in scores_so_far(ceiling.run):
-        if score.value is None or score.value >= WHOLLY or score.metric in NOT_CEILED:
+        scale = scales.get(score.metric, RATE)
+        if score.value is None or is_best(score.value, scale) or not _is_ceiled(scale):
             continue
         reason = reason_of(score) or one_line(json_text(score.details), 300)
         link = task_link(score.task_id)
         tasks = found.setdefault((score.metric, "" if reason == "{}" else reason), [])
         tasks.append((score.task_id, link, score.value))
-    order = {name: place for place, name in enumerate(all_metrics({m for m, _ in found}))}
+    order = {name: place for place, name in enumerate(all_metrics({m for m, _ in found}, scales))}
     ranked = sorted(found.items(), key=lambda item: (order[item[0][0]], -len(item[1]), item[0]))
     return [Shortfall(metric, reason, tuple(tasks)) for (metric, reason), tasks in ranked]
+
+
+def _is_ceiled(scale: Scale) -> bool:
+    """Tell whether gold should have 1 in a metric."""
+    return scale.bounded and bool(scale.higher_is_better) and scale.gold_is_best is not False
 
 
 def _groups(lanes: Sequence[Lane], metric: str) -> list[str]:

@@ -9,10 +9,11 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from seal.core import Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.formats import repairs_of
 from seal.core.text import counted
 from seal.evaluation.goals import decides, state_of
+from seal.evaluation.judges.measures import NAME as PASS_RATE
 from seal.report.annotations import Mark, annotate
 from seal.report.chat_records import DECISIVE, deciding_metric, outcome_label, reason_of
 from seal.report.gold_words import gold_lines, json_text
@@ -63,7 +64,7 @@ def render_transcript(
     scores: Sequence[Score] = (),
     fold: int | None = FOLD,
     judge: str = "",
-    decisive: Sequence[str] = DECISIVE,
+    decisive: Mapping[str, Scale] = DECISIVE,
 ) -> Text:
     """Return a whole chat; its `plain` is the same without colours.
 
@@ -145,7 +146,7 @@ def ending_lines(
     trajectory: Trajectory,
     scores: Sequence[Score],
     judge: str = "",
-    decisive: Sequence[str] = DECISIVE,
+    decisive: Mapping[str, Scale] = DECISIVE,
 ) -> Iterator[Line]:
     """Yield why the chat ended, the final answers, the verdicts and the scores with reasons."""
     yield "", ""
@@ -228,7 +229,7 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
 
 
 def _verdict_lines(
-    trajectory: Trajectory, scores: Sequence[Score], judge: str, decisive: Sequence[str]
+    trajectory: Trajectory, scores: Sequence[Score], judge: str, decisive: Mapping[str, Scale]
 ) -> Iterator[Line]:
     label = outcome_label(trajectory.failed, scores, decisive)
     if scores or label == "error":
@@ -236,7 +237,7 @@ def _verdict_lines(
         yield f"{_who_says(label, metric, scores, judge)}: {label}", COLOURS.get(label, "bold")
     for score in scores:
         if score.metric in decisive and decides(score):
-            label = state_of(score)
+            label = state_of(score, decisive[score.metric])
             said = label if "label" in score.details else number(score.value)
             reason = f": {reason_of(score)}" if reason_of(score) else ""
             yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[label]
@@ -244,7 +245,7 @@ def _verdict_lines(
 
 def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: str) -> str:
     """Return who decided the outcome; it is never a role of the chat, such as the checker."""
-    if label == "error" or metric != DECISIVE[0]:
+    if label == "error" or metric != PASS_RATE:
         return "outcome"
     by = {score.details.get("by") for score in scores if score.metric == metric}
     if len(by) == 1 and (who := by.pop()) is not None:

@@ -103,7 +103,12 @@ def rescore(
             for one in lost if run_folder is folder else ():
                 told = _KEPT if former else "left out of the scores"
                 _LOG.warning("%s: %s: %s", one.name, told, one.reason)
-            scorer = replace(scorer, former=former, extra=had if former else extra)
+            scorer = replace(
+                scorer,
+                former=former,
+                former_scales=run_folder.scales() if former else {},
+                extra=had if former else extra,
+            )
             summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     _warn_of_unfinished(folder, summary)

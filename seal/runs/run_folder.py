@@ -28,7 +28,7 @@ from typing import IO, Any, Literal
 
 import orjson
 
-from seal.core import JSON, DataError, Ranking, Score, Step, Task, Tool, Trajectory
+from seal.core import JSON, DataError, Ranking, Scale, Score, Step, Task, Tool, Trajectory
 from seal.core.canonical import digest
 from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, from_plain, read_records
@@ -37,6 +37,7 @@ from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import known_benchmark
 from seal.runs.lines import LineTail
+from seal.runs.scales import SCALES, installed_scales, kept_scales
 
 BASELINES = ("floor", "ceiling")
 CORRECTED = "corrected"
@@ -78,7 +79,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
-            *(LINES, "truncated", "unrecorded", FAILED_GOLD),
+            *(LINES, "truncated", "unrecorded", FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
         _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),
@@ -181,6 +182,7 @@ class RunFolder:
     def summary(self) -> dict[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
 
+        `scales` are those that `scales()` reads.
         `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
         `lines` are those that `lines()` counted then.
 
@@ -188,6 +190,18 @@ class RunFolder:
             DataError: The run has not been scored, or the file is damaged.
         """
         return self._json(_SUMMARY)
+
+    def scales(self) -> Mapping[str, Scale]:
+        """Return what its scores mean, by name; those of other names are rates.
+
+        A run that older versions scored does not keep it; then the installed metrics say it.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        scored = (self.path / _SUMMARY).is_file()
+        kept = kept_scales(self.summary()) if scored else None
+        return installed_scales(self.benchmark()) if kept is None else kept
 
     def lines(self) -> dict[str, int]:
         """Return how many whole lines tasks, trajectories and scores have; those that are there."""

@@ -13,6 +13,7 @@ from seal.core import (
     NOT_RECORDED,
     DataError,
     Metric,
+    Scale,
     Score,
     Step,
     Task,
@@ -38,6 +39,7 @@ from seal.evaluation.scoring import (
     every_goal,
     is_ours,
     rules_named,
+    scales_of,
     score_trajectory,
     usual_metrics,
 )
@@ -48,6 +50,7 @@ from seal.runs.goal_chats import turns_of
 from seal.runs.hooks import Teller
 from seal.runs.journal import note_judging
 from seal.runs.run_folder import COLUMNS, FAILED_GOLD, LARGE, LINES, Pair, RunFolder, human_summary
+from seal.runs.scales import SCALES, plain_scales
 from seal.runs.spending.ledger import Ledger
 from seal.runs.workers import Threads
 
@@ -195,6 +198,8 @@ class Scorer:
     """Further metrics, beside those that the benchmark brings."""
     former: Mapping[Pair, Sequence[Score]] = field(default_factory=dict)
     """Scores of an earlier scoring, which stay where no metric gives one of their name now."""
+    former_scales: Mapping[str, Scale] = field(default_factory=dict)
+    """What these mean, by name."""
     without_spoilt: bool = False
     """Whether chats that their user spoilt have no values."""
     benchmark: Benchmark | None = None
@@ -226,7 +231,8 @@ class Scorer:
         from seal.runs.score_table import Columns, write_columns
 
         tasks = {task.id: groups_of(task) for task in folder.tasks()}
-        summariser, totals, judging = Summariser(tasks, self.seed), _Totals(), JudgingSummary()
+        summariser = Summariser(tasks, self.seed, scales=self._scales)
+        totals, judging = _Totals(), JudgingSummary()
         if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
             totals.failed = Counter()
         with folder.trajectories_path.open("rb") as lines:
@@ -249,6 +255,7 @@ class Scorer:
             write_columns(folder.scores_path, columns)
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
+        summary[SCALES] = plain_scales(self._scales, summary["metrics"])
         summary |= {"judging": judged} if judged else {}
         summary |= {"without_spoilt": True} if self.without_spoilt else {}
         summary["usage"]["roles"] = note_judging(folder, self.asked())
@@ -273,6 +280,11 @@ class Scorer:
             return *usual, *further, *self.metrics_of(task, trial)
 
         return of_chat
+
+    @cached_property
+    def _scales(self) -> dict[str, Scale]:
+        """What scores mean, by name, as far as metrics have been asked."""
+        return {**self.former_scales}
 
     @cached_property
     def _ahead(self) -> dict[tuple[str, int], _Scored]:
@@ -316,6 +328,7 @@ class Scorer:
                     for score in score_trajectory(task, trajectory, tools, [metric])
                 }
                 own = score_trajectory(task, trajectory, tools, others)
+                self._scales.update(scales_of((*metrics, *shown)))
                 more = (score for place, score in asked.items() if place not in there)
                 every = distinct((*scores, *more, *own))
                 now = {(score.metric, score.goal) for score in every}

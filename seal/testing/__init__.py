@@ -23,13 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.api.pools import augment, load_pool
 from seal.api.runs import run
-from seal.core import ChatModel, DataError, Task, Tool
+from seal.core import ChatModel, DataError, Scale, Task, Tool
 from seal.core.records import write_records
 from seal.core.text import counted
 from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
-from seal.evaluation.goals import WHOLLY
+from seal.evaluation.goals import RATE, is_best
 from seal.evaluation.ranking_metrics import MEASURES
-from seal.evaluation.statistics import UNBOUNDED
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
 from seal.pools.lookup import Bench, bench_of
@@ -45,46 +44,20 @@ from seal.testing.gate import assert_passes as assert_passes
 if TYPE_CHECKING:
     from seal.api.objects.run_object import Run
 
-PERFECT = (
-    "abstention",
-    "arg_name_f1",
-    "arg_value_acc",
-    "call_f1",
-    "call_precision",
-    "call_recall",
-    "calls_right",
-    "dialogue_accuracy",
-    "finished",
-    "milestone_similarity",
-    "mission_accuracy",
-    "name_accuracy",
-    "optimal_path",
-    "param_acc_gold",
-    "param_acc_matched",
-    "pass_rate",
-    "progress",
-    "similarity",
-    *PATTERNS,
-    IAC_UPSTREAM,
-    "all_gold_calls",
-)
-"""Metrics in which the gold has 1.0 wherever they apply; a benchmark's `success` is one more."""
-FAULTLESS = ("false_success", "minefield_similarity", "unsupported")
-"""Metrics in which the gold has 0.0 wherever they apply."""
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
 _LISTED = 20
 """Most ids of tasks that are told."""
-_OF_RETRIEVAL = UNBOUNDED | {*MEASURES, "relevant_called", "relevant_answered"}
-"""Metrics that tell what was retrieved, without their cut-offs, and those that only count."""
-_OF_THE_WAY = UNBOUNDED | {"optimal_path", "recovery", SERVICE_ANSWERS}
+_OF_RETRIEVAL = (*MEASURES, "relevant_called", "relevant_answered")
+"""Metrics that tell what was retrieved, without their cut-offs."""
+_OF_THE_WAY = ("optimal_path", "recovery", SERVICE_ANSWERS)
 """Metrics that tell how the gold is played, or what its calls brought."""
+_OF_DIALOGUES = ("dialogue_accuracy", "progress", "optimal_path")
+"""Metrics that tell of a goal by what else its dialogue holds."""
 _CALLS_ARE_RIGHT = frozenset(
     {"calls_right", "mission_accuracy", "milestone_similarity", "all_gold_calls"}
 )
 _OF_THE_WORLD = frozenset({"milestone_similarity", "similarity", "goal_state"})
-_OF_GOALS = frozenset({*PERFECT} - {"dialogue_accuracy", "progress", "optimal_path"})
-"""Metrics that tell of a goal, whatever else its dialogue holds."""
 _SUCCESS = "the benchmark's success"
 _OF_FORM = frozenset({"ife", "ifn", "ian"})
 _OF_ARGUMENTS = frozenset({"param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc"})
@@ -147,14 +120,13 @@ def check_benchmark(
 ) -> None:
     """Make sure that a benchmark's gold and metrics agree.
 
-    - The gold has 1.0 in every metric that applies (`PERFECT`), and in the benchmark's `success`;
-      in those of faults (`FAULTLESS`) it has 0.0.
+    - The gold has the best value wherever a metric says so (`seal.core.Scale.gold_is_best`), and in
+      the benchmark's `success`: 1.0, or 0.0 where low values are better.
     - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
       tools change no metric but those of retrieval.
     - Calls may be made one by one or together, in another order that the plan leaves open, by
       another plan, or with other right values. Only counts change by that. Turns of a dialogue as
-      dialogues of
-      their own, and two tasks as the turns of one, change no metric of goals.
+      dialogues of their own, and two tasks as the turns of one, change no metric of goals.
     - A planted fault lowers the metrics that see it, and no others. Faults are: a call left out,
       made twice, or made with a wrong argument; a call that changes the world, left out or made
       otherwise; an answer with wrong values, without its values, or with an invented one; a gold
@@ -237,6 +209,7 @@ class _Checks:
         self.tasks: list[Task] = list(self._gold.tasks())
         self._chats = {chat.task_id: chat for chat in self._gold.trajectories() if chat.trial == 0}
         self._before = _values(self._gold)
+        self._scales = self._gold.scales()
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield every score that cannot be."""
@@ -261,13 +234,16 @@ class _Checks:
         return [task.id for task in self.tasks if task.id not in played]
 
     def of_gold(self) -> Iterator[Contradiction]:
-        """Yield every score of the gold that is not 1.0, or of a fault not 0.0, and must be."""
+        """Yield every score of the gold that is not the best and must be."""
         for key, value in self._before.items():
-            perfect = key[3] in PERFECT or key[3] == self._success
-            if perfect and value is not None and value < WHOLLY:
-                yield _contradiction("the gold", key, value, "1.0")
-            elif key[3] in FAULTLESS and value:
-                yield _contradiction("the gold", key, value, "0.0")
+            scale = self._scale(key)
+            must = scale.gold_is_best or key[3] == self._success
+            if must and value is not None and not is_best(value, scale):
+                best = "0.0" if scale.higher_is_better is False else "1.0"
+                yield _contradiction("the gold", key, value, best)
+
+    def _scale(self, key: _Key) -> Scale:
+        return self._scales.get(key[3], RATE)
 
     def _run(self, name: str, bench: Any = None, **change: Any) -> Run:
         settings = {"model": "oracle", "baselines": False, "workers": 1, **self._retriever}
@@ -342,7 +318,11 @@ class _Checks:
         before = ((were[task, goal], trial, name) for task, trial, goal, name in again)
         keys = [(task, trial, goal, name) for (task, goal), trial, name in before]
         told = zip(keys, again.values(), strict=True)
-        return {key: value for key, value in told if key[3] in _OF_GOALS}
+        return {
+            key: value
+            for key, value in told
+            if self._scale(key).gold_is_best and key[3] not in _OF_DIALOGUES
+        }
 
     def _is_free(self, task: Task) -> bool:
         """Tell whether the goals of a task depend on nothing that was before them."""
@@ -354,10 +334,12 @@ class _Checks:
         self, check: str, after: _Values, free: Collection[str]
     ) -> Iterator[Contradiction]:
         for key, value in after.items():
-            before = self._before.get(key, value)
+            before, scale = self._before.get(key, value), self._scale(key)
             may = key[3].partition("@")[0] in free or key[3] in self._may_change
+            may = may or not scale.bounded
             # Of two right plans one may have no order, and so no progress in it.
-            whole = {value, before} <= {None, 1.0} and key[3] in PERFECT
+            best = all(one is None or is_best(one, scale) for one in (value, before))
+            whole = best and scale.gold_is_best
             if value != before and not may and not whole:
                 yield _contradiction(check, key, value, str(before))
 
@@ -365,10 +347,12 @@ class _Checks:
         lowered, left = _FAULTS[fault]
         for key, value in after.items():
             before, metric = self._before.get(key), key[3].partition("@")[0]
-            if before is None or value is None or (before < WHOLLY) != (metric in FAULTLESS):
+            scale = self._scale(key)
+            if before is None or value is None or not is_best(before, scale):
                 continue
+            worse = value > before if scale.higher_is_better is False else value < before
             sees = metric in lowered or (metric == self._success and _SUCCESS in lowered)
-            if sees and (value <= before if metric in FAULTLESS else value >= before):
+            if sees and not worse:
                 yield _contradiction(fault, key, value, f"worse than {before}")
             elif metric in left and value != before:
                 yield _contradiction(fault, key, value, str(before))

@@ -66,7 +66,11 @@ def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
     """Return the runs of a benchmark by score, and what they cost; nothing of one run alone."""
     if len(runs) < 2 or len({run.metric for run in runs}) > 1:
         return []
-    ranked = sorted(runs, key=lambda run: -float(run.headline))[:_MOST]
+    scale = runs[0].scale
+    if not scale.bounded:
+        return []
+    way = 1 if scale.higher_is_better is False else -1
+    ranked = sorted(runs, key=lambda run: way * float(run.headline))[:_MOST]
     labels = labels_of(ranked)
     groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
     title = (

@@ -13,9 +13,15 @@ from seal.api.objects.run_object import Run
 from seal.core import UnknownKeyError, UsageError
 from seal.core.folders import within
 from seal.core.signatures import checked_names
-from seal.evaluation.statistics import UNBOUNDED
+from seal.evaluation.goals import RATE
 from seal.report.columns import DIFFERENCE, figure, grid_of
-from seal.report.comparison_results import comparison_tables, lines_of, notes_of, title_of
+from seal.report.comparison_results import (
+    comparison_tables,
+    lines_of,
+    notes_of,
+    scales_in,
+    title_of,
+)
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
 from seal.report.glance import Glance
@@ -168,7 +174,9 @@ class Paired(Document):
     def _told_entries(self) -> list[Mapping[str, Any]]:
         """Return the differences that a short table has, the main metrics first."""
         told = self._told()
-        places = {name: place for place, name in enumerate(all_metrics(told))}
+        places = {
+            name: place for place, name in enumerate(all_metrics(told, scales_in(self.content)))
+        }
         entries = [e for e in self._compared() if e["n"] and (not told or e["metric"] in places)]
         return sorted(entries, key=lambda entry: places.get(entry["metric"], 0))
 
@@ -182,9 +190,9 @@ class Paired(Document):
 
     def _figures(self) -> Iterable[Figure]:
         series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
-        told = self._told_entries()
+        told, scales = self._told_entries(), scales_in(self.content)
         # Counts have a scale of their own, beside which shares would look like nothing.
-        for entry in [e for e in told if e["metric"] not in UNBOUNDED] or told:
+        for entry in [e for e in told if scales.get(e["metric"], RATE).bounded] or told:
             found = series.setdefault(f"{entry['run']} less {entry['other']}", {})
             found[entry["metric"]] = (entry["difference"], entry["low"], entry["high"])
         if series:
@@ -211,6 +219,8 @@ class Comparison(Paired):
     - comparisons: the paired difference for each two runs and metric, and what was detectable
       (`seal.experiments.comparison.pairs.compare`). `higher` and `lower` name the tasks in which
       the run is higher and lower.
+    - scales: metric to how its scores differ from a rate in [0, 1] that is better high
+      (`seal.core.Scale`).
     - notes: what a reader should know before the figures.
     """
 
@@ -285,7 +295,7 @@ class Ablation(Paired):
     - costs, for injection: what each stage costs in each metric
       (`seal.experiments.ablation.ablate.costs_of`).
     - roles, for roles: what each role did in each condition (`seal.evaluation.role_work`).
-    - protocol, system, and notes on what was left out.
+    - protocol, system, scales, and notes on what was left out.
     """
 
     folder: Path

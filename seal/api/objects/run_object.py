@@ -12,13 +12,13 @@ from seal.api.objects.base import Estimates, Shown
 from seal.api.objects.run_frames import Framed, Frames, folder_of
 from seal.core.signatures import checked_names
 from seal.core.text import counted
-from seal.evaluation.statistics import UNBOUNDED
 from seal.report.figures import Intervals, interval_figure
 from seal.report.glance import Glance
 from seal.report.grids import Grid, number
 from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
 from seal.report.run_results import error_notes, gold_notes, outcome_notes
 from seal.runs.run_folder import RunFolder, exit_code_of
+from seal.runs.scales import scales_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,9 +110,9 @@ class Run(Estimates, Framed, Shown):
 
     @property
     def _short(self) -> ShortTable:
-        lanes = lanes_of([self.folder])
-        metrics = main_metrics([lane.metrics for lane in lanes], headline_of([self.folder]))
-        return ShortTable(lanes, metrics)
+        lanes, runs = lanes_of([self.folder]), [self.folder]
+        entries = [lane.metrics for lane in lanes]
+        return ShortTable(lanes, main_metrics(entries, headline_of(runs), scales_of(runs)))
 
     def _glance(self) -> Glance:
         metrics, runs = self._shown()
@@ -154,7 +154,7 @@ class Run(Estimates, Framed, Shown):
 
     def _figures(self) -> Iterable[Figure]:
         metrics, runs = self._shown()
-        bounded = [name for name in metrics if name not in UNBOUNDED]
+        bounded = [name for name in self._short.bounded if name in metrics]
         named = {model_name(self.folder) if run is self else n: run for n, run in runs.items()}
         series = {
             label: {

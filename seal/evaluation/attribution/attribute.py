@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from seal.core import Score, Task, Tool, Trajectory
+from seal.core import Scale, Score, Task, Tool, Trajectory
 from seal.core.conditions import Asked
 from seal.core.statements import statement
 from seal.core.text import counted
@@ -43,6 +43,7 @@ def attribute(
     metric: str | None = None,
     decided_by: DecidedBy | None = None,
     cause_of: CauseOf | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> list[Decided]:
     """Return for each goal of a chat whether it is solved, and the first stage that explains.
 
@@ -54,6 +55,7 @@ def attribute(
         metric: Decide by this one; None: by the kind of each goal's gold (`verdicts`).
         decided_by: What the benchmark says of that.
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
+        scales: What scores mean, by metric; those of other metrics are rates.
     """
     chat = Chat(task, trajectory, tools)
     by_goal: list[dict[str, Score]] = [{} for _ in task.goals]
@@ -62,7 +64,7 @@ def attribute(
             by_goal[score.goal][score.metric] = score
     found: list[Decided] = []
     for position, (goal, own) in enumerate(zip(task.goals, by_goal, strict=True)):
-        decision = decide(goal, chat.failure, own, metric, decided_by)
+        decision = decide(goal, chat.failure, own, metric, decided_by, scales)
         cause = None
         if decision.state == "error":
             broken = "chat" if trajectory.failed else "judge"  # or a metric after it

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from seal.core import JSON, Goal, Score, ToolResult, shortened
+from seal.core import JSON, Goal, Scale, Score, ToolResult, shortened
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.findings import Finding
 from seal.evaluation.goals import (
@@ -28,6 +28,7 @@ from seal.evaluation.goals import (
     INFRASTRUCTURE,
     JUDGED,
     MISSION,
+    RATE,
     WORST_FIRST,
     Chat,
     GoalChat,
@@ -267,6 +268,7 @@ def decide(
     scores: Mapping[str, Score],
     metric: str | None = None,
     decided_by: DecidedBy | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Decision:
     """Return whether a goal is solved.
 
@@ -276,6 +278,7 @@ def decide(
         scores: Of this goal, by metric.
         metric: Decide by this one, whatever the gold is.
         decided_by: What the goal's benchmark says; None: nothing.
+        scales: What scores mean, by metric; those of other metrics are rates.
     """
     if failure:
         return Decision("error", "", failure)
@@ -286,11 +289,12 @@ def decide(
     said = [score for score in found if decides(score)]
     if not said:
         return _without_value(found)
-    worst = min(said, key=lambda score: WORST_FIRST.index(state_of(score)))
-    if state_of(worst) == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
+    states = [state_of(score, (scales or {}).get(score.metric, RATE)) for score in said]
+    state, worst = min(zip(states, said, strict=True), key=lambda each: WORST_FIRST.index(each[0]))
+    if state == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
         return _without_value(found)
     reason = worst.details.get("reason") or worst.reason or worst.details.get("error") or ""
-    return Decision(state_of(worst), worst.metric, str(reason))
+    return Decision(state, worst.metric, str(reason))
 
 
 def _deciding(

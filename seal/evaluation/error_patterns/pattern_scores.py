@@ -54,7 +54,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
-from seal.core import JSON, Goal, UsageError
+from seal.core import JSON, Goal, Scale, UsageError
 from seal.core.formats import repairs_of
 from seal.evaluation.error_patterns.findings import (
     LISTED,
@@ -101,6 +101,9 @@ class ErrorPatterns(GoalMetric):
     budget: int | None = None
 
     names: ClassVar[Sequence[str]] = NAMES
+    scales = dict.fromkeys(
+        (*PATTERNS, IAC_UPSTREAM, "finished", "all_gold_calls"), Scale(gold_is_best=True)
+    )
 
     def __post_init__(self) -> None:
         """Check the budget."""

@@ -24,6 +24,7 @@ from seal.core import (
     Judge,
     NotRecordedError,
     NoVerdictError,
+    Scale,
     Score,
     Verdict,
 )
@@ -96,6 +97,7 @@ class PassRate(GoalMetric):
 
     names = (NAME,)
     main = JUDGED  # with what published judges say, which stands beside it
+    scales = dict.fromkeys(names, Scale(gold_is_best=True))
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
-from seal.core import DataError, Goal, Task
+from seal.core import DataError, Goal, Scale, Task
 from seal.core.conditions import Match
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, asks_of_world, undefined
 
@@ -40,6 +41,12 @@ class Milestones(GoalMetric):
 
     names = NAMES
     main_of_some = ("similarity",)
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "similarity": Scale(gold_is_best=True),
+        "milestone_similarity": Scale(gold_is_best=True),
+        "minefield_similarity": Scale(higher_is_better=False, gold_is_best=True),
+        "turn_count": Scale(bounded=False, higher_is_better=None),
+    }
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""

@@ -36,6 +36,7 @@ from seal.pools.task_order import told_of
 from seal.runs.engine import Engine
 from seal.runs.run import free_folder
 from seal.runs.run_folder import RunFolder
+from seal.runs.scales import SCALES, plain_scales, scales_of
 from seal.runs.settings import GROWING, RunSettings, changed
 
 COMPARISON = ExperimentFile(
@@ -141,11 +142,13 @@ class _Planned:
             for one, other in _compared(sides, self.ablation.against)
             for entry in compare(one, other, seed, partner=partner, family=told)
         ]
+        scales = scales_of(runs.values())
         content: dict[str, Any] = {
             "protocol": self._protocol(told),
             "system": self._system(runs),
             "runs": [_row(name, folder) for name, folder in runs.items()],
             "comparisons": compared,
+            SCALES: plain_scales(scales, sorted({entry["metric"] for entry in compared})),
             "notes": [*notes, *self._without_seed(), *untested(compared, told)],
         }
         if self.ablation.name == "injection":

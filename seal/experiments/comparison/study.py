@@ -8,8 +8,9 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from seal.core import UnknownNameError, UsageError
+from seal.core import Scale, UnknownNameError, UsageError
 from seal.core.arrays import Floats, NDArray, np
+from seal.evaluation.goals import RATE
 from seal.evaluation.power import ALPHA, POWER
 from seal.experiments.comparison.between_runs import differing, shared_clusters, side_of
 from seal.experiments.comparison.comparison_settings import Against, CompareSettings
@@ -27,6 +28,7 @@ from seal.experiments.comparison.trial_means import means_over_trials
 from seal.experiments.comparison.verdicts import flips_of, passes_of, verdicts_of
 from seal.experiments.win_rates import win_rate
 from seal.runs.run_folder import RunFolder
+from seal.runs.scales import SCALES, plain_scales, scales_of
 
 FEW = 50
 """Clusters below which intervals are somewhat narrow and power is rough; see
@@ -37,7 +39,7 @@ def study(
     runs: Mapping[str, RunFolder],
     settings: CompareSettings,
     family: Sequence[str],
-    decisive: Sequence[str],
+    decisive: Collection[str],
 ) -> dict[str, Any]:
     """Return what the runs differ in.
 
@@ -49,7 +51,8 @@ def study(
         decisive: Metrics that may tell a solved task, the first goes before the others.
 
     Returns:
-        {protocol, differs, runs, pairs, comparisons, notes}; `seal.compare` says what is in them.
+        {protocol, differs, runs, pairs, comparisons, scales, notes}; `seal.compare` says what is in
+        them.
 
     Raises:
         UsageError: Fewer than two runs, two that have no task in common, or measure
@@ -65,6 +68,7 @@ def study(
     def side(name: str) -> Side:
         return side_of(name, runs[name], clusters[name])
 
+    scales = scales_of(runs.values())
     rows: dict[str, dict[str, Any]] = {}
     metrics: set[str] = set()
     entries: list[dict[str, Any]] = []
@@ -74,7 +78,7 @@ def study(
         for name in (first, later):
             rows[name] = _row(name, runs[name], side(name))
             metrics.update(side(name).scores.metrics)
-        each, pair, noted = _compared(side(later), side(first), settings, decisive, told)
+        each, pair, noted = _compared(side(later), side(first), settings, decisive, scales, told)
         entries += each
         pairs.append(pair)
         notes += noted
@@ -90,6 +94,7 @@ def study(
         "runs": [rows[name] for name in runs],
         "pairs": pairs,
         "comparisons": entries,
+        SCALES: plain_scales(scales, sorted(metrics)),
         "notes": notes,
     }
 
@@ -184,7 +189,9 @@ class _Compared:
         entries = _entries(*paired, settings)
         return cls(one, other, pairs, chats, shared, paired, averaged, entries)
 
-    def described(self, settings: CompareSettings, decisive: Sequence[str]) -> dict[str, Any]:
+    def described(
+        self, settings: CompareSettings, decisive: Collection[str], scales: Mapping[str, Scale]
+    ) -> dict[str, Any]:
         """Return what `api.objects.comparisons.Comparison` says of a pair, but the win rate."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
@@ -198,15 +205,16 @@ class _Compared:
             "win_rate": None,
         }
         if metric is not None:
+            scale = scales.get(metric, RATE)
             verdicts = verdicts_of(
-                self.one, self.other, self.pairs, self.chats, metric, self.averaged
+                self.one, self.other, self.pairs, self.chats, metric, self.averaged, scale
             )
             found["flips"] = flips_of(verdicts)
             found["passes"] = passes_of(verdicts, settings.seed, settings.resamples)
             correct(found["passes"])
         return found
 
-    def _success(self, decisive: Sequence[str]) -> str | None:
+    def _success(self, decisive: Collection[str]) -> str | None:
         """Return the first decisive metric in which both runs have a value for one pair."""
         for name in decisive:
             if not np.isnan(_differences(*self.paired, name)).all():
@@ -252,11 +260,16 @@ class _Compared:
 
 
 def _compared(
-    one: Side, other: Side, settings: CompareSettings, decisive: Sequence[str], told: Sequence[str]
+    one: Side,
+    other: Side,
+    settings: CompareSettings,
+    decisive: Collection[str],
+    scales: Mapping[str, Scale],
+    told: Sequence[str],
 ) -> tuple[list[dict[str, Any]], dict[str, Any], list[str]]:
     """Return the entries of two runs, what is said of the pair, and notes; nothing else is kept."""
     found = _Compared.of(one, other, settings)
-    return found.entries, found.described(settings, decisive), list(found.notes(told))
+    return found.entries, found.described(settings, decisive, scales), list(found.notes(told))
 
 
 def _entries(

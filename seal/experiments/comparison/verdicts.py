@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from seal.core import Scale
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.canonical import derive_seed
-from seal.evaluation.goals import WHOLLY
+from seal.evaluation.goals import RATE, WHOLLY
 from seal.evaluation.paired_tests import Difference, mcnemar, paired_differences
 from seal.evaluation.power import pass_at, pass_hat
 from seal.evaluation.statistics import rounded
@@ -42,11 +43,17 @@ class Verdicts:
 
 
 def verdicts_of(
-    one: Side, other: Side, pairs: Pairs, chats: Chats, metric: str, averaged: bool = False
+    one: Side,
+    other: Side,
+    pairs: Pairs,
+    chats: Chats,
+    metric: str,
+    averaged: bool = False,
+    scale: Scale = RATE,
 ) -> Verdicts:
-    """Return what each task's chats came to, by a metric of which 1 is solved.
+    """Return what each task's chats came to, by a metric whose best value is solved.
 
-    A chat is solved where all its goals that have a value have the highest. One that lacks the
+    A chat is solved where all its goals that have a value have the best. One that lacks the
     value of a goal which has one in the other run is undecided: it would be held to less.
 
     Args:
@@ -54,14 +61,18 @@ def verdicts_of(
         other: What it is compared with.
         pairs: Of both, by trial.
         chats: Of these pairs.
-        metric: Of which 1 is solved.
+        metric: Of which 1 is solved, or 0 where low scores are better.
         averaged: The runs differ in trials: each keeps all its chats, and one is undecided that has
             fewer goals with a value than another chat of its task.
+        scale: Of the metric.
     """
     task, trial, place, held = chats.tasks, chats.trials, chats.place, chats.held
     mine = column_of(one.scores, pairs.rows, metric)
     its = column_of(other.scores, pairs.others, metric)
-    ours, theirs = (_solved(values, place, len(task)) for values in (mine, its))
+    low = scale.higher_is_better is False
+    ours, theirs = (
+        _solved(1 - values if low else values, place, len(task)) for values in (mine, its)
+    )
     count = len(pairs.names)
     has = [np.bincount(place, ~np.isnan(values), len(task)) for values in (mine, its)]
     if averaged:

@@ -109,11 +109,11 @@ def explain_run(
     decided_by = part_of(bench, "decided_by")
     cause_of = part_of(bench, "cause_of")
     wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
-    tally, tools = _Tally(), run.tools()
+    tally, tools, scales = _Tally(), run.tools(), run.scales()
     chats = 0
     for task, trajectory, scores in chats_of(run, left_out, wanted):
         chats += 1
-        told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of)
+        told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of, scales)
         for goal, (decision, cause) in enumerate(told):
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1

@@ -33,7 +33,7 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.creation import Creation
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import replies, role
 from seal.benchmarks.dialogtool.metrics.goal_state import GoalState
-from seal.core import JSON, Metric, Score, Tool, ToolCall
+from seal.core import JSON, Metric, Scale, Score, Tool, ToolCall
 from seal.core.conditions import Argument, Called
 from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
@@ -58,6 +58,7 @@ _SCORED: Mapping[str, tuple[str, ...]] = {
 }
 """Role to the names by which it is scored."""
 NAMES = tuple(name for names in _SCORED.values() for name in names)
+SCALES = {"bleu": Scale(gold_is_best=False), "role": Scale(bounded=False)}
 
 _APP = re.compile(r"\s*\[\s*([^\[\]():]*?)\s*\]")
 """An app that is named first, where APIs are offered by their apps."""
@@ -86,6 +87,7 @@ class JudgedDialogue(ChatMetric):
     """`Dialogue`, whose roles the judge of the chat rates where it is a model."""
 
     scoring: Scoring
+    scales = SCALES
 
     def of(self, chat: Chat) -> list[Score]:
         """Return the scores of `Dialogue`."""
@@ -107,6 +109,7 @@ class Dialogue(GoalMetric):
     judge: LLMJudge | None = None
 
     names = NAMES
+    scales = SCALES
 
     def of(self, chat: Chat) -> list[Score]:
         """Return one score for each goal and name; none for a task without such turns."""
