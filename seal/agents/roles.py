@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
 from seal.core import Chat, Message, Reply, Step, ToolCall
@@ -15,11 +16,20 @@ from seal.core.text import plan_steps
 
 prompt = partial(shipped_prompt, __package__)
 """(name) to the text of `prompts/NAME.txt`."""
+_PACKS = "seal.benchmarks"
 
 
 def prompts_digest() -> str:
-    """Return one digest of all prompts of the roles: part of what a run's system is."""
-    return digest(shipped_texts(__package__, "prompts"))
+    """Return one digest of all prompts of the roles: part of what a run's system is.
+
+    Those of packs, in `benchmarks/NAME/prompts`, count as if they lay beside those of the engine,
+    so a prompt may move between them.
+    """
+    texts = shipped_texts(__package__, "prompts")
+    for pack in files(_PACKS).iterdir():
+        if pack.joinpath("prompts").is_dir():
+            texts |= shipped_texts(_PACKS, f"{pack.name}/prompts")
+    return digest(texts)
 
 
 def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> list[Message]:

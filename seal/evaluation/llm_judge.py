@@ -108,7 +108,7 @@ class LLMJudge:
             found = choice(text, "verdict", _SOLVABLE)
             return found[0] if found and isinstance(found[1], str) else None
 
-        return ask(self, SOLVABILITY, shown, read, OneOf("verdict", _SOLVABLE))
+        return ask(self, prompt(SOLVABILITY), shown, read, OneOf("verdict", _SOLVABLE))
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Return whether an answer addresses every part of a request: solved or unsolved.
@@ -118,16 +118,16 @@ class LLMJudge:
             NoVerdictError: The model said neither word.
         """
         shown = {"request": goal.text, "final_answer": answer}
-        return ask(self, COMPLETENESS, shown, read_completeness, _COMPLETE_REPAIR)
+        return ask(self, prompt(COMPLETENESS), shown, read_completeness, _COMPLETE_REPAIR)
 
     def _ask(self, stage: int, shown: dict[str, Any]) -> Verdict:
-        form = OneOf("verdict", LABELS)
-        return ask(self, STAGES[stage], shown, lambda text: parse_verdict(text, stage), form)
+        asked, form = prompt(STAGES[stage]), OneOf("verdict", LABELS)
+        return ask(self, asked, shown, lambda text: parse_verdict(text, stage), form)
 
 
 def ask(
     judge: LLMJudge,
-    name: str,
+    instructions: str,
     shown: Mapping[str, Any],
     read: Callable[[str], _T | None],
     form: OneOf | str,
@@ -136,7 +136,7 @@ def ask(
 
     Args:
         judge: With model and seed.
-        name: Of the prompt.
+        instructions: What the model is told to do.
         shown: What is to be judged; never part of the instructions, for JSON keeps them apart.
         read: Text to verdict; None where it is none.
         form: The JSON object that is asked for; of an answer in words what a model is told where
@@ -147,7 +147,7 @@ def ask(
         NoVerdictError: No try gave a verdict.
     """
     material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
-    messages = [Message("system", prompt(name)), Message("user", material)]
+    messages = [Message("system", instructions), Message("user", material)]
     schema, repair = (None, form) if isinstance(form, str) else (form.schema(), form.repair())
     content = ""
     for _ in range(TRIES):

@@ -15,7 +15,15 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from seal.core import JSON, Goal, InfrastructureError, NoVerdictError, Step
 from seal.core.canonical import derive_seed
-from seal.evaluation.llm_judge import LLMJudge, OneOf, ask, choice, prompts_digest, shown_steps
+from seal.evaluation.llm_judge import (
+    LLMJudge,
+    OneOf,
+    ask,
+    choice,
+    prompt,
+    prompts_digest,
+    shown_steps,
+)
 from seal.evaluation.statistics import bootstrap_interval, rounded, share
 
 Choice = Literal["first", "second", "tie"]
@@ -82,7 +90,7 @@ class LLMPreference:
             NoVerdictError: The model gave no usable answer.
         """
         shown = {"request": goal.text, "first": _shown(first), "second": _shown(second)}
-        return ask(self.judge, PREFERENCE, shown, read_choice, OneOf("better", CHOICES))
+        return ask(self.judge, prompt(PREFERENCE), shown, read_choice, OneOf("better", CHOICES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from small_pools import Weatherman, contents, many, play, write_pool
 
-from seal.agents import Checker
-from seal.core import Task, UsageError, name_of, write_records
+import seal
+from seal.agents import Checker, prompts_digest
+from seal.core import Task, UsageError, digest, name_of, write_records
 from seal.runs import check_resumable, warnings_of
 
 
@@ -154,3 +155,12 @@ def test_limit_and_trials_grow_without_playing_again_what_is_finished(tmp_path: 
     assert len(model.seen) == asked * 3
     fresh = play(pool, tmp_path / "whole", model=model, limit=3, trials=2)
     assert contents(out) == contents(fresh.folder.path)
+
+
+def test_a_prompt_counts_wherever_it_lies_and_no_two_have_one_name() -> None:
+    root = Path(seal.__file__).parent
+    files = [*root.glob("agents/prompts/*"), *root.glob("benchmarks/*/prompts/*")]
+    texts = {file.name: file.read_text("utf-8") for file in files}
+    assert len(texts) == len(files)
+    assert {"orchestrator.txt", "awareness.txt"} <= texts.keys()
+    assert prompts_digest() == digest(texts)

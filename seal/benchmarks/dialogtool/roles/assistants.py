@@ -11,17 +11,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from seal.agents.roles import prompt
 from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
 from seal.core.formats.bracket import BracketForm
+from seal.core.package_data import shipped_prompt
 from seal.core.plain import json_text, one_line
 from seal.sandbox.functions import CONVENTION, example_of, example_text, signature
 
+prompt = partial(shipped_prompt, "seal.benchmarks.dialogtool")
+"""(name) to the text of `prompts/NAME.txt` of this benchmark."""
 _SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})
 """Roles whose words to the user are the assistant's; the requester tells what was said before."""
 _LISTED_ACTS = "\n".join(f"- {name}: {act.about}" for name, act in life.ACTS.items())

@@ -40,9 +40,10 @@ from seal.core import JSON, InfrastructureError, NoVerdictError, needing
 from seal.core.canonical import digest
 from seal.core.conditions.rouge import rouge_l
 from seal.core.english import Time, read
+from seal.core.package_data import shipped_prompt
 from seal.core.plain import json_text
 from seal.evaluation.goals import INFRASTRUCTURE, Value, undefined
-from seal.evaluation.llm_judge import LLMJudge, ask, prompt
+from seal.evaluation.llm_judge import LLMJudge, ask
 
 _PLAIN = r"[^\s;@#$%&?!*()\[\]{}<>\"«»“”‘’„`,:'\u2012-\u2015]"
 _WORD = re.compile(
@@ -198,7 +199,7 @@ def replies(turn: Turn) -> tuple[Value, Value]:
 
 
 HIGHEST = 10.0
-PROMPT = "judge_role"
+PROMPT = shipped_prompt(__package__, "judge_role")
 
 _NUMBER = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*")
 _REPAIR = "That was no number from 0 to 10. Answer with the number alone."
@@ -398,7 +399,7 @@ def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) ->
         return undefined(f"{INFRASTRUCTURE}: judge: {error}")
     except NoVerdictError as error:
         return undefined(f"the judge gave no number from 0 to 10: {error}")
-    details: dict[str, JSON] = {"by": f"llm/{digest(prompt(PROMPT))[:12]}"}
+    details: dict[str, JSON] = {"by": f"llm/{digest(PROMPT)[:12]}"}
     left = _left(played, said, meant(turn), turn.goal.text)
     return Value(score, details=details | ({"kept": left} if left < 1 else {}))
 
