@@ -15,7 +15,7 @@ from typing import Any, Literal
 from seal.agents import is_own
 from seal.agents.briefs import WHOLE, Brief
 from seal.agents.faults import PluginError, crash, is_interrupt, is_of_the_chat, is_outage
-from seal.agents.limits import Limits, SpentOnGoal, instruction_to, vain_calls
+from seal.agents.limits import ChatLimits, SpentOnGoal, instruction_to, vain_calls
 from seal.agents.offers import FIND_TOOLS, Offers, resolved
 from seal.agents.reply_checks import checked_reply, checked_results
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
@@ -114,7 +114,7 @@ class Conversation:
     services: Services
     goal_tools: Mapping[int, Sequence[Tool]] = field(default_factory=dict)
     offers: Offers = field(default_factory=Offers)
-    limits: Limits = field(default_factory=Limits)
+    limits: ChatLimits = field(default_factory=ChatLimits)
     options: ChatOptions = field(default_factory=ChatOptions)
     goals: Sequence[int] = (0,)
     history: Sequence[Step] = ()

@@ -17,7 +17,7 @@ REPLIES_A_TURN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChatLimits:
     """Budgets of one chat; None: no limit."""
 
     max_turns: int = 10
@@ -62,13 +62,13 @@ class SpentOnGoal:
         last, times = self.said.get(role, (None, 0))
         self.said[role] = signature, times + 1 if last == signature else 1
 
-    def repeats(self, role: str, limits: Limits) -> bool:
+    def repeats(self, role: str, limits: ChatLimits) -> bool:
         """Tell whether a role has said the same too often in a row."""
         _, times = self.said.get(role, (None, 0))
         return limits.repeats is not None and times >= limits.repeats
 
     def reached(
-        self, limits: Limits, acts: bool, usage: Usage, seconds: float
+        self, limits: ChatLimits, acts: bool, usage: Usage, seconds: float
     ) -> StopReason | None:
         """Return the limit that ends the chat, of messages, turns, tokens and seconds.
 

@@ -1,7 +1,7 @@
 """A chat as metrics read it, and the goals in it: who acted, and whether anything may be scored.
 
-`Chat` is made once for all metrics of a trajectory. What several of them ask of a goal is found by
-the first that asks (`GoalChat`). `GoalMetric` is a metric that looks at each goal by itself.
+`TaskChat` is made once for all metrics of a trajectory. What several of them ask of a goal is found
+by the first that asks (`GoalChat`). `GoalMetric` is a metric that looks at each goal by itself.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def undefined(reason: str) -> Value:
 _T = TypeVar("_T")
 
 
-class Chat:
+class TaskChat:
     """What was done for a task, beside its gold and the pool.
 
     Args:
@@ -144,7 +144,7 @@ class GoalChat:
         position: Of the goal in its task.
     """
 
-    def __init__(self, chat: Chat, position: int) -> None:
+    def __init__(self, chat: TaskChat, position: int) -> None:
         self.chat, self.position = chat, position
         self.task, self.trajectory, self.tools = chat.task, chat.trajectory, chat.tools
         self.goal = chat.task.goals[position]
@@ -194,12 +194,12 @@ class ChatMetric(ABC):
     """Name of a score to what its values mean; of a name that is not here they are `RATE`s."""
 
     @abstractmethod
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return the scores of a chat."""
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return the scores of a chat; value None where the metric does not apply."""
-        return self.of(Chat(task, trajectory, tools))
+        return self.of(TaskChat(task, trajectory, tools))
 
 
 class GoalMetric(ChatMetric):
@@ -218,7 +218,7 @@ class GoalMetric(ChatMetric):
     def measure(self, goal: GoalChat) -> Mapping[str, Value]:
         """Return a value for each name; it is not asked where the infrastructure failed."""
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return one score for each goal and name; no value where the infrastructure failed.
 
         Goals to which the metric does not apply have none.
@@ -232,7 +232,7 @@ class GoalMetric(ChatMetric):
         return scores
 
 
-def scores_of(metric: Metric, chat: Chat) -> Iterable[Score]:
+def scores_of(metric: Metric, chat: TaskChat) -> Iterable[Score]:
     """Return a metric's scores of a chat, whoever wrote the metric."""
     if isinstance(metric, ChatMetric):
         return metric.of(chat)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from seal.core import Metric, Score, SealError
 from seal.core.secrets import without_keys
-from seal.evaluation.goals import INFRASTRUCTURE, Chat, ChatMetric, scores_of
+from seal.evaluation.goals import INFRASTRUCTURE, ChatMetric, TaskChat, scores_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Guarded(ChatMetric):
     inner: Metric
     name: str
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return the metric's scores, or one without a value for each goal.
 
         A chat that failed has scores without values alone, whatever the metric says of it.
@@ -51,7 +51,7 @@ class LeftOutMetric(ChatMetric):
     name: str
     reason: str
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return a score without a value for each goal."""
         task, trial = chat.task.id, chat.trajectory.trial
         return [

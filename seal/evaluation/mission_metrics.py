@@ -39,9 +39,9 @@ from seal.evaluation.goals import (
     MISSION,
     UNDECIDED,
     USER,
-    Chat,
     GoalChat,
     GoalMetric,
+    TaskChat,
     Value,
     is_dialogue,
     made_calls,
@@ -80,7 +80,7 @@ class Missions(GoalMetric):
     main_beside: ClassVar[Mapping[str, str]] = {"progress": DIALOGUE, "optimal_path": DIALOGUE}
     scales = dict.fromkeys((*NAMES, DIALOGUE), Scale(gold_is_best=True))
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return one score for each goal and name, and one of the dialogue.
 
         Raises:
@@ -246,7 +246,7 @@ def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
     return told | {name: value for name, value in where_known.items() if value is not None}
 
 
-def _dialogue(chat: Chat, right: Sequence[float | None]) -> Value:
+def _dialogue(chat: TaskChat, right: Sequence[float | None]) -> Value:
     if chat.failure:
         return undefined(chat.failure)
     if len(right) < 2:

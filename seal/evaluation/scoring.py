@@ -37,7 +37,7 @@ from seal.core.conditions import Match
 from seal.core.registry import Registry
 from seal.evaluation.calls import Calls, Verdict
 from seal.evaluation.error_patterns.pattern_scores import ErrorPatterns
-from seal.evaluation.goals import JUDGED, Chat, ChatMetric, scores_of
+from seal.evaluation.goals import JUDGED, ChatMetric, TaskChat, scores_of
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.metric_guard import Guarded, LeftOutMetric
 from seal.evaluation.milestones.milestone_scores import MATCHES, Milestones
@@ -127,7 +127,7 @@ class OfRequests(ChatMetric):
     is_request: Callable[[Goal], bool]
     unless_ranked: bool = False
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return the metric's scores; none where no goal is a request."""
         ranked = self.unless_ranked and chat.trajectory.rankings
         if ranked or any(map(self.is_request, chat.task.goals)):
@@ -187,7 +187,7 @@ class OneScore(ChatMetric):
     inner: Metric
     name: str
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return the scores of that name."""
         return [score for score in scores_of(self.inner, chat) if score.metric == self.name]
 
@@ -282,7 +282,7 @@ def score_trajectory(
     """
     if trajectory.task_id != task.id:
         raise ValueError(f"trajectory of task {trajectory.task_id!r} scored against {task.id!r}")
-    chat = Chat(task, trajectory, tools)
+    chat = TaskChat(task, trajectory, tools)
     return distinct(chain.from_iterable(scores_of(metric, chat) for metric in metrics))
 
 

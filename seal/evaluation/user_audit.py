@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from seal.core import END_CONVERSATION, Scale, Score, Step
-from seal.evaluation.goals import USER, Chat, GoalChat, GoalMetric, Value, undefined
+from seal.evaluation.goals import USER, GoalChat, GoalMetric, TaskChat, Value, undefined
 
 if TYPE_CHECKING:
     from seal.evaluation.user_flags import Flag
@@ -32,7 +32,7 @@ class UserAudit(GoalMetric):
     names = NAMES
     scales = dict.fromkeys(NAMES, Scale(higher_is_better=False, gold_is_best=False))
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return two scores for each goal; none of a task whose user only speaks its goals."""
         answered = any(sum(map(_is_spoken, goal.steps)) > 1 for goal in chat.goals)
         return [] if chat.task.persona is None and not answered else super().of(chat)

@@ -30,7 +30,7 @@ from seal.runs.identity import identity_of_run
 from seal.runs.processes import CAUSES, portable
 from seal.runs.resume import differences
 from seal.runs.run_folder import RunFolder
-from seal.runs.workers import Job, Outcome, lost, play_job
+from seal.runs.workers import Job, JobOutcome, lost, play_job
 
 if TYPE_CHECKING:
     from seal.runs.engine import Engine
@@ -358,7 +358,7 @@ class _Player:
         self._engine = Engine.of(settings, place)
         self.identity = _identity_of(self._engine)
 
-    def __call__(self, job: Job) -> Outcome:
+    def __call__(self, job: Job) -> JobOutcome:
         return play_job(self._engine, job)
 
 
@@ -374,7 +374,7 @@ class ClusterWorkers:
     engine: Engine
     ahead: bool = True
 
-    def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+    def outcomes(self, jobs: Iterator[Job]) -> Generator[JobOutcome, None, None]:
         """Yield outcomes as they come; raises as `Cluster.results` does."""
         s = self.settings
         build = partial(_Player, settings_there(s), self.engine.folder)
@@ -387,7 +387,7 @@ class ClusterWorkers:
             self.ahead,
         ).results(jobs)
 
-    def _crashed(self, job: Job) -> Outcome:
+    def _crashed(self, job: Job) -> JobOutcome:
         told = f"{_DIED}: {CAUSES}"
         _, line = lost(job, "crashed", told)
-        return Outcome(job.task.id, job.trial, line, note=told)
+        return JobOutcome(job.task.id, job.trial, line, note=told)

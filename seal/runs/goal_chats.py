@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from seal.agents.limits import REPEATS, Limits
+from seal.agents.limits import REPEATS, ChatLimits
 from seal.agents.teams import MANAGER, USER
 from seal.core import JSON, Goal, Plan, Step, Task, Trajectory
 from seal.runs.settings import RunSettings
@@ -35,10 +35,10 @@ def turns_of(task: Task, given: int | None, messages: int | None = None) -> int:
         return given
     spoken = messages_of(task, None) if messages is None else None
     gold = max((len(plan.milestones) for plan in _plans(task)), default=0)
-    return max(Limits().max_turns, _own(task, "max_turns") or 0, spoken or 0, gold + 1)
+    return max(ChatLimits().max_turns, _own(task, "max_turns") or 0, spoken or 0, gold + 1)
 
 
-def limits_of(task: Task, settings: RunSettings) -> Limits:
+def limits_of(task: Task, settings: RunSettings) -> ChatLimits:
     """Return how far a chat may go: as the run says, else as its task does, and as far as its gold.
 
     Repeats do not end a recording: what it repeated is part of what is played. Nor do they end a
@@ -47,9 +47,9 @@ def limits_of(task: Task, settings: RunSettings) -> Limits:
     messages = messages_of(task, settings.max_messages)
     recorded = isinstance(settings.model, str) and settings.model.startswith("recorded:")
     gold = [[repr(step.condition) for step in plan.milestones] for plan in _plans(task)]
-    said = "max_calls" in settings.origins or settings.max_calls != Limits().max_calls
+    said = "max_calls" in settings.origins or settings.max_calls != ChatLimits().max_calls
     equal = max((count for steps in gold for count in Counter(steps).values()), default=0)
-    return Limits(
+    return ChatLimits(
         turns_of(task, settings.max_turns, settings.max_messages),
         max([settings.max_calls, *(0 if said else len(steps) for steps in gold)]),
         settings.max_tokens,

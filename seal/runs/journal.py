@@ -37,7 +37,7 @@ from seal.runs.spending.ledger import (
     read_ledger,
     tokens_of,
 )
-from seal.runs.workers import Outcome
+from seal.runs.workers import JobOutcome
 
 
 def bring_back(file: IO[bytes], path: Path) -> None:
@@ -73,7 +73,7 @@ class Journal(KeyedLines[Pair]):
         """Pairs that need not be played again: those whose last line is no error."""
         return self.places.keys() - self._failed
 
-    def append(self, outcome: Outcome) -> None:
+    def append(self, outcome: JobOutcome) -> None:
         """Write the trajectory of a chat, if it has one; it is in the file when this returns."""
         if outcome.line is not None:
             pair = (outcome.task_id, outcome.trial)
@@ -166,7 +166,7 @@ class Timings:
         """Lines that the index covered when this was last written."""
         self.file = path.open("a+b")
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: JobOutcome) -> None:
         """Write one chat; it is in the file when this returns."""
         names = ("task_id", "trial", "started", "seconds")
         fields = {name: getattr(outcome, name) for name in names}

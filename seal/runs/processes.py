@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from seal.core import BudgetError, DataError, InfrastructureError, SealError, Step, UsageError
 from seal.core.servers import LONGEST_OUTAGE, Counts, Standing
 from seal.runs.run_folder import Pair, RunFolder, chats_told, in_flight
-from seal.runs.workers import Job, Outcome, lost, play_job
+from seal.runs.workers import Job, JobOutcome, lost, play_job
 
 if TYPE_CHECKING:
     from seal.runs.cast import Cast
@@ -45,12 +45,12 @@ class _DiedError(Exception):
         super().__init__(f"a worker process died (exit code {code})")
         self.chats = chats
 
-    def crashed(self, job: Job) -> Outcome:
+    def crashed(self, job: Job) -> JobOutcome:
         """Return what comes of one of the chats, which ended its process again."""
         pair = job.task.id, job.trial
         told = f"{self} in this chat, twice: {CAUSES}"
         _, line = lost(job, "crashed", told, self.chats[pair])
-        return Outcome(*pair, line, note=told)
+        return JobOutcome(*pair, line, note=told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class ProcessWorkers:
     own_agent: bool = False
     """Whether code of the user's own calls the tools, which may end the process that runs it."""
 
-    def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+    def outcomes(self, jobs: Iterator[Job]) -> Generator[JobOutcome, None, None]:
         """Yield outcomes as they come.
 
         Raises:
@@ -82,11 +82,11 @@ class ProcessWorkers:
         self._check_portable()
         yield from self._survived(jobs)
 
-    def alone(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+    def alone(self, jobs: Iterator[Job]) -> Generator[JobOutcome, None, None]:
         """Yield the outcomes of jobs, one after the other: who ends its process now has crashed."""
         yield from replace(self, processes=1, threads=1)._survived(jobs, is_alone=True)
 
-    def _survived(self, jobs: Iterator[Job], is_alone: bool = False) -> Iterator[Outcome]:
+    def _survived(self, jobs: Iterator[Job], is_alone: bool = False) -> Iterator[JobOutcome]:
         """Yield outcomes; chats in which a process died are played again alone, or have crashed."""
         given: dict[Pair, Job] = {}
         while True:
@@ -108,7 +108,7 @@ class ProcessWorkers:
             jobs = chain(others, jobs)
             given.clear()
 
-    def _crew(self, jobs: Iterator[Job], given: dict[Pair, Job]) -> Iterator[Outcome]:
+    def _crew(self, jobs: Iterator[Job], given: dict[Pair, Job]) -> Iterator[JobOutcome]:
         """Yield outcomes of processes that end with the block.
 
         Args:
@@ -171,7 +171,7 @@ class ProcessWorkers:
                 f"giving an object, or play in one process with more --workers"
             ) from error
 
-    def _next(self, crew: Any, done: Any, given: dict[Pair, Job]) -> Outcome:
+    def _next(self, crew: Any, done: Any, given: dict[Pair, Job]) -> JobOutcome:
         """Return an outcome; once a worker is dead, only one that is there already."""
         while True:
             dead = [process for process in crew if process.exitcode is not None]
@@ -184,7 +184,7 @@ class ProcessWorkers:
                 continue
             if isinstance(outcome, SealError):
                 raise outcome
-            result: Outcome = outcome
+            result: JobOutcome = outcome
             given.pop((result.task_id, result.trial), None)
             return result
 

@@ -44,7 +44,7 @@ from seal.runs.score import Scorer
 from seal.runs.settings import RunSettings, shard_of
 from seal.runs.spending.budget import Budget
 from seal.runs.spending.ledger import Ledger, tokens_of
-from seal.runs.workers import Job, Outcome, ThreadWorkers, Workers
+from seal.runs.workers import Job, JobOutcome, ThreadWorkers, Workers
 
 if TYPE_CHECKING:
     from seal.runs.processes import ProcessWorkers
@@ -471,7 +471,7 @@ class _Chats:
         others = (metric for metric in metrics if not is_ours(metric))
         score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
 
-    def _count(self, outcome: Outcome) -> None:
+    def _count(self, outcome: JobOutcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)
         self.budget.outage = self.budget.outage or outcome.outage
         self.refused |= outcome.refused
@@ -486,7 +486,7 @@ class _Chats:
         told = self.errors, self.budget.tokens, cost or None
         self.report(Progress("play", self.done, self.total, *told))
 
-    def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[Outcome, None, None]:
+    def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[JobOutcome, None, None]:
         """Yield the outcomes of all chats that are not done, those that were `left` before."""
         again = self.left & wanted
         if again and self._processes().is_portable:

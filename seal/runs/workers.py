@@ -50,7 +50,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What came of a job."""
 
     task_id: str
@@ -78,7 +78,7 @@ class Outcome:
 class Workers(Protocol):
     """Plays jobs, several at once."""
 
-    def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+    def outcomes(self, jobs: Iterator[Job]) -> Generator[JobOutcome, None, None]:
         """Yield outcomes as they come; jobs are taken only as places are free.
 
         Closing the generator before its end drops what is in progress, without waiting for it.
@@ -86,7 +86,7 @@ class Workers(Protocol):
         ...
 
 
-def play_job(engine: Engine, job: Job) -> Outcome:
+def play_job(engine: Engine, job: Job) -> JobOutcome:
     """Play one job; a failure of the infrastructure or of a plug-in becomes an error of its task.
 
     Raises:
@@ -99,7 +99,7 @@ def play_job(engine: Engine, job: Job) -> Outcome:
             trajectory, line = _played(engine, job)
     except NotRecordedError as error:
         engine.meter.take()
-        return Outcome(job.task.id, job.trial, None, note=str(error), started=started)
+        return JobOutcome(job.task.id, job.trial, None, note=str(error), started=started)
     except InfrastructureError as error:
         trajectory, line = lost(job, "error", str(error))
     except SealError:
@@ -116,7 +116,7 @@ def play_job(engine: Engine, job: Job) -> Outcome:
     cut = failed and left is not None and left <= 0
     kept = None if cut else line
     told = (note, asked, outage, engine.cast.refused, cut)
-    return Outcome(job.task.id, job.trial, kept, failed, spent, seconds, started, *told)
+    return JobOutcome(job.task.id, job.trial, kept, failed, spent, seconds, started, *told)
 
 
 def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
@@ -162,9 +162,9 @@ class ThreadWorkers:
     threads: int
     ahead: bool = True
 
-    def outcomes(self, jobs: Iterator[Job]) -> Generator[Outcome, None, None]:
+    def outcomes(self, jobs: Iterator[Job]) -> Generator[JobOutcome, None, None]:
         """Yield outcomes as they come."""
-        ended: queue.SimpleQueue[Future[Outcome]] = queue.SimpleQueue()
+        ended: queue.SimpleQueue[Future[JobOutcome]] = queue.SimpleQueue()
         with Threads(self.threads, "chat") as pool:
             running = 0
             try:
@@ -184,12 +184,12 @@ class ThreadWorkers:
                 raise
 
 
-def _taken(ended: queue.SimpleQueue[Future[Outcome]]) -> list[Future[Outcome]]:
+def _taken(ended: queue.SimpleQueue[Future[JobOutcome]]) -> list[Future[JobOutcome]]:
     """Return what has ended, at least one."""
     return [ended.get(), *(ended.get() for _ in range(ended.qsize()))]
 
 
-def _results(done: Iterable[Future[Outcome]]) -> Iterator[Outcome]:
+def _results(done: Iterable[Future[JobOutcome]]) -> Iterator[JobOutcome]:
     """Yield what was played, then raise what was raised: nothing that is finished gets lost."""
     for future in sorted(done, key=lambda future: future.exception() is not None):
         yield future.result()

@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.agents import DIRECT, ChatOptions, Conversation, Limits, Services, Team, build_agent, play
+from seal.agents import (
+    DIRECT,
+    ChatLimits,
+    ChatOptions,
+    Conversation,
+    Services,
+    Team,
+    build_agent,
+    play,
+)
 from seal.core import Completion, Goal, Request, Task, Tool, ToolCall, ToolResult, Verdict
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})
@@ -74,7 +83,7 @@ def talk(
     persona: Mapping[str, Any] | None = None,
     user: Script | None = None,
     team: Team = DIRECT,
-    limits: Limits | None = None,
+    limits: ChatLimits | None = None,
     goals: Sequence[str] = (REQUEST,),
     **options: Any,
 ) -> Talk:
@@ -93,7 +102,7 @@ def talk(
             lambda *seen: Verdict("solved"),
         ),
         {0: [WEATHER]},
-        limits=limits or Limits(),
+        limits=limits or ChatLimits(),
         options=ChatOptions(**options),
         goals=range(len(goals)),
     )

@@ -9,9 +9,9 @@ from seal.agents import (
     DIRECT,
     FULL,
     SINGLE,
+    ChatLimits,
     ChatOptions,
     Conversation,
-    Limits,
     Services,
     Team,
     build_agent,
@@ -80,7 +80,7 @@ def hold(
     scripts: dict[str, object],
     team: Team = FULL,
     task: Task | None = None,
-    limits: Limits | None = None,
+    limits: ChatLimits | None = None,
     options: ChatOptions | None = None,
     judge: Callable[..., Verdict] = lambda *a: Verdict("solved", "yes"),
     found: tuple[Tool, ...] = (NEWS,),
@@ -95,7 +95,7 @@ def hold(
         {role: build_agent(agent) for role, agent in team.roles.items()},
         Services(lambda role: model, echo, lambda q, k: [(t, 1.0) for t in found[:k]], judge),
         {0: list(given)},
-        limits=limits or Limits(),
+        limits=limits or ChatLimits(),
         options=options or ChatOptions(),
         goals=range(len(task.goals)),
     )
@@ -233,7 +233,7 @@ def test_verifier_sees_results_before_their_caller():
 
 def test_repeating_manager_ends_the_chat_instead_of_burning_the_budget():
     again = [Completion(calls=(call(city="Rome"),))]
-    chat, _, echo = hold({"execution_manager": again}, limits=Limits(max_turns=50))
+    chat, _, echo = hold({"execution_manager": again}, limits=ChatLimits(max_turns=50))
 
     assert [stop.reason for stop in chat.stops] == ["repeated"]
     assert len(echo.batches) == 2
@@ -260,7 +260,7 @@ def test_same_instruction_and_same_answer_are_a_repetition():
     chat, _, _ = hold(
         {"execution_manager": [Completion("No.")]},
         build_team("full", {"checker": Again()}),
-        limits=Limits(max_turns=50),
+        limits=ChatLimits(max_turns=50),
     )
 
     assert [stop.reason for stop in chat.stops] == ["repeated"]
@@ -268,7 +268,7 @@ def test_same_instruction_and_same_answer_are_a_repetition():
 
 def test_a_recording_may_repeat_itself():
     again = [Completion(calls=(call(city="Rome"),))] * 4 + [Completion("Sunny.")]
-    chat, _, _ = hold({"execution_manager": again}, DIRECT, limits=Limits(repeats=None))
+    chat, _, _ = hold({"execution_manager": again}, DIRECT, limits=ChatLimits(repeats=None))
 
     assert [stop.reason for stop in chat.stops] == ["done"]
     assert chat.answers == ["Sunny."]
@@ -282,13 +282,13 @@ def numbered(request: Request) -> Completion:
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (Limits(max_turns=4), "max_turns"),
-        (Limits(max_calls=3, max_turns=99), "max_calls"),
-        (Limits(max_tokens=40, max_turns=99), "max_tokens"),
-        (Limits(max_seconds=0.0, max_turns=99), "max_seconds"),
+        (ChatLimits(max_turns=4), "max_turns"),
+        (ChatLimits(max_calls=3, max_turns=99), "max_calls"),
+        (ChatLimits(max_tokens=40, max_turns=99), "max_tokens"),
+        (ChatLimits(max_seconds=0.0, max_turns=99), "max_seconds"),
     ],
 )
-def test_each_budget_has_its_own_stop_reason(limits: Limits, reason: str):
+def test_each_budget_has_its_own_stop_reason(limits: ChatLimits, reason: str):
     chat, _, _ = hold({"execution_manager": numbered}, limits=limits)
 
     assert [stop.reason for stop in chat.stops] == [reason]
@@ -296,7 +296,7 @@ def test_each_budget_has_its_own_stop_reason(limits: Limits, reason: str):
 
 
 def test_a_budget_of_turns_counts_the_managers_replies():
-    _chat, model, _ = hold({"execution_manager": numbered}, limits=Limits(max_turns=4))
+    _chat, model, _ = hold({"execution_manager": numbered}, limits=ChatLimits(max_turns=4))
 
     assert len(model.of("execution_manager")) == 4
 

@@ -16,10 +16,10 @@ import seal
 from seal.agents import (
     DIRECT,
     FULL,
+    ChatLimits,
     ChatOptions,
     Conversation,
     Group,
-    Limits,
     PluginError,
     Services,
     Team,
@@ -67,7 +67,7 @@ def hold(
     role: str = "execution_manager",
     team: Team = DIRECT,
     environment: Any = None,
-    limits: Limits | None = None,
+    limits: ChatLimits | None = None,
     said: Sequence[Step] | None = None,
     **options: Any,
 ) -> Conversation:
@@ -86,7 +86,7 @@ def hold(
             lambda name, model, goal, answer, steps: _judged(model),
         ),
         {0: [WEATHER]},
-        limits=limits or Limits(),
+        limits=limits or ChatLimits(),
         options=ChatOptions(**options),
         on_step=heard.append,
     )
@@ -268,7 +268,7 @@ def looping(chat: Chat) -> Reply:
 
 def test_calls_beyond_the_budget_are_recorded_not_run_and_end_the_chat():
     echo = Echo()
-    chat = hold(looping, environment=echo, limits=Limits(max_calls=3))
+    chat = hold(looping, environment=echo, limits=ChatLimits(max_calls=3))
 
     assert [stop.reason for stop in chat.stops] == ["max_calls"]
     assert [call.arguments["city"] for call in echo.ran] == ["city 0", "city 1", "city 2"]
@@ -288,7 +288,7 @@ def test_a_role_that_heeds_the_budget_has_the_last_word_but_no_answer():
             spent = chat.execute([weather("Rome")])[0].error is not None
         return Reply("That is all I may do.", done=True)
 
-    chat = hold(heeding, limits=Limits(max_calls=2))
+    chat = hold(heeding, limits=ChatLimits(max_calls=2))
     assert [stop.reason for stop in chat.stops] == ["max_calls"]
     assert chat.steps[-1].content == "That is all I may do."
     assert chat.answers == [None]
@@ -301,7 +301,7 @@ def test_a_framework_that_wraps_the_end_of_the_budget_ends_by_it_all_the_same():
         except Exception as error:
             raise RuntimeError("tool failed") from error
 
-    chat = hold(wrapping, limits=Limits(max_calls=1))
+    chat = hold(wrapping, limits=ChatLimits(max_calls=1))
     assert [stop.reason for stop in chat.stops] == ["max_calls"]
 
 
@@ -310,7 +310,7 @@ def test_own_calls_and_handed_on_calls_share_one_budget():
         chat.execute([weather(f"own {len(chat.steps)}")])
         return Reply(calls=(weather(f"handed on {len(chat.steps)}"),))
 
-    chat = hold(both, limits=Limits(max_calls=4))
+    chat = hold(both, limits=ChatLimits(max_calls=4))
     assert [stop.reason for stop in chat.stops] == ["max_calls"]
     assert sum(step.call is not None for step in chat.steps) == 6  # the third pair goes beyond
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from test_agents_chat import NEWS, call, hold
 
-from seal.agents import DIRECT, FULL, SINGLE, Limits
+from seal.agents import DIRECT, FULL, SINGLE, ChatLimits
 from seal.core import Completion, Request
 
 MANAGER = "execution_manager"
@@ -55,7 +55,7 @@ def test_the_final_answer_is_what_follows_on_its_marker():
 def test_thoughts_cost_no_turn():
     script = [*said("Thought: a", "Thought: b"), Completion(calls=(call(city="Rome"),))]
     script += said("Thought: c", "Thought: d", "Sun.")
-    chat, _, _ = react(script, limits=Limits(max_turns=2))
+    chat, _, _ = react(script, limits=ChatLimits(max_turns=2))
     assert [stop.reason for stop in chat.stops] == ["done"]
     assert len(own(chat)) == 4
 
@@ -85,7 +85,7 @@ def test_a_model_that_thinks_forever_is_ended_by_its_turns():
     def think(request: Request) -> Completion:
         return Completion(f"Thought: {next(count)}")
 
-    chat, model, _ = react(think, limits=Limits(max_turns=10))
+    chat, model, _ = react(think, limits=ChatLimits(max_turns=10))
     assert [stop.reason for stop in chat.stops] == ["max_turns"]
     assert len(model.of(MANAGER)) == 40
     assert len([step for step in chat.steps if step.call]) == 10

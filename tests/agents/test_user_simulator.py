@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, Completion, call, talk
 
-from seal.agents import DIRECT, Limits, Team
+from seal.agents import DIRECT, ChatLimits, Team
 from seal.core import Reply, ToolCall
 
 END = call("end_conversation")
@@ -95,7 +95,9 @@ def test_end_beside_an_unknown_call_ends():
 
 
 def test_users_calls_spend_no_budget_of_the_agent():
-    said = talk(["Warm."], PERSONA, user=[call("x"), call("y"), END], limits=Limits(max_calls=1))
+    said = talk(
+        ["Warm."], PERSONA, user=[call("x"), call("y"), END], limits=ChatLimits(max_calls=1)
+    )
 
     assert said.stop == "user_ended"
 
@@ -129,7 +131,7 @@ def test_messages_of_a_conversation_can_be_limited():
         lambda request: f"Where, {next(numbers)}?",
         PERSONA,
         user=lambda request: f"somewhere {len(request.messages)}",
-        limits=Limits(max_turns=50, max_messages=7),
+        limits=ChatLimits(max_turns=50, max_messages=7),
     )
 
     assert said.stop == "max_messages"

@@ -13,7 +13,7 @@ import seal
 from seal.benchmarks.bfcl import VARIABLE, Leaderboard, code_gold, dialogues, judged
 from seal.benchmarks.bfcl.peer import Peer
 from seal.core import Task, ToolCall
-from seal.evaluation import Chat
+from seal.evaluation import TaskChat
 from seal.pools import import_benchmark, load_pool
 
 DATA = Path(os.environ.get("SEAL_DATA") or "data") / "bfcl"
@@ -89,7 +89,7 @@ def test_chats_in_the_world_are_judged_as_the_leaderboard_judges_them(
         made = [step for step in trajectory.steps if step.call]
         dropped = made[-1] if number % 2 else None
         steps = tuple(step for step in trajectory.steps if step is not dropped)
-        chat = Chat(tasks[trajectory.task_id], replace(trajectory, steps=steps), {})
+        chat = TaskChat(tasks[trajectory.task_id], replace(trajectory, steps=steps), {})
         asked.append((trajectory.task_id, [goal.made for goal in chat.goals]))
         ours.append(judge(chat.goals[-1]).reason)
     assert ours == directly(asked)

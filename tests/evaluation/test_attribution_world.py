@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from seal.core import Called, Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
-from seal.evaluation import Chat, Decision, Evidence, first_world_step
+from seal.evaluation import Decision, Evidence, TaskChat, first_world_step
 from seal.evaluation.attribution import world_steps
 
 PLAN = Plan((Milestone(Called("t/now", {})),))
@@ -32,7 +32,7 @@ def evidence(mapping: Any, **whole: Any) -> Evidence:
             "a", 0, 0, "milestone_similarity", 0.0, details={"mapping": mapping}
         ),
     }
-    return Evidence(Chat(TASK, CHAT, {}), 0, scores, Decision("unsolved", "pass_rate"), ())
+    return Evidence(TaskChat(TASK, CHAT, {}), 0, scores, Decision("unsolved", "pass_rate"), ())
 
 
 def test_a_milestone_that_was_not_reached_is_the_cause() -> None:

@@ -25,7 +25,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation import Finding, diagnose, events, first_error, repairs, transitions
+from seal.evaluation import StepNote, diagnose, events, first_error, repairs, transitions
 
 FIND = Tool(
     "b/t/find",
@@ -512,7 +512,7 @@ ANY = st.recursive(
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from([*BY_NAME, "", "no", "finish"]), ANY), max_size=5))
 def test_whatever_was_called_has_one_finding_a_step(calls: list[Made]) -> None:
-    found: list[Finding] = diagnose(chat(*calls), TOOLS)
+    found: list[StepNote] = diagnose(chat(*calls), TOOLS)
     assert [f.step for f in found] == [2 * n for n in range(len(calls))]
     assert all(bool(f.faults) == (not f.valid) for f in found if f.kind != "finish" and f.call.name)
 

@@ -10,7 +10,7 @@ import pytest
 from once import Once
 
 from seal.core import Tool, Trajectory, read_records
-from seal.evaluation import Finding, diagnose
+from seal.evaluation import StepNote, diagnose
 
 RUNS = "toolbench/toolllama2_answers"
 
@@ -90,7 +90,7 @@ class Recorded:
         path = folder / "recorded" / "toolllama-2" / "trajectories.jsonl"
         self.runs = list(read_records(path, Trajectory))
         found = {run.task_id: diagnose(run, tools) for run in self.runs}
-        self.findings: dict[str, list[Finding]] = {
+        self.findings: dict[str, list[StepNote]] = {
             task: [f for f in findings if f.call is not None] for task, findings in found.items()
         }
 

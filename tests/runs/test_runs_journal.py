@@ -11,16 +11,16 @@ import orjson
 import pytest
 
 from seal.core import DataError, Lock, Stop, Trajectory, UsageError, encode, is_held, read_records
-from seal.runs import FileIndex, Journal, Outcome, Spent, Timings, spending_of, write_index
+from seal.runs import FileIndex, JobOutcome, Journal, Spent, Timings, spending_of, write_index
 
 
 def played(task_id: str, trial: int = 0, reason: str = "done", answer: str = "yes") -> Trajectory:
     return Trajectory(task_id, trial, (), stops=(Stop(reason),), answers=(answer,))
 
 
-def outcome(trajectory: Trajectory) -> Outcome:
+def outcome(trajectory: Trajectory) -> JobOutcome:
     line = encode(trajectory)
-    return Outcome(trajectory.task_id, trajectory.trial, line, trajectory.failed)
+    return JobOutcome(trajectory.task_id, trajectory.trial, line, trajectory.failed)
 
 
 @pytest.fixture
@@ -124,14 +124,14 @@ def test_lock_is_free_when_its_holder_was_killed(tmp_path: Path):
 def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
     path = tmp_path / "timings.jsonl"
     with closing(Timings(path)) as timings:
-        timings.add(Outcome("a", 0, b"", tokens=5))
-        timings.add(Outcome("b", 0, b"", tokens=7))
+        timings.add(JobOutcome("a", 0, b"", tokens=5))
+        timings.add(JobOutcome("b", 0, b"", tokens=7))
     with path.open("ab") as file:
         file.write(b'{"task_id":"c","tok')
 
     with closing(Timings(path)) as timings:
         assert timings.spent.tokens == 12
-        timings.add(Outcome("c", 0, b"", tokens=1))
+        timings.add(JobOutcome("c", 0, b"", tokens=1))
     assert [orjson.loads(line)["task_id"] for line in path.read_bytes().splitlines()] == [
         "a",
         "b",
@@ -235,7 +235,7 @@ def test_what_a_large_file_of_timings_spent_is_kept(tmp_path: Path):
     asked = {("judge", "m"): Spent(requests=2, tokens_in=5)}
     with closing(Timings(path)) as timings:
         for number in range(600):
-            timings.add(Outcome(f"t{number}", 0, b"", tokens=5, note=LONG, asked=asked))
+            timings.add(JobOutcome(f"t{number}", 0, b"", tokens=5, note=LONG, asked=asked))
     path.write_bytes(path.read_bytes().replace(b'"tokens":5', b'"tokens":6', 1))
     with closing(Timings(path)) as timings:
         timings.add_judging(asked)

@@ -30,7 +30,7 @@ from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
 from seal.core.plain import json_text
 from seal.core.text import counted
-from seal.evaluation.goals import INFRASTRUCTURE, Chat, GoalChat, Value, no_gold, undefined
+from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, TaskChat, Value, no_gold, undefined
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 _TYPES: Mapping[str, type] = {
@@ -86,7 +86,7 @@ class Leaderboard:
             raise InfrastructureError(f"bfcl-eval failed: {wrong[1:]}")
         return str(wrong)
 
-    def _turns(self, chat: Chat) -> list[str]:
+    def _turns(self, chat: TaskChat) -> list[str]:
         """Return for each turn what is wrong up to its end."""
         said = [
             [[call.name, call.arguments] for call in goal.made if call.arguments is not None]

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from seal.core import Goal, Step, Task, ToolCall
 from seal.core.conditions import Called
-from seal.evaluation.goals import Chat
+from seal.evaluation.goals import TaskChat
 
 AWARENESS = "awareness"
 REQUESTER = "requester"
@@ -180,7 +180,7 @@ def is_turn(goal: Goal) -> bool:
     return goal.labels.get("kind") in KINDS and isinstance(goal.labels.get("act"), str)
 
 
-def turns_of(chat: Chat) -> list[Turn]:
+def turns_of(chat: TaskChat) -> list[Turn]:
     """Return the turns of a dialogue, one for each goal."""
     trajectory = chat.trajectory
     named = trajectory.provenance.get(SEATED)

@@ -9,7 +9,7 @@ from seal.cli.interruption import resumable
 from seal.cli.options import JSON
 from seal.cli.output import output, progress
 from seal.experiments.training.training_settings import (
-    KeptGroup,
+    CachingGroup,
     MeasureGroup,
     SplitGroup,
     TrainingGroup,
@@ -24,7 +24,7 @@ class Tests(MeasureGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Model(KeptGroup):
+class Model(CachingGroup):
     """Output: where the model and embeddings are kept, and what is printed."""
 
     out: Path = option(..., "New folder for the model.")

@@ -24,7 +24,7 @@ from seal.evaluation.attribution.evidence import (
     listed,
 )
 from seal.evaluation.error_patterns.findings import findings_by_goal
-from seal.evaluation.goals import Chat, no_gold
+from seal.evaluation.goals import TaskChat, no_gold
 from seal.evaluation.milestones.milestone_scores import applies
 from seal.evaluation.rule_judge import expected_values, judge_trajectory
 from seal.evaluation.user_audit import NAMES
@@ -57,7 +57,7 @@ def attribute(
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
         scales: What scores mean, by metric; those of other metrics are rates.
     """
-    chat = Chat(task, trajectory, tools)
+    chat = TaskChat(task, trajectory, tools)
     by_goal: list[dict[str, Score]] = [{} for _ in task.goals]
     for score in scores:
         if 0 <= score.goal < len(by_goal):

@@ -22,7 +22,7 @@ from typing import Literal, get_args
 
 from seal.core import JSON, Goal, Scale, Score, ToolResult, shortened
 from seal.evaluation.calls import VERDICT
-from seal.evaluation.error_patterns.findings import Finding
+from seal.evaluation.error_patterns.findings import StepNote
 from seal.evaluation.goals import (
     CRASHED,
     INFRASTRUCTURE,
@@ -30,8 +30,8 @@ from seal.evaluation.goals import (
     MISSION,
     RATE,
     WORST_FIRST,
-    Chat,
     GoalChat,
+    TaskChat,
     asks_calls_alone,
     decides,
     failed,
@@ -57,22 +57,22 @@ class Evidence(GoalChat):
 
     def __init__(
         self,
-        chat: Chat,
+        chat: TaskChat,
         position: int,
         scores: Mapping[str, Score],
         decision: Decision,
-        calls: Sequence[Finding],
+        calls: Sequence[StepNote],
     ) -> None:
         super().__init__(chat, position)
         self.scores, self.decision, self.calls = scores, decision, calls
         self.said = self.answer or ""
         """The final answer; empty where there is none."""
 
-    def result(self, finding: Finding) -> ToolResult | None:
+    def result(self, finding: StepNote) -> ToolResult | None:
         """Return what a call brought; None where it was not answered."""
         return None if finding.call is None else self.results.get(finding.call.id)
 
-    def succeeded(self, finding: Finding) -> bool:
+    def succeeded(self, finding: StepNote) -> bool:
         """Tell whether a call was taken and brought no error; one without answer is not blamed."""
         result = self.result(finding)
         return finding.valid and finding.service is None and (result is None or not failed(result))
@@ -81,11 +81,11 @@ class Evidence(GoalChat):
         """Return a tool's function name; its id where the pool has none."""
         return self.tools[tool].name if tool in self.tools else tool
 
-    def calls_of(self, tools: Collection[str | None]) -> list[Finding]:
+    def calls_of(self, tools: Collection[str | None]) -> list[StepNote]:
         """Return the calls of some tools, in their order; None among them: of unknown names."""
         return [finding for finding in self.calls if finding.tool in tools]
 
-    def other_call(self, gold: Collection[str]) -> Finding | None:
+    def other_call(self, gold: Collection[str]) -> StepNote | None:
         """Return the first call of a tool that is not among some, or of an unknown name."""
         return next((finding for finding in self.calls if finding.tool not in gold), None)
 
@@ -99,7 +99,7 @@ class Evidence(GoalChat):
         return said[-1] if said else None
 
 
-def wrong_tool(evidence: Evidence, expected: Iterable[str], other: Finding) -> Cause:
+def wrong_tool(evidence: Evidence, expected: Iterable[str], other: StepNote) -> Cause:
     """Return that another tool was called in place of those that were due."""
     names = listed([evidence.named(tool) for tool in expected])
     cause = "unknown_name" if other.tool is None else "other_tool"
@@ -128,7 +128,7 @@ def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str
     return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
 
 
-def tool_error(evidence: Evidence, finding: Finding) -> Cause:
+def tool_error(evidence: Evidence, finding: StepNote) -> Cause:
     """Return that a call failed, and no later one mended it.
 
     A call that nothing was recorded or simulated for is a failure of the infrastructure.
@@ -143,7 +143,7 @@ def tool_error(evidence: Evidence, finding: Finding) -> Cause:
     return Cause(stage, cause[:40], said, finding.step, finding.name, None, brought)
 
 
-def rejected(finding: Finding) -> Cause:
+def rejected(finding: StepNote) -> Cause:
     """Return what is wrong with a call that its schema does not take, by its first fault."""
     if not finding.faults:
         return argument("format", finding.name, step=finding.step)

@@ -42,7 +42,7 @@ from seal.evaluation.attribution.evidence import (
 )
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.error_patterns.against_gold import GoldFinding, choose
-from seal.evaluation.error_patterns.findings import REJECTED, Finding
+from seal.evaluation.error_patterns.findings import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, failed
 
 
@@ -126,7 +126,7 @@ class _GoldSteps:
         said = f"{self._error}: {last.name}"
         return Cause("wrong_tool", "order_or_number", said, last.step, last.name)
 
-    def _failed_call(self, gold: object) -> Finding | None:
+    def _failed_call(self, gold: object) -> StepNote | None:
         """Return the last of the calls that gold accepts, where all of them failed."""
         if not isinstance(gold, Called):
             return None
@@ -208,7 +208,7 @@ def _first_of_relevant(
     return _in_vain(evidence, evidence.calls_of([calls[0].tool]))
 
 
-def _in_vain(evidence: Evidence, calls: Sequence[Finding]) -> Cause:
+def _in_vain(evidence: Evidence, calls: Sequence[StepNote]) -> Cause:
     """Return why calls failed of which none succeeded.
 
     A call that the schema takes, or that a dead service answered, tells more than one that the

@@ -43,7 +43,7 @@ from seal.evaluation.attribution.evidence import (
     rejected,
     tool_error,
 )
-from seal.evaluation.error_patterns.findings import REJECTED, Finding
+from seal.evaluation.error_patterns.findings import REJECTED, StepNote
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.plans import measured_again
 from seal.evaluation.milestones.shortfalls import Fault, Unmet, unmet
@@ -89,7 +89,7 @@ def _minefield(evidence: Evidence, hits: Mapping[int, tuple[int, float]]) -> Cau
     return Cause("wrong_tool", "forbidden", said, call.step if call else step, name, None, name)
 
 
-def _call_at(evidence: Evidence, step: int | None) -> Finding | None:
+def _call_at(evidence: Evidence, step: int | None) -> StepNote | None:
     """Return the call whose result, or which itself, stands at a step."""
     return next(
         (f for f in evidence.calls if step is not None and step in (f.step, f.answered)), None
@@ -136,13 +136,13 @@ class _Missed:
         name = fault.column.partition(".")[2]
         return self._wrong_value(self._evidence.named(tools[0]), name, fault, made)
 
-    def _wrong_value(self, where: str, name: str, fault: Fault, calls: Sequence[Finding]) -> Cause:
+    def _wrong_value(self, where: str, name: str, fault: Fault, calls: Sequence[StepNote]) -> Cause:
         """Return what was asked or written otherwise, by the last of the calls that succeeded."""
         good = [finding.step for finding in calls if self._evidence.succeeded(finding)]
         step = good[-1] if good else None
         return argument("value", where, name, fault.expected, fault.found, step)
 
-    def _failing(self, last: Finding) -> Cause:
+    def _failing(self, last: StepNote) -> Cause:
         return rejected(last) if last.kind in REJECTED else tool_error(self._evidence, last)
 
     def _wrote(self, table: str) -> bool:

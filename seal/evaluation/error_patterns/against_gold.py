@@ -27,7 +27,7 @@ from typing import Literal
 from seal.core import CHAT_TOOLS, Plan
 from seal.core.conditions import Called
 from seal.evaluation.calls import ArgumentFinding, align
-from seal.evaluation.error_patterns.findings import Finding
+from seal.evaluation.error_patterns.findings import StepNote
 from seal.evaluation.goals import asks_of_world
 
 Cause = Literal["not_called", "rejected", "wrong_value"]
@@ -71,7 +71,7 @@ class GoldComparison:
         return sum(finding.pattern == "IAV" for finding in self.findings)
 
 
-def choose(plans: Sequence[Plan], findings: Sequence[Finding]) -> GoldComparison:
+def choose(plans: Sequence[Plan], findings: Sequence[StepNote]) -> GoldComparison:
     """Return the comparison with the plan that counts: the one with the least (IAC, IAV).
 
     Args:
@@ -81,7 +81,7 @@ def choose(plans: Sequence[Plan], findings: Sequence[Finding]) -> GoldComparison
     return min(compare_plans(plans, findings), key=lambda g: (g.missing, g.wrong))
 
 
-def compare_plans(plans: Sequence[Plan], findings: Sequence[Finding]) -> list[GoldComparison]:
+def compare_plans(plans: Sequence[Plan], findings: Sequence[StepNote]) -> list[GoldComparison]:
     """Return what the agent did beside each plan.
 
     Args:
@@ -96,7 +96,7 @@ def compare_plans(plans: Sequence[Plan], findings: Sequence[Finding]) -> list[Go
     ]
 
 
-def compare_plan(plan: Plan, position: int, findings: Sequence[Finding]) -> GoldComparison:
+def compare_plan(plan: Plan, position: int, findings: Sequence[StepNote]) -> GoldComparison:
     """Return what the agent did beside one plan.
 
     Args:
@@ -120,7 +120,7 @@ def compare_plan(plan: Plan, position: int, findings: Sequence[Finding]) -> Gold
     return GoldComparison(position, len(gold), tuple(found))
 
 
-def _not_made(place: int, tool: str, acts: Sequence[Finding]) -> GoldFinding:
+def _not_made(place: int, tool: str, acts: Sequence[StepNote]) -> GoldFinding:
     own = (f.step for f in reversed(acts) if f.tool == tool and not f.valid)
     rejected = next(own, None)
     cause: Cause = "not_called" if rejected is None else "rejected"

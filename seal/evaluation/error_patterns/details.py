@@ -11,7 +11,7 @@ from seal.core import JSON, shortened
 from seal.core.validation import CallError
 from seal.evaluation.calls import ArgumentFinding
 from seal.evaluation.error_patterns.against_gold import GoldComparison, GoldFinding
-from seal.evaluation.error_patterns.findings import LISTED, Finding
+from seal.evaluation.error_patterns.findings import LISTED, StepNote
 
 LENGTH = 200
 """Characters that a text of many entries has at most, but for the count of those left out."""
@@ -28,7 +28,7 @@ _OF_NAMES = ("unknown_tool", "unknown_argument", "unparsable_arguments")
 """Faults of what was received as a name, or as the text of a call."""
 
 
-def told_of(finding: Finding) -> dict[str, JSON]:
+def told_of(finding: StepNote) -> dict[str, JSON]:
     """Return a finding for a report: where it is, and what is wrong."""
     told: dict[str, JSON] = {"step": finding.step, "pattern": finding.kind}
     if finding.call is not None:

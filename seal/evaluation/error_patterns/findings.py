@@ -44,7 +44,7 @@ from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.validation import CallError, CallValidator
 from seal.evaluation.error_patterns.services import Service, service_failure
-from seal.evaluation.goals import EXECUTOR, USER, Chat, cut_calls, failed
+from seal.evaluation.goals import EXECUTOR, USER, TaskChat, cut_calls, failed
 
 if TYPE_CHECKING:
     from seal.evaluation.error_patterns.against_gold import GoldComparison
@@ -65,7 +65,7 @@ FINISH = "finish"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class StepNote:
     """What one step of the agent was."""
 
     step: int
@@ -122,7 +122,7 @@ class Finding:
 
 def diagnose(
     trajectory: Trajectory, tools: Mapping[str, Tool], goals: Sequence[Goal] = ()
-) -> list[Finding]:
+) -> list[StepNote]:
     """Return a finding for each step of the agent, in their order.
 
     The calls of the harness's own tools are left out, and so is what user and executor say.
@@ -137,9 +137,9 @@ def diagnose(
     return [finding for step in trajectory.steps for finding in found.of(step)]
 
 
-def findings_by_goal(chat: Chat) -> dict[int, list[Finding]]:
+def findings_by_goal(chat: TaskChat) -> dict[int, list[StepNote]]:
     """Return the findings of a chat by their goal (`diagnose`)."""
-    found: dict[int, list[Finding]] = {}
+    found: dict[int, list[StepNote]] = {}
     for finding in diagnose(chat.trajectory, chat.tools, chat.task.goals):
         found.setdefault(finding.goal, []).append(finding)
     return found
@@ -182,7 +182,7 @@ class _Pass:
         goals = {s.goal for s in steps if s.call is not None and s.call.arguments is None}
         self.cut = {call for goal in goals for call in cut_calls(self.trajectory, goal)}
 
-    def of(self, step: Step) -> list[Finding]:
+    def of(self, step: Step) -> list[StepNote]:
         """Return the finding of a step; none where it is not the agent's."""
         self.version += step.state is not None
         if step.result is not None:
@@ -191,12 +191,12 @@ class _Pass:
             return []
         if step.call is None:
             kind: Kind = "IFE" if step.recipient == EXECUTOR else "message"
-            return [Finding(step.index, step.goal, step.turn, kind)]
+            return [StepNote(step.index, step.goal, step.turn, kind)]
         if (step.call.tool or "").startswith(CHAT_TOOLS):
             return []
         return [self._of_call(step, step.call)]
 
-    def _of_call(self, step: Step, call: ToolCall) -> Finding:
+    def _of_call(self, step: Step, call: ToolCall) -> StepNote:
         answer = self.results.get(call.id)
         result = None if answer is None else answer.result
         key = (step.goal, _identity(call))
@@ -216,7 +216,7 @@ class _Pass:
         if kind == "refused" and result is not None:
             self.taken = self._all_taken() if self.taken is None else self.taken
             refusal = "" if key in self.taken else str((result.error or {}).get("kind") or "")
-        return Finding(
+        return StepNote(
             step.index,
             step.goal,
             step.turn,
@@ -329,14 +329,14 @@ _REPAIRS = frozenset({"valid", "service", "refused"})
 class Repair:
     """What an agent did with feedback on an error."""
 
-    error: Finding
+    error: StepNote
     step: int | None = None
     """Of the call that repaired it; None: none did."""
     calls: int = 0
     """Calls after the feedback up to that one, itself included; 0 where there is none."""
 
 
-def repairs(findings: Sequence[Finding]) -> list[Repair]:
+def repairs(findings: Sequence[StepNote]) -> list[Repair]:
     """Return what became of each error that the agent was told of, in their order.
 
     A call is an error if it is `wrong`. A result tells the agent of it if it reports an error that
@@ -357,7 +357,7 @@ def repairs(findings: Sequence[Finding]) -> list[Repair]:
 
 
 def _repair(
-    error: Finding, calls: Sequence[int], by_tool: Mapping[str | None, Sequence[int]]
+    error: StepNote, calls: Sequence[int], by_tool: Mapping[str | None, Sequence[int]]
 ) -> Repair:
     tool = None if error.call is None or error.kind == "IFN" else error.call.tool
     steps = by_tool.get(tool, ())
@@ -370,12 +370,12 @@ def _repair(
     )
 
 
-def first_error(findings: Sequence[Finding]) -> Finding | None:
+def first_error(findings: Sequence[StepNote]) -> StepNote | None:
     """Return the agent's first error; None where no step of it is one."""
     return next((finding for finding in findings if finding.pattern is not None), None)
 
 
-def events(findings: Sequence[Finding], gold: GoldComparison | None = None) -> list[str]:
+def events(findings: Sequence[StepNote], gold: GoldComparison | None = None) -> list[str]:
     """Return the errors of a goal in the order in which they came to be, the model's and others'.
 
     Each is a pattern, or `service`; what was found missing or wrong at the end comes last, once.

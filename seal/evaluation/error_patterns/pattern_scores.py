@@ -58,7 +58,7 @@ from seal.core import JSON, Goal, Scale, UsageError
 from seal.core.formats import repairs_of
 from seal.evaluation.error_patterns.findings import (
     LISTED,
-    Finding,
+    StepNote,
     events,
     findings_by_goal,
     first_error,
@@ -169,7 +169,7 @@ def _missing(reason: str, plan: GoldComparison | None, budget: int) -> dict[str,
 
 
 def _wrong(
-    goal: Goal, findings: Sequence[Finding], own: Value, plan: GoldComparison | None, budget: int
+    goal: Goal, findings: Sequence[StepNote], own: Value, plan: GoldComparison | None, budget: int
 ) -> Value:
     """Return IAV: by steps alone (`own`) where gold has no arguments to compare with."""
     reason = no_gold(goal) or _no_arguments(goal)
@@ -207,7 +207,7 @@ def _is_budget(value: JSON) -> TypeGuard[int]:
     return type(value) is int and value > 0
 
 
-def _repaired(acts: Iterable[Finding]) -> dict[str, JSON]:
+def _repaired(acts: Iterable[StepNote]) -> dict[str, JSON]:
     """Return how many calls had to be repaired to be read, and what for; empty where none had."""
     found = [repairs_of(finding.call) for finding in acts if finding.call is not None]
     causes = Counter(cause for repairs in found for cause in repairs)
@@ -216,7 +216,7 @@ def _repaired(acts: Iterable[Finding]) -> dict[str, JSON]:
     return {"repaired": {"calls": sum(map(bool, found)), **dict(sorted(causes.items()))}}
 
 
-def _details(found: Sequence[Finding], calls: int) -> dict[str, Any]:
+def _details(found: Sequence[StepNote], calls: int) -> dict[str, Any]:
     details: dict[str, Any] = {"errors": len(found), "calls": calls, "findings": []}
     if found:
         from seal.evaluation.error_patterns.details import told_of
@@ -232,13 +232,13 @@ def _no_arguments(goal: Goal) -> str:
     return "" if annotated else "no gold arguments annotated"
 
 
-def _is_cut(goal: Goal, findings: Sequence[Finding]) -> bool:
+def _is_cut(goal: Goal, findings: Sequence[StepNote]) -> bool:
     """Tell whether upstream cut the arguments of a call of a gold tool."""
     tools = {called.tool for plan in goal.plans or () for called in plan.calls()}
     return any(finding.kind == "cut" and finding.tool in tools for finding in findings)
 
 
-def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value:
+def _recovery(findings: Sequence[StepNote], gold: GoldComparison | None) -> Value:
     found = repairs(findings)
     repaired = [repair for repair in found if repair.step is not None]
     happened = events(findings, gold)
@@ -259,7 +259,7 @@ def _recovery(findings: Sequence[Finding], gold: GoldComparison | None) -> Value
     return Value(len(repaired) / len(found), len(found), details=details)
 
 
-def _services(findings: Sequence[Finding]) -> Value:
+def _services(findings: Sequence[StepNote]) -> Value:
     asked = [f for f in findings if f.valid and f.answered is not None]
     if not asked:
         return undefined("no valid call was answered")

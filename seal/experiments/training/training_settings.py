@@ -105,7 +105,7 @@ class MeasureGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptGroup:
+class CachingGroup:
     """Output: where the model and embeddings are kept, and what is printed."""
 
     cache: CacheMode = "record"
@@ -118,7 +118,7 @@ class KeptGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainSettings(KeptGroup, MeasureGroup, SplitGroup, TrainingGroup):
+class TrainSettings(CachingGroup, MeasureGroup, SplitGroup, TrainingGroup):
     """What `seal train-retriever` trains, on what, and what it is measured by."""
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from functools import cache, partial
 
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatOptions, Conversation, Services
-from seal.agents.limits import REPLIES_A_TURN, Limits
+from seal.agents.limits import REPLIES_A_TURN, ChatLimits
 from seal.agents.offers import Offers
 from seal.agents.teams import CHECKER, USER
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
@@ -186,7 +186,7 @@ class Studio:
             seats(played, self.speakers, choose, self.validator),
             services,
             offers=offers,
-            limits=Limits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
+            limits=ChatLimits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
             options=ChatOptions(seed=lambda role: derive_seed(assignment.seed, role)),
             goals=(assignment.number,),
             history=said,

@@ -16,7 +16,7 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import kept, meant, rated
 from seal.benchmarks.dialogtool.players.speech import restyled
 from seal.core import JSON, Score
-from seal.evaluation.goals import Chat, GoalChat, GoalMetric, Value, undefined
+from seal.evaluation.goals import GoalChat, GoalMetric, TaskChat, Value, undefined
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.scoring import Scoring
 
@@ -36,7 +36,7 @@ class PlantedReplies(GoalMetric):
     scoring: Scoring
     names = NAMES
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return one score for each turn and name; none for a task without turns."""
         return super().of(chat) if any(map(life.is_turn, chat.task.goals)) else []
 

@@ -37,7 +37,15 @@ from seal.core import JSON, Metric, Scale, Score, Tool, ToolCall
 from seal.core.conditions import Argument, Called
 from seal.evaluation.attribution.evidence import Cause, Evidence, argument
 from seal.evaluation.attribution.gold_steps import first_gold_step
-from seal.evaluation.goals import Chat, ChatMetric, GoalChat, GoalMetric, Value, no_gold, undefined
+from seal.evaluation.goals import (
+    ChatMetric,
+    GoalChat,
+    GoalMetric,
+    TaskChat,
+    Value,
+    no_gold,
+    undefined,
+)
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.scoring import DialogueMatch, Scoring
 
@@ -89,7 +97,7 @@ class JudgedDialogue(ChatMetric):
     scoring: Scoring
     scales = SCALES
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return the scores of `Dialogue`."""
         judge = self.scoring.judge_of(chat.task, chat.trajectory.trial)
         of_roles = judge if isinstance(judge, LLMJudge) else None
@@ -111,7 +119,7 @@ class Dialogue(GoalMetric):
     names = NAMES
     scales = SCALES
 
-    def of(self, chat: Chat) -> list[Score]:
+    def of(self, chat: TaskChat) -> list[Score]:
         """Return one score for each goal and name; none for a task without such turns."""
         return super().of(chat) if any(map(life.is_turn, chat.task.goals)) else []
 
