@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from seal.benchmarks.dialogtool.api_code import Recorded, fit, rule_written
+from seal.benchmarks.dialogtool.functions import function_name
 from seal.core import Tool
 from seal.sandbox import Case
-from seal.sandbox.api_code import Recorded, fit, rule_written
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
 from seal.sandbox.function_cases import same_rows
-from seal.sandbox.functions import function_name
 from seal.sandbox.monty import MontySandbox
 
 ROWS, BUDGET = 50, 3.0

@@ -1,19 +1,9 @@
 """Sandboxes: code that a model wrote runs here, in another process, or not at all.
 
-A tool that a model creates is one Python function over the table of its API:
-
-    def findrestaurants(table, cuisine, city, price_range=None):
-        ...
-        return rows
-
-- Its name is the API's in lower case, with `_` for what a name cannot hold, those of arguments
-  likewise: `from` is `from_` (`functions.function_name`, `functions.parameter`). The source may
-  define anything else beside it.
-- `table` is a list of rows, each a dict of JSON values; it is the function's own copy.
-- Then come the arguments by keyword, the required ones first. An optional one that a call does not
-  give keeps its default None and filters nothing. The text `dontcare` filters nothing either.
-- It returns the list of the rows that fit, as plain JSON. Their order counts only where a caller
-  asks for it.
+What runs is one Python function; the source may define anything else beside it. Its first argument
+is a table, a list of rows, each a dict of JSON values; it is the function's own copy. Then come the
+arguments by keyword. It returns plain JSON. The order of rows that it returns counts only where a
+caller asks for it.
 
 A sandbox is asked by name: `monty`, the embedded default, whose `unsupported` code runs again under
 bubblewrap where that works; `monty-only`; `bubblewrap`. No sandbox runs code in the harness. One

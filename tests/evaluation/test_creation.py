@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from seal.benchmarks.dialogtool import Creation
+from seal.benchmarks.dialogtool import Creation, oracle_written, rule_written
 from seal.core import Goal, Score, Step, Stop, Task, Tool, Trajectory
-from seal.sandbox import Case, MontySandbox, Outcome, oracle_written, rule_written
+from seal.sandbox import Case, MontySandbox, Outcome
 
 TOOL = Tool(
     "dialogtool/Food_1/Find",
@@ -127,7 +127,7 @@ def test_scores_are_the_same_every_time_and_say_where_the_code_ran() -> None:
 
 def test_the_oracle_passes_what_it_says_and_the_rules_no_more() -> None:
     cases = [(dict(arguments), rows) for arguments, rows in CASES[1:]]
-    from seal.sandbox import ApiCase
+    from seal.benchmarks.dialogtool import ApiCase
 
     recorded = [ApiCase(*case) for case in cases]
     assert scored(chat(oracle_written(TOOL, TABLE, recorded)))["creation_relative"].value == 1.0

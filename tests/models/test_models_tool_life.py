@@ -14,6 +14,7 @@ from seal.benchmarks.dialogtool import (
     create,
     create_knowingly,
     creation_messages,
+    example_of,
     in_words,
     next_act,
     read_act,
@@ -25,7 +26,6 @@ from seal.benchmarks.dialogtool import (
 )
 from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core import DataError, Message, Request, ToolCall
-from seal.sandbox import example_of
 
 
 def heard(*texts: str) -> list[Message]:

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
-from seal.benchmarks.dialogtool import Mobile, Mobiles
+from seal.benchmarks.dialogtool import Mobile, Mobiles, rule_written
 from seal.core import Goal, Tool, ToolCall, ToolResult
 from seal.environments import WorldSetup, build_worlds
-from seal.sandbox import rule_written
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

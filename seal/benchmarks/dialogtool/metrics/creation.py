@@ -2,14 +2,15 @@
 
 A test case is a recorded call and the rows that it brought; the worked example that the model was
 shown does not count. The function runs in a sandbox over the table of all rows that the API ever
-brought (`seal.sandbox` says how it is called). The rows that it returns are compared as a multiset.
-For every goal whose label `task` is `creation`:
+brought (`seal.benchmarks.dialogtool.functions` says how it is called). The rows that it returns
+are compared as a multiset. For every goal whose label `task` is `creation`:
 
 - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
 - creation_exact: passed cases / those that the sandbox could run.
 - creation_relative: passed cases / those that the oracle's function passes, the best of a family
-  of filters (`seal.sandbox.api_code`). Some answers follow from no filter of the table, so the
-  oracle passes fewer than all. A function that passes more than the oracle has more than 1.0.
+  of filters (`seal.benchmarks.dialogtool.api_code`). Some answers follow from no filter of the
+  table, so the oracle passes fewer than all. A function that passes more than the oracle has more
+  than 1.0.
 
 All are in [0, 1] but the last. Their weights are the denominators. A sandbox that cannot be used
 is an error of the infrastructure, never a score.
@@ -23,12 +24,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from seal.benchmarks.dialogtool.api_code import ApiCase, Fitted, fit
+from seal.benchmarks.dialogtool.functions import code_of, function_name, keywords
 from seal.benchmarks.dialogtool.tool_life import CREATOR, is_creation
 from seal.core import JSON, DataError, SealError, Task, Tool, shortened
 from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, GoalMetric, Value, undefined
 from seal.sandbox import Case, Outcome, Sandbox, build_sandbox
-from seal.sandbox.api_code import ApiCase, Fitted, fit
-from seal.sandbox.functions import code_of, function_name, keywords
 
 NAMES = ("creation", "creation_exact", "creation_relative")
 

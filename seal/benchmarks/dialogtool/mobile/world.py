@@ -30,6 +30,7 @@ from datetime import date
 from typing import Literal, get_args
 
 from seal.benchmarks.dialogtool.call_keys import DONT_CARE, asked, call_key, fold
+from seal.benchmarks.dialogtool.functions import CodeFault, CreatedTools, columns_of
 from seal.benchmarks.dialogtool.mobile.recordings import (
     BOOKINGS,
     WORLD,
@@ -53,7 +54,6 @@ from seal.core.plain import json_text
 from seal.core.validation import CallValidator, error_result
 from seal.environments.world import WorldSetup, check_options
 from seal.sandbox import build_sandbox
-from seal.sandbox.functions import CodeFault, CreatedTools, columns_of
 
 MOST = 10
 """Rows that a look-up brings at most, as in the recorded dialogues."""

@@ -7,6 +7,8 @@ from random import Random
 from typing import Any
 
 from seal.benchmarks.dialogtool import tool_life as life
+from seal.benchmarks.dialogtool.api_code import ApiCase, oracle_written, rule_written
+from seal.benchmarks.dialogtool.functions import signature
 from seal.benchmarks.dialogtool.players.requests import ask_api, be_aware
 from seal.benchmarks.dialogtool.players.speech import act, marked, respond
 from seal.core import JSON, Completion, Goal, Request, Task, Tool, ToolCall
@@ -14,8 +16,6 @@ from seal.core.canonical import derive_seed
 from seal.core.formats.bracket import BracketForm
 from seal.core.plain import json_text
 from seal.models.scene import DONE
-from seal.sandbox.api_code import ApiCase, oracle_written, rule_written
-from seal.sandbox.functions import signature
 
 _USERS = ("user_simulator", "user", "executor")
 

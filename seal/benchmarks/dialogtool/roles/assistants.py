@@ -16,11 +16,11 @@ from typing import Any
 
 from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
+from seal.benchmarks.dialogtool.functions import CONVENTION, example_of, example_text, signature
 from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
 from seal.core.formats.bracket import BracketForm
 from seal.core.package_data import shipped_prompt
 from seal.core.plain import json_text, one_line
-from seal.sandbox.functions import CONVENTION, example_of, example_text, signature
 
 prompt = partial(shipped_prompt, "seal.benchmarks.dialogtool")
 """(name) to the text of `prompts/NAME.txt` of this benchmark."""

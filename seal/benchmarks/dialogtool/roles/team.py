@@ -39,11 +39,11 @@ from typing import Any, get_args
 
 from seal.agents.teams import EXECUTOR, USER, Team
 from seal.benchmarks.dialogtool import tool_life as life
+from seal.benchmarks.dialogtool.functions import example_of
 from seal.core import JSON, DataError, Goal, OptionError, Task, shortened
 from seal.core.canonical import derive_seed, digest
 from seal.core.package_data import shipped_json
 from seal.pools.reading.upstream_files import expect, json_file
-from seal.sandbox.functions import example_of
 
 NAME = "tool_life"
 TASKS: tuple[life.LifeTask, ...] = get_args(life.LifeTask)

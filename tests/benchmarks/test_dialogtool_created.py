@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from seal.benchmarks.dialogtool import CodeFault, CreatedTools
 from seal.core import Tool
-from seal.sandbox import Case, CodeFault, CreatedTools, Limits, MontySandbox, Outcome, Row
+from seal.sandbox import Case, Limits, MontySandbox, Outcome, Row
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

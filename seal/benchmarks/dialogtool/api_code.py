@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple
 
+from seal.benchmarks.dialogtool.functions import arguments_of, columns_of, parameter, signature
 from seal.core import JSON, Tool
 from seal.sandbox.function_cases import Row
-from seal.sandbox.functions import arguments_of, columns_of, parameter, signature
 
 How = Literal["same", "part"]
 """same: equal, whatever the case of letters. part: one text contains the other."""

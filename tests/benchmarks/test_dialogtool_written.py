@@ -6,13 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core import Tool
-from seal.sandbox import (
+from seal.benchmarks.dialogtool import (
     ApiCase,
-    Case,
     Filter,
-    MontySandbox,
-    Outcome,
     Rule,
     fit,
     function_name,
@@ -21,6 +17,8 @@ from seal.sandbox import (
     rule_written,
     source_of,
 )
+from seal.core import Tool
+from seal.sandbox import Case, MontySandbox, Outcome
 
 NAMES = ("from", "city", "style", "seats")
 TOOL = Tool(
@@ -112,7 +110,7 @@ RULES = st.builds(
 def test_a_filter_passes_in_the_search_what_its_source_returns(
     chosen: Filter, arguments: dict[str, object]
 ) -> None:
-    from seal.sandbox.api_code import _Search
+    from seal.benchmarks.dialogtool.api_code import _Search
 
     (outcome,) = run(source_of(TOOL, chosen), ApiCase(arguments, []))
     returned = [TABLE.index(row) for row in outcome.received]

@@ -1,6 +1,14 @@
 """The function that an API is made of: its name, what a creator is told of it, and its calls.
 
-The convention stands in the package's text.
+A tool that a model creates is one Python function over the table of its API:
+
+    def findrestaurants(table, cuisine, city, price_range=None):
+        ...
+        return rows
+
+Its name is the API's in lower case, with `_` for what a name cannot hold, those of arguments
+likewise: `from` is `from_`. The required arguments come first. An optional one that a call does not
+give keeps its default None and filters nothing. The text `dontcare` filters nothing either.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Tool
-from seal.sandbox import (
+from seal.benchmarks.dialogtool import (
     code_of,
     columns_of,
     example_of,
@@ -21,6 +20,7 @@ from seal.sandbox import (
     parameter,
     signature,
 )
+from seal.core import Tool
 
 TRAINS = Tool(
     "dialogtool/Trains_1/FindTrains",
