@@ -8,7 +8,8 @@ import pytest
 
 import seal
 from seal.core import Scale, UsageError
-from seal.report import all_metrics, lanes_of, shortfalls
+from seal.report import all_metrics, cost_chart, facts_of, lanes_of, shortfalls
+from seal.testing import check_benchmark
 
 MINUTES = Scale(bounded=False, higher_is_better=False)
 FAULT = Scale(higher_is_better=False, gold_is_best=True)
@@ -130,6 +131,19 @@ def test_a_function_declares_its_scale_as_an_attribute(tmp_path: Path) -> None:
     minutes.scales = {"minutes": MINUTES}
     run = seal.run(shop([]), model="oracle", metrics=[minutes], baselines=False, out=tmp_path / "r")
     assert run.folder.scales()["minutes"] == MINUTES
+
+
+def test_the_gold_of_a_benchmark_must_have_the_best_value_where_a_scale_says_so() -> None:
+    with pytest.raises(AssertionError, match=r"shop-1, goal 0: a_false_claim is 1\.0, expected 0"):
+        check_benchmark(shop([Delay]), gold_alone=True)
+
+
+def test_a_headline_that_is_not_bounded_is_in_no_chart_of_costs(tmp_path: Path) -> None:
+    bench = shop([Delay], headline=("abandoned_minutes",))
+    run = seal.run(bench, model="oracle", baselines=False, out=tmp_path / "run")
+    facts = facts_of(run.folder)
+    assert facts.scale == MINUTES
+    assert cost_chart([facts, facts]) is None
 
 
 def test_what_is_no_scale_is_refused(tmp_path: Path) -> None:
