@@ -21,9 +21,9 @@ from seal.report import (
     escape_markdown,
     latex,
     markdown,
+    write_markdown,
     write_report,
 )
-from seal.report.comparison_results import write_markdown
 from seal.report.partings import partings
 
 HOSTILE = (
