@@ -12,16 +12,7 @@ PACKS = "seal.benchmarks"
 OTHERS = {"sample", "mcp"}
 """Names that stand for something else too: the default benchmark, and a protocol."""
 NAMED = {
-    # Rules by which a paper judges, as data and `--match` name them.
-    "toolsandbox": {
-        *("core/conditions/condition.py", "core/conditions/row_likeness.py"),
-        *("evaluation/milestones/checks.py", "evaluation/milestones/plans.py"),
-    },
-    "mmtb": {
-        *("evaluation/mission_metrics.py", "evaluation/scoring.py"),
-        *(f"evaluation/missions/{n}.py" for n in ("arguments", "as_data", "judgement", "original")),
-        "cli/verbs/generate.py",  # a form of files
-    },
+    "mmtb": {"cli/verbs/generate.py"},  # a form of files
 }
 """Name of a benchmark to the modules of the engine that hold it as a text. Add none."""
 

@@ -13,9 +13,11 @@ REGISTRIES = {
     "benchmark": "seal.pools:REGISTRY",
     "embedder": "seal.retrievers.embedders:EMBEDDERS",
     "hooks": "seal.runs.hooks:REGISTRY",
+    "match": "seal.evaluation.rules:MATCHES",
     "metric": "seal.evaluation:REGISTRY",
     "model": "seal.models:REGISTRY",
     "retriever": "seal.retrievers:REGISTRY",
+    "scorer": "seal.evaluation.missions.arguments:SCORERS",
     "section": "seal.report.sections:SECTIONS",
     "simulator": "seal.simulator_cache:REGISTRY",
     "team": "seal.agents.teams:REGISTRY",
@@ -31,8 +33,9 @@ def register(kind: str, name: str, plugin: Any) -> None:
     """Make a plug-in known by name in this process.
 
     Args:
-        kind: agent, benchmark, embedder, hooks, metric, model, retriever, section (of the report),
-            simulator, team, template (of a tool's document), trajectories or world.
+        kind: agent, benchmark, embedder, hooks, match (rules of scoring), metric, model,
+            retriever, scorer (of arguments), section (of the report), simulator, team, template (of
+            a tool's document), trajectories or world.
         name: The name that settings and flags use.
         plugin: An object or class of that kind (`seal.core.protocols`).
 

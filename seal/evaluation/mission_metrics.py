@@ -4,8 +4,8 @@ They apply to any goal whose plans are partial orders of calls, questions and re
 Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's turns are what the
 agent, its roles being one, says to the user and which calls it makes at once.
 
-- mission_accuracy: 1 where names, order and arguments are right (`missions.judge`). Its details say
-  what went wrong, and hold what tables are made of; in a dialogue also type and relation
+- mission_accuracy: 1 where names, order and arguments are right (`missions.judgement`). Its details
+  say what went wrong, and hold what tables are made of; in a dialogue also type and relation
   (`mission_labels`).
 - name_accuracy: 1 where names and order are right.
 - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
@@ -49,7 +49,13 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.missions.graph import ANSWER, ASK, Call, Graph, Turn, checked_graph
-from seal.evaluation.missions.judgement import Match, MissionKind, Verdict, verdict_on
+from seal.evaluation.missions.judgement import (
+    CLEAN,
+    MissionKind,
+    MissionRules,
+    Verdict,
+    verdict_on,
+)
 
 NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
 DIALOGUE = "dialogue_accuracy"
@@ -70,10 +76,10 @@ class Missions(GoalMetric):
     """The metrics of missions (`NAMES` and `DIALOGUE`).
 
     Args:
-        match: Rules of `missions.judge`.
+        rules: Of judging; None: `CLEAN`.
     """
 
-    match: Match = "clean"
+    rules: MissionRules | None = None
 
     names = NAMES
     main_of_some = ("mission_accuracy", DIALOGUE, "progress", "optimal_path")
@@ -97,13 +103,14 @@ class Missions(GoalMetric):
         reason = no_missions(goal.goal)
         if reason:
             return dict.fromkeys(NAMES, undefined(reason))
+        rules = self.rules or CLEAN
         scorer = goal.task.metadata.get("argument_scorer", "exact")
         offered = _offered(goal)
         verdicts = [
             verdict_on(
-                graph_of(plan, self.match),
+                graph_of(plan, rules.answered),
                 turns_of(goal.steps, plan),
-                self.match,
+                rules,
                 offered,
                 scorer,
             )
@@ -111,7 +118,7 @@ class Missions(GoalMetric):
         ]
         best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
         verdict = verdicts[best]
-        details = {"plan": best, "match": self.match, **_told(verdict, goal.tools)}
+        details = {"plan": best, "match": rules.name, **_told(verdict, goal.tools)}
         if is_dialogue(goal.task):
             from seal.evaluation.mission_labels import mission_type, relation
 
@@ -129,12 +136,13 @@ class Missions(GoalMetric):
         return values
 
 
-def graph_of(plan: Plan, match: Match = "clean") -> Graph:
+def graph_of(plan: Plan, answered: bool = False) -> Graph:
     """Return a plan as the graph of its gold calls; tools go by their ids.
 
     Args:
         plan: Of calls, questions and replies.
-        match: Under `mmtb`, and where no tool is needed, every plan ends with the final answer.
+        answered: Whether the final answer is added where it is missing; it is also added where no
+            tool is needed.
     """
     names, arguments = [], []
     gold: list[Called | None] = []
@@ -144,7 +152,7 @@ def graph_of(plan: Plan, match: Match = "clean") -> Graph:
         names.append(condition.tool if isinstance(condition, Called) else said)
         arguments.append(_gold_arguments(condition) if isinstance(condition, Called) else {})
     deps: list[Sequence[int]] = [milestone.after for milestone in plan.milestones]
-    if not names or (match == "mmtb" and ANSWER not in names):
+    if not names or (answered and ANSWER not in names):
         deps.append(range(len(names)))
         names.append(ANSWER)
         arguments.append({})

@@ -1,12 +1,4 @@
-"""Every metric over one trajectory, and the rules that scores are computed by.
-
-`--match` takes the rules under one name. `clean`: ours, everywhere. `toolsandbox`: milestones as
-ToolSandbox measures them. `mmtb`: missions as Multi-Mission Tool Bench's code judges them.
-`lenient`, `exact`: the turns of dialogues as they are published, or by the very action, API and
-arguments. Rules that a benchmark declares (`Benchmark.matches`): `calls_right` as its authors judge
-it, for its runs alone. Not named: each task's own rules of milestones, `clean` for missions and
-`lenient` for dialogues.
-"""
+"""Every metric over one trajectory."""
 
 from __future__ import annotations
 
@@ -15,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from seal.core import (
     CodeRefusedError,
@@ -33,18 +25,17 @@ from seal.core import (
     nearest,
     shortened,
 )
-from seal.core.conditions import Match
 from seal.core.registry import Registry
-from seal.evaluation.calls import Calls, Verdict
+from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns.pattern_scores import ErrorPatterns
 from seal.evaluation.goals import JUDGED, ChatMetric, TaskChat, scores_of
 from seal.evaluation.judges.measures import PassRate
 from seal.evaluation.metric_guard import Guarded, LeftOutMetric
-from seal.evaluation.milestones.milestone_scores import MATCHES, Milestones
+from seal.evaluation.milestones.milestone_scores import Milestones
 from seal.evaluation.mission_metrics import DIALOGUE, Missions
-from seal.evaluation.missions.judgement import Match as MissionMatch
 from seal.evaluation.ranking_metrics import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.rules import Rules
 from seal.evaluation.usage import UsageMetrics
 from seal.evaluation.user_audit import UserAudit
 
@@ -300,50 +291,3 @@ def distinct(scores: Iterable[Score]) -> list[Score]:
                 "rename your own"
             )
     return list(found.values())
-
-
-MMTB: MissionMatch = "mmtb"
-DialogueMatch = Literal["lenient", "exact"]
-"""Lenient: as published. Exact: the very action, API, argument names and values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What a name stands for."""
-
-    milestones: Match | None = None
-    """None: each task's own."""
-    missions: MissionMatch = "clean"
-    dialogue: DialogueMatch = "lenient"
-    calls: Verdict | None = None
-    """Says `calls_right`; None: `seal.evaluation.calls` does."""
-
-
-def rules_named(
-    name: str | None, declared: Mapping[str, Callable[[], Verdict]] | None = None
-) -> Rules:
-    """Return the rules of a name; None: none is asked for.
-
-    Args:
-        name: Of the rules.
-        declared: Rules that the benchmark declares, by name.
-
-    Raises:
-        UsageError: There are no such rules.
-    """
-    declared = declared or {}
-    if name is not None and name in declared:
-        return Rules(calls=declared[name]())
-    if name not in _RULES:
-        known = ", ".join(filter(None, (*_RULES, *declared)))
-        raise UsageError(f"match: expected one of {known}, got {name!r}")
-    return _RULES[name]
-
-
-_RULES: Mapping[str | None, Rules] = {
-    None: Rules(),
-    **{match: Rules(milestones=match) for match in MATCHES},
-    MMTB: Rules(missions=MMTB),
-    "lenient": Rules(dialogue="lenient"),
-    "exact": Rules(dialogue="exact"),
-}

@@ -51,7 +51,8 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
     # Of runs of older versions alone: others do not load every metric.
     from seal.evaluation import REGISTRY as METRICS
     from seal.evaluation.rule_judge import RuleJudge
-    from seal.evaluation.scoring import USUAL_SCALES, Rules, Scoring, build_metrics, scales_of
+    from seal.evaluation.rules import Rules
+    from seal.evaluation.scoring import USUAL_SCALES, Scoring, build_metrics, scales_of
 
     found = dict(USUAL_SCALES)
     if benchmark is not None:

@@ -30,15 +30,14 @@ from seal.evaluation.error_patterns.pattern_scores import MAX_TURNS
 from seal.evaluation.goals import INFRASTRUCTURE, USER, failed
 from seal.evaluation.judges.measures import MILESTONES, JudgingSummary
 from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.rules import Rules, rules_named
 from seal.evaluation.scoring import (
     JudgeOf,
-    Rules,
     Scoring,
     build_metrics,
     distinct,
     every_goal,
     is_ours,
-    rules_named,
     scales_of,
     score_trajectory,
     usual_metrics,
@@ -191,7 +190,7 @@ class Scorer:
     seed: int = 0
     """Of the intervals."""
     match: str | None = None
-    """Rules of scores (`seal.evaluation.scoring`); None: each task's own."""
+    """Rules of scores (`seal.evaluation.rules`); None: each task's own."""
     sandbox: str = "monty"
     """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
     extra: Sequence[Metric] = ()

@@ -230,7 +230,7 @@ def test_without_the_peer_what_it_judges_has_no_value(
 
 def test_rules_of_another_benchmark_are_refused(tmp_path: Path) -> None:
     run = seal.run("sample", model="oracle", limit=1, baselines=False, out=tmp_path / "run")
-    with pytest.raises(UsageError, match=r"expected one of clean, .*, exact, got 'bfcl'"):
+    with pytest.raises(UsageError, match=r"expected one of clean, exact, .*, got 'bfcl'"):
         rescore(run.folder.path, ScoreSettings(match="bfcl"))
 
 

@@ -257,7 +257,7 @@ def test_rules_that_there_are_not_cost_their_task_its_milestones_alone() -> None
     assert found["calls"].value == 0
     asked = Milestones("clean").score(task(GUARDED, match="nice"), chat(asks()), {})
     assert all(score.value is not None for score in asked)
-    with pytest.raises(UsageError, match="toolsandbox, mmtb, lenient, exact, got 'nice'"):
+    with pytest.raises(UsageError, match="clean, exact, lenient, mmtb, toolsandbox, got 'nice'"):
         rules_named("nice")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
-from seal.benchmarks.mmtb import make_task, read_dialogue, read_tool
+from seal.benchmarks.mmtb import ORIGINAL, make_task, read_dialogue, read_tool
 from seal.core import (
     Argument,
     Goal,
@@ -69,7 +69,7 @@ def _steps(turns: Any) -> Iterator[Step]:
 
 
 def scores(of: Task, played: Trajectory, match: Any = "clean", tools: Any = None) -> list[Score]:
-    return Missions(match).score(of, played, POOL if tools is None else tools)
+    return Missions(rules_named(match).missions).score(of, played, POOL if tools is None else tools)
 
 
 def values(of: Task, played: Trajectory, **options: Any) -> dict[str, float | None]:
@@ -336,8 +336,8 @@ def test_rules_have_one_name() -> None:
         Rules(),
         Rules("clean"),
         Rules("toolsandbox"),
-        Rules(missions="mmtb"),
+        Rules(missions=ORIGINAL),
         Rules(dialogue="exact"),
     ]
-    with pytest.raises(UsageError, match="mmtb, lenient, exact, got 'nice'"):
+    with pytest.raises(UsageError, match="exact, lenient, mmtb, toolsandbox, got 'nice'"):
         rules_named("nice")

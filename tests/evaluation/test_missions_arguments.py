@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seal.benchmarks.mmtb import match_arguments
 from seal.core import DataError, UnknownNameError
-from seal.evaluation import SCORERS, match_arguments
+from seal.evaluation import SCORERS
 
 SCHEMA = {
     "type": "object",
@@ -67,7 +68,7 @@ def test_properties_alone_are_a_schema_and_json_text_is_an_object() -> None:
 
 
 @pytest.mark.parametrize("prediction", ["{city: 1}", "[1]", "", None, 3, "[" * 9999])
-@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("scorer", SCORERS.names())
 def test_what_is_no_object_is_not_accepted(prediction: Any, scorer: Any) -> None:
     match = match_arguments(prediction, {"city": "Oslo"}, SCHEMA, scorer=scorer)
     assert (match.accepted, match.errors) == (False, ("malformed arguments",))
@@ -156,7 +157,7 @@ def test_an_unknown_scorer_is_refused() -> None:
 
 def test_words_are_cut_only_where_texts_differ() -> None:
     program = (
-        "import sys; from seal.evaluation.missions import match_arguments as m; "
+        "import sys; from seal.benchmarks.mmtb import match_arguments as m; "
         "m({'a': 'x y'}, {'a': 'X Y'}, {'a': {'type': 'string'}}); print('jieba' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -166,7 +167,7 @@ def test_words_are_cut_only_where_texts_differ() -> None:
 def test_without_jieba_the_extra_is_named() -> None:
     program = (
         "import sys; sys.modules['jieba'] = None\n"
-        "from seal.evaluation.missions import match_arguments as m\n"
+        "from seal.benchmarks.mmtb import match_arguments as m\n"
         "try: m({'a': 'x'}, {'a': 'y'}, {'a': {'type': 'string'}})\n"
         "except Exception as error: print(type(error).__name__, error)"
     )

@@ -29,8 +29,9 @@ from mission_plays import (
     undecided,
 )
 
+from seal.benchmarks.mmtb import groups, judge, read_graph
 from seal.core import DataError, UnknownNameError
-from seal.evaluation import Placed, groups, judge, place_all, read_graph
+from seal.evaluation import Placed, place_all
 
 TOY = [
     node("a", x=0),

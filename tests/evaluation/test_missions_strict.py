@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mission_plays import SAID, answer, node, turn
 
-from seal.evaluation import judge, match_arguments
+from seal.benchmarks.mmtb import judge, match_arguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -25,6 +25,7 @@ from seal.core.conditions import (
 from seal.core.conditions.messages import AGENT, EXECUTOR, SYSTEM, USER
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.plans import with_outer_guardrails
+from seal.evaluation.rules import Rules
 from seal.pools.reading.upstream_files import expect, field, named
 
 TABLES = {
@@ -53,6 +54,7 @@ _MEASURES = {"tool_trace": "calls"}
 _FILLED = {"tool_trace": "calls", "content": "content"}
 _CHANGES = frozenset({"snapshot", "addition", "removal", "update"})
 _MATCH: Match = "toolsandbox"
+RULES = Rules(milestones=_MATCH)
 
 
 def plan_of(

@@ -72,7 +72,7 @@ def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> l
     from seal.core.text import counted
     from seal.evaluation.calls import VERDICT
     from seal.evaluation.goals import no_missions
-    from seal.evaluation.scoring import MMTB
+    from seal.evaluation.rules import rules_named
 
     bench = run.benchmark()
     if bench is not None and match in bench.matches:
@@ -80,6 +80,6 @@ def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> l
         told = [(counted(goals, "goal"), why) for why, goals in reasons.items()]
         return [f"--match {match} does not decide {goals}: {why}" for goals, why in told]
     goals = (goal for task in run.tasks() for goal in task.goals)
-    if match != MMTB or not all(map(no_missions, goals)):
+    if rules_named(match).missions is None or not all(map(no_missions, goals)):
         return []
-    return [f"--match {MMTB} changes nothing: no plan of this run is a mission's"]
+    return [f"--match {match} changes nothing: no plan of this run is a mission's"]

@@ -10,6 +10,7 @@ What is asked of a world is imported when it is first named: most pools have non
 
 from typing import TYPE_CHECKING
 
+from seal.core.conditions.condition import CLEAN as CLEAN
 from seal.core.conditions.condition import FIRST as FIRST
 from seal.core.conditions.condition import LAST as LAST
 from seal.core.conditions.condition import Condition as Condition

@@ -5,8 +5,8 @@ rules:
 
 - `clean`: values are compared as JSON (`seal.core.canonical.equal`: 1 is 1.0, True is no number);
   an absent value (None) is no match but of None, or where any value is.
-- `toolsandbox`: as its evaluator does. True is 1; an absent value where one is wanted is left out
-  of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and `calls`.
+- published rules: as ToolSandbox's evaluator does. True is 1; an absent value where one is wanted
+  is left out of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and `calls`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from math import inf
 from typing import Any, Literal
 
 from seal.core.canonical import equal
-from seal.core.conditions.condition import Match
+from seal.core.conditions.condition import CLEAN, Match
 
 Tolerance = float | Literal["inf"]
 """Greatest difference that is none; JSON has no infinity, so it is written "inf"."""
@@ -55,7 +55,7 @@ Call = Mapping[str, Any]
 
 def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> float | None:
     """Return how alike a cell is to what is wanted, in [0, 1]; None where it does not count."""
-    clean = match == "clean"
+    clean = match == CLEAN
     measure = column.measure
     if measure == "any":
         return 1.0

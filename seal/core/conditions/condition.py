@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core.errors import first_fault
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from seal.core.types import Step
 
 
-Match = Literal["clean", "toolsandbox"]
-"""Rules of measuring: ours, or ToolSandbox's with all its surprises (`conditions.state`)."""
+Match = str
+"""Rules of measuring: `CLEAN`, which are ours, or the name of published rules. All published ones
+measure as ToolSandbox's evaluator does, with all its surprises (`conditions.state`)."""
+CLEAN = "clean"
 FIRST = -1
 """Position that stands for the first step of the chat, as if a milestone had been reached there."""
 LAST = -2

@@ -4,16 +4,16 @@ Rows are JSON objects, a table is a list of rows. `rows_similarity` is the geome
 cells' similarities over columns and rows, under the one-to-one assignment of rows that makes it
 largest; one cell of similarity 0 forbids its pair.
 
-The measures, and where `toolsandbox` departs from `clean`:
+The measures, and where published rules (ToolSandbox's) depart from `clean`:
 
 - snapshot: the whole table; as many rows as wanted. `clean`: a target row is measured by the
-  columns that it names itself. `toolsandbox`: by those of any target row, absent ones as None.
+  columns that it names itself. Published: by those of any target row, absent ones as None.
 - addition: no earlier row is gone, and the added ones are as wanted. `clean`: tables are multisets,
-  so the same row twice is two rows. `toolsandbox`: an absent value is "", 0 or False, by the type
+  so the same row twice is two rows. Published: an absent value is "", 0 or False, by the type
   of its column; 0 where a row stands twice or is added again.
 - removal: an addition seen from behind.
 - update: `clean`: as many rows gone as come, each of which keeps its first column, which names it;
-  the changed ones are as wanted. `toolsandbox`: as many rows before as after; those that are new
+  the changed ones are as wanted. Published: as many rows before as after; those that are new
   are as wanted, whichever are gone; absent values as of an addition.
 
 Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
@@ -35,7 +35,7 @@ from typing import Any
 from seal.core.canonical import canonical_json
 from seal.core.conditions.assignment import cheapest
 from seal.core.conditions.cells import Change, Column, Row, Table, cell_similarity
-from seal.core.conditions.condition import Match
+from seal.core.conditions.condition import CLEAN, Match
 
 Fill = Callable[[Row], Row]
 """Puts something in the place of absent values."""
@@ -159,15 +159,15 @@ def compared(
     if change == "removal":
         table, before = before, table
     if change == "update":
-        return (_clean_update if match == "clean" else _update)(table, before, target)
-    return (_clean_addition if match == "clean" else _addition)(table, before, target)
+        return (_clean_update if match == CLEAN else _update)(table, before, target)
+    return (_clean_addition if match == CLEAN else _addition)(table, before, target)
 
 
 def unchanged(table: Table, before: Table, match: Match) -> bool:
     """Tell whether a table is as before; `clean`: in any order of rows."""
     if table is before:
         return True
-    if match == "toolsandbox":
+    if match != CLEAN:
         return list(table) == list(before)
     if len(table) != len(before):
         return False
@@ -184,7 +184,7 @@ def rows_similarity(
         return 0.0
     if not target:
         return 1.0
-    if match == "toolsandbox":
+    if match != CLEAN:
         target = _with_all_columns(target)
     costs = [[_cost(row, wanted, columns, match) for row in table] for wanted in target]
     if any(cost is None for line in costs for cost in line):

@@ -1,7 +1,7 @@
 """What a gold step asks of the world: rows that are there, came, went or changed, and what stays.
 
 Every condition here is measured by one of two sets of rules, its `match`. `clean` is what one would
-expect; `toolsandbox` agrees with ToolSandbox's evaluator to 1e-6. Where they differ is said beside
+expect; published rules agree with ToolSandbox's evaluator to 1e-6. Where they differ is said beside
 each measure: cells in `conditions.cells`, tables in `conditions.rows`.
 """
 
@@ -14,7 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from seal.core.conditions.cells import Change, Column, Table
-from seal.core.conditions.condition import Condition, Match
+from seal.core.conditions.condition import CLEAN, Condition, Match
 from seal.core.conditions.messages import MESSAGE, calls_of, message_row
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class StateHas(_Compared):
     no world is, as for a snapshot."""
     columns: dict[str, Column] = field(default_factory=dict)
     """How the columns are measured; those that are not named, exactly."""
-    match: Match = "clean"
+    match: Match = CLEAN
     kind: str = field(default="state_has", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
@@ -140,9 +140,9 @@ class StateUnchanged(_Compared):
     since: int | None = None
     """Position of the earlier milestone; -1: the first step, -2: the last one, up to which nothing
     may happen. None: of the plan as a whole: by the rules `clean` the table is unchanged before the
-    first milestone and after the last (`seal.evaluation.milestones.plans`); `toolsandbox` has
+    first milestone and after the last (`seal.evaluation.milestones.plans`); published rules have
     no such guardrail."""
-    match: Match = "clean"
+    match: Match = CLEAN
     kind: str = field(default="state_unchanged", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
@@ -168,7 +168,7 @@ class DependsOn(_Compared):
     fill: Literal["calls", "content"]
     """Where it goes: into the arguments of the wanted calls, or into `{name}` in the content."""
     columns: dict[str, Column] = field(default_factory=dict)
-    match: Match = "clean"
+    match: Match = CLEAN
     kind: str = field(default="depends_on", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from seal.core import JSON, DataError, Milestone, Plan, UnknownNameError, shortened
 from seal.core.conditions import (
+    CLEAN,
     EXTRACTORS,
     FIRST,
     LAST,
@@ -22,6 +23,7 @@ from seal.core.conditions import (
 )
 from seal.core.conditions.cells import Measure
 from seal.core.conditions.messages import COLUMNS
+from seal.evaluation.rules import milestone_match
 
 State = Mapping[str, Sequence[Mapping[str, JSON]]]
 
@@ -91,6 +93,8 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
     table = part.table if isinstance(part, StateUnchanged | StateHas) else MESSAGE
     if state is not None and table not in {*state, MESSAGE}:
         yield str(UnknownNameError("table", table, {*state, MESSAGE}))
+    if isinstance(part, StateHas | StateUnchanged | DependsOn) and part.match != CLEAN:
+        yield from _faults_of_match(part.match)
     if isinstance(part, StateHas):
         yield from _faults_of_measure(part)
         yield from _faults_of_rows(part.rows, part.columns, _columns_of(part.table, state))
@@ -115,9 +119,16 @@ def _columns_of(table: str, state: State | None) -> Collection[str] | None:
     return {name for row in rows for name in row} if rows else None
 
 
+def _faults_of_match(match: str) -> Iterator[str]:
+    try:
+        milestone_match(match, "match")
+    except DataError as error:
+        yield str(error)
+
+
 def _faults_of_measure(part: StateHas) -> Iterator[str]:
     if part.measure == "snapshot":
-        if not part.rows and (part.table == MESSAGE or part.match == "toolsandbox"):
+        if not part.rows and (part.table == MESSAGE or part.match != CLEAN):
             yield f"rows: a snapshot of {part.table} without rows cannot be measured; name some"
         return
     if part.table == MESSAGE:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 from seal.core import DataError, Goal, Scale, Task
-from seal.core.conditions import Match
+from seal.core.conditions import CLEAN, Match
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, asks_of_world, undefined
+from seal.evaluation.rules import milestone_match
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
-MATCHES: tuple[Match, ...] = get_args(Match)
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,7 @@ def match_of(task: Task) -> Match:
     Raises:
         DataError: The task names rules that there are not.
     """
-    named = task.metadata.get("match", "clean")
-    for match in MATCHES:
-        if named == match:
-            return match
-    raise DataError(
-        f"task {task.id!r}: metadata.match: expected one of {', '.join(MATCHES)}, got {named!r}"
-    )
+    return milestone_match(task.metadata.get("match", CLEAN), f"task {task.id!r}: metadata.match")
 
 
 def applies(task: Task, goal: Goal) -> bool:

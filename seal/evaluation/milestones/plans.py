@@ -1,7 +1,7 @@
 """One plan's similarity to what was done: its milestones, its minefields, and both together.
 
-Two sets of rules (`seal.core.conditions.Match`). `toolsandbox` is the original's evaluator, bug for
-bug. `clean`, the default, departs from it:
+Two sets of rules (`seal.core.conditions.Match`). Published rules are ToolSandbox's evaluator, bug
+for bug. `clean`, the default, departs from it:
 
 - Conditions are measured as one would expect (`seal.core.conditions.cells`, `.rows`): an absent
   value is no match of a value, tables are compared as multisets, and rows in any order.
@@ -34,6 +34,7 @@ import orjson
 
 from seal.core import JSON, DataError, Milestone, Plan, Score, Step, Tables, Task, Trajectory
 from seal.core.conditions import (
+    CLEAN,
     FIRST,
     LAST,
     MESSAGE,
@@ -51,7 +52,7 @@ from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY, GoalChat, Value
 from seal.evaluation.milestones.checks import check_plan
 from seal.evaluation.milestones.match_search import Similarities, best_match
-from seal.evaluation.milestones.milestone_scores import MATCHES
+from seal.evaluation.rules import milestone_match
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +177,9 @@ def measured_again(
         DataError: The scores are not of this plan and chat.
     """
     plans, plan = task.goals[position].plans or (), whole.details.get("plan")
-    match = next((one for one in MATCHES if one == whole.details.get("match")), None)
-    if type(plan) is not int or not 0 <= plan < len(plans) or match is None:
-        raise DataError(f"the score {whole.metric} names no plan of the goal, or no rules")
+    match = milestone_match(whole.details.get("match"), f"the rules of the score {whole.metric}")
+    if type(plan) is not int or not 0 <= plan < len(plans):
+        raise DataError(f"the score {whole.metric} names no plan of the goal")
     milestones = under(plans[plan].milestones, match)
     steps = view(trajectory, position, task.initial_state, match)
     mapping = _read_mapping(nodes, len(milestones))
@@ -206,7 +207,7 @@ def _read_mapping(score: Score, count: int) -> dict[int, tuple[int, float]]:
     return found
 
 
-def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> PlanResult:
+def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = CLEAN) -> PlanResult:
     """Return how well a plan was kept.
 
     Args:
@@ -215,7 +216,7 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = "clean") -> P
         match: By which rules.
     """
     milestones = _matched(under(plan.milestones, match), steps)
-    minefields = _matched(under(plan.minefields, match), steps, WHOLLY if match == "clean" else 0.0)
+    minefields = _matched(under(plan.minefields, match), steps, WHOLLY if match == CLEAN else 0.0)
     return PlanResult(
         _mean(milestones, len(plan.milestones), _without_milestones(steps, match)),
         _mean(minefields, len(plan.minefields), 0.0),
@@ -229,7 +230,7 @@ def _mean(found: Sequence[Reached], count: int, none: float) -> float:
 
 
 def _without_milestones(steps: Sequence[Step], match: Match) -> float:
-    if match == "toolsandbox":
+    if match != CLEAN:
         return 1.0
     said = (s for s in steps if party(s.author) == AGENT and s.recipient == USER)
     return float(any(step.content.strip() for step in said))
@@ -293,7 +294,7 @@ def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
 
     `clean`: a table that `StateUnchanged(table, since=None)` names is unchanged from the first step
     to each milestone that comes after none, and from each that none comes after to the last step.
-    `toolsandbox`: that condition is left out.
+    Published rules leave that condition out.
     """
     nodes = list(nodes)
     outer = [guard.table for node in nodes for guard in _guarded(node)]
@@ -302,7 +303,7 @@ def under(nodes: Iterable[Milestone], match: Match) -> list[Milestone]:
     for position, node in enumerate(nodes):
         around = _guarded(node)
         conditions = [part for part in parts(node.condition) if part not in around]
-        if match == "clean":
+        if match == CLEAN:
             if not node.after:
                 conditions += [StateUnchanged(table, FIRST) for table in outer]
             if position not in later:
@@ -330,11 +331,11 @@ def view(
         trajectory: Of which each step holds the tables that changed in it.
         goal: Position of the goal.
         initial_state: Tables before the first step, where no step says so.
-        match: `toolsandbox`: calls of one batch bring their changes all at once, as in the
-            original, which stamps them with the batch's first answer.
+        match: By published rules the calls of one batch bring their changes all at once, as in
+            ToolSandbox, which stamps them with the batch's first answer.
     """
     steps = [step for step in _with_tables(trajectory.steps, initial_state) if step.goal == goal]
-    if match == "toolsandbox":
+    if match != CLEAN:
         steps = list(_batched(steps))
     return tuple(s for s in steps if not party(s.author) == party(s.recipient) == AGENT)
 

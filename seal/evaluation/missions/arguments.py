@@ -1,21 +1,7 @@
-"""The arguments of a call beside the gold call's, by one of three scorers.
+"""The arguments of a call beside the gold call's, by a scorer that the task names.
 
-- `mmtb`: Multi-Mission Tool Bench's. The mean over the predicted arguments; texts count by how many
-  of their words they share; what the gold call leaves out is right where the description names it.
-  A call is accepted from 0.7, so that one of four arguments may be wrong.
-- `strict`: its successor's. The call obeys the tool's schema and has the gold call's arguments, no
-  more and no fewer. A mission whose arguments fail is not optimal either.
-- `exact`: the gold call's arguments, no more and no fewer, equal as JSON.
-
-`strict` looks first at the call alone: required arguments, declared ones, types, choices, and the
-same within objects and lists; nothing else of a schema counts. Then the call beside the gold call:
-the same names at every level, lists in order, texts nearly the same, all else equal as JSON. Two
-texts are nearly the same if they are equal but for blanks and case. Else they must share their
-words, and a gold text of less than `SHORT` characters must also be like the other letter by letter.
-Words are what stands between blanks; where one text is Chinese, what jieba cuts. Unlike the
-original, what has no type may be anything, not a text alone, and 1.0 is an integer.
-
-Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
+`exact`: the gold call's arguments, no more and no fewer, equal as JSON. Packs have others, under
+the entry point `seal.argument_scorers`.
 """
 
 from __future__ import annotations
@@ -23,10 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal
 
+from seal.core import UnknownNameError
 from seal.core.canonical import equal
 from seal.core.plain import nested_deeper
+from seal.core.registry import Registry
 from seal.core.schemas import MAX_DEPTH
 
 ArgumentError = Literal[
@@ -42,8 +31,12 @@ ArgumentError = Literal[
 the gold call has; have one that the tool does not; a value of another type; a value for an argument
 that the gold call leaves out; another value. Of several, the first tells most."""
 
-Scorer = Literal["mmtb", "strict", "exact"]
-SCORERS: tuple[Scorer, ...] = get_args(Scorer)
+SCORERS = Registry(
+    "scorer",
+    "seal.argument_scorers",
+    {"exact": "seal.evaluation.missions.arguments:EXACT"},
+)
+"""Scorers of arguments by name: each a `Scorer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +51,31 @@ class ArgumentMatch:
     accepted: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """How the arguments of calls are compared."""
+
+    compare: Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]], ArgumentMatch]
+    """(arguments, gold arguments, schemas of the arguments by name) to how well they fit."""
+    required_first: bool = True
+    """Whether a call that lacks a required argument is not compared."""
+    decides_optimal: bool = False
+    """Whether a mission whose arguments fail is not optimal either."""
+
+
+@cache
+def scorer_named(name: str) -> Scorer:
+    """Return a scorer by a name that data or a user gives.
+
+    Raises:
+        UnknownNameError: No such scorer.
+    """
+    if name not in SCORERS:  # a dotted path of data is no name, and is not imported
+        raise UnknownNameError("scorer", name, SCORERS.names())
+    scorer: Scorer = SCORERS.resolve(name)
+    return scorer
+
+
 def fit(
     predicted: Mapping[str, Any] | None,
     answer: Mapping[str, Any],
@@ -65,7 +83,7 @@ def fit(
     required: Sequence[str],
     scorer: Scorer,
 ) -> ArgumentMatch:
-    """Return how well arguments fit the gold call's, as `match_arguments` does of what it checked.
+    """Return how well arguments fit the gold call's.
 
     Args:
         predicted: As `parse_arguments` gives them.
@@ -78,15 +96,9 @@ def fit(
         return ArgumentMatch(0.0, errors=("malformed arguments",))
     properties, needed = _declared(schema, required)
     for name in needed:
-        if name not in predicted and scorer != "exact":
+        if name not in predicted and scorer.required_first:
             return ArgumentMatch(0.0, {name: 0.0}, ("miss required params",))
-    if scorer == "exact":
-        return whole(predicted, answer, properties, equal)
-    # The scorers of missions alone: other benchmarks do not load them.
-    from seal.evaluation.missions.value_likeness import mmtb_match, strict_match
-
-    published = mmtb_match if scorer == "mmtb" else strict_match
-    return published(predicted, answer, properties)
+    return scorer.compare(predicted, answer, properties)
 
 
 def parse_arguments(arguments: Any) -> dict[str, Any] | None:
@@ -136,3 +148,12 @@ def whole(
             errors.append(difference(predicted[name], answer[name]))
     score = sum(scores.values()) / len(scores) if scores else 1.0
     return ArgumentMatch(score, scores, tuple(errors), not errors)
+
+
+def _exact(
+    predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentMatch:
+    return whole(predicted, answer, properties, equal)
+
+
+EXACT = Scorer(_exact, required_first=False)

@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core.canonical import canonical_json, equal
 from seal.core.conditions import Argument
-from seal.evaluation.missions.arguments import ArgumentMatch, Scorer, fit, parse_arguments
+from seal.evaluation.missions.arguments import EXACT, ArgumentMatch, Scorer, fit, parse_arguments
 from seal.evaluation.missions.graph import Call, Graph, Turn, bits
 
 _ACCEPTED = 10**9
@@ -39,7 +39,7 @@ class Pairing:
         graph: The gold calls.
         tools: JSON Schemas of the arguments by name. Of a tool that is not there, or where None,
             the gold calls' arguments tell names and types, and none is required.
-        scorer: The rules of `match_arguments`.
+        scorer: How arguments are compared.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Pairing:
     ) -> None:
         self._graph = graph
         self._scorer = scorer
-        self._gold = graph.gold if scorer == "exact" else (None,) * len(graph)
+        self._gold = graph.gold if scorer is EXACT else (None,) * len(graph)
         self._nodes: dict[str, list[int]] = {}
         for node, name in enumerate(graph.names):
             self._nodes.setdefault(name, []).append(node)

@@ -1,17 +1,12 @@
 """Whether a model did a mission right, in any order that gold allows, and what went wrong.
 
-Two sets of rules. `clean`, the default, is the definition: a step finishes any ready nodes, and a
-model is right where its turns are such steps to the end (`walk`). `mmtb` is what Multi-Mission
-Tool Bench's code makes of it (`paths`); `clean` departs from it so:
+The rules `CLEAN`, the default, are the definition: a step finishes any ready nodes, and a model is
+right where its turns are such steps to the end (`walk`). Calls of one name may come in any order
+and any groups. What is asked is asked once, and the final answer comes after all else. Calls stand
+for the gold calls that make most of them accepted. Nodes are completed where their arguments are
+accepted. A pack may have rules of its own (`MissionRules`).
 
-- Calls of one name may come in any order and any groups.
-- What is asked is asked once, and the final answer comes after all else.
-- Calls stand for the gold calls that make most of them accepted, not for the first that fit best.
-- A mission whose calls were right and one of whose arguments cannot be compared fails for its
-  arguments, not for its calls.
-- Nodes are completed where their arguments are accepted.
-
-Source: Yu et al., Multi-Mission Tool Bench (2025), appendix C and evaluation code.
+Source: Yu et al., Multi-Mission Tool Bench (2025), appendix C.
 """
 
 from __future__ import annotations
@@ -19,17 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-from seal.core import UnknownNameError
-from seal.evaluation.missions.arguments import SCORERS, ArgumentError, Scorer
+from seal.evaluation.missions.arguments import ArgumentError, Scorer, scorer_named
 from seal.evaluation.missions.call_pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, mask_of
 from seal.evaluation.missions.walk import Walk
 
 if TYPE_CHECKING:
-    from seal.evaluation.missions.original import OriginalWalk
     from seal.evaluation.missions.paths import PathCounts
 
 ActionError = Literal[
@@ -111,13 +104,18 @@ def mission_kind(graph: Graph) -> MissionKind | None:
     return "combine" if several else None
 
 
-Match = Literal["clean", "mmtb"]
-MATCHES: tuple[Match, ...] = get_args(Match)
-
+Tools = Mapping[str, Mapping[str, Any]] | None
+"""JSON Schemas of the arguments by the names of the offered tools; None: it is not told."""
 Undecided = Literal["", "label", "param_label"]
 
 Label = Literal["correct", "error", "exception"]
-"""`exception`: the original raises; under `mmtb` alone."""
+"""`exception`: the code whose rules these are raises; never under `CLEAN`."""
+
+
+def _count_paths(graph: Graph) -> PathCounts:
+    from seal.evaluation.missions.paths import count_paths
+
+    return count_paths(graph)
 
 
 @dataclass(frozen=True)
@@ -157,9 +155,10 @@ class Verdict:
     that there is none. It counts as an error. Empty: all is certain. Calls with exactly the gold
     calls' arguments hardly ever come to that."""
     exception: str
-    """What the original raises; empty: nothing."""
+    """What the code whose rules these are raises; empty: nothing."""
     graph: Graph = field(repr=False, compare=False)
-    match: Match = "clean"
+    count: Callable[[Graph], PathCounts] = field(default=_count_paths, repr=False, compare=False)
+    """Counts the right ways by the rules of the verdict."""
 
     @property
     def regret(self) -> int | None:
@@ -183,46 +182,55 @@ class Verdict:
 
     @cached_property
     def _counts(self) -> PathCounts:
-        from seal.evaluation.missions.paths import count_moves, count_paths
+        return self.count(self.graph)
 
-        if self.match == "clean":
-            return count_paths(self.graph)
-        from seal.evaluation.missions.original import moves
 
-        return count_moves(self.graph, partial(moves, self.graph))
+@dataclass(frozen=True, slots=True)
+class MissionRules:
+    """By what missions are judged."""
+
+    name: str
+    """As details of scores tell it."""
+    judge: Callable[[Graph, Sequence[Turn], Tools, Scorer], Verdict]
+    answered: bool = False
+    """Whether every plan ends with the final answer."""
 
 
 def verdict_on(
     graph: Graph,
     turns: Sequence[Turn],
-    match: Match,
-    tools: Mapping[str, Mapping[str, Any]] | None,
-    scorer: Scorer,
+    rules: MissionRules,
+    tools: Tools,
+    scorer: str,
 ) -> Verdict:
-    """Return how a mission went, as `judge` does, of nodes and steps that were read.
+    """Return how a mission went.
+
+    Where gold calls share a name, there are many ways to tell which a call stands for. A right one
+    is sought with all turns in view. If the search ends too soon to tell, the verdict says so
+    (`Verdict.undecided`).
+
+    Args:
+        graph: The gold calls.
+        turns: Of the model; after them it says nothing.
+        rules: Of judging.
+        tools: JSON Schemas of the arguments by the names of the offered tools. None: types and
+            names are those of the gold calls, and all tools were offered but `NOT_OFFERED`.
+        scorer: Name of what compares arguments (`SCORERS`).
 
     Raises:
         UnknownNameError: No such scorer.
         MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
     """
-    if scorer not in SCORERS:
-        raise UnknownNameError("scorer", str(scorer), SCORERS)
-    turns = [*turns, Turn()]
-    if match == "mmtb":
-        from seal.evaluation.missions.original import judge_original
-
-        verdict = judge_original(graph, turns, Pairing(graph, tools, scorer), tools)
-    else:
-        graph = graph.closed()
-        verdict = _judge_clean(graph, turns, Pairing(graph, tools, scorer), tools)
-    if scorer == "strict" and verdict.param_label == "error":
+    compared = scorer_named(str(scorer))
+    verdict = rules.judge(graph, [*turns, Turn()], tools, compared)
+    if compared.decides_optimal and verdict.param_label == "error":
         return replace(verdict, is_optimal=False)
     return verdict
 
 
-def _judge_clean(
-    graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
-) -> Verdict:
+def _judge_clean(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
+    graph = graph.closed()
+    pairing = Pairing(graph, offered, scorer)
     meant, _ = _way(graph, turns, pairing.meant)
     if meant:
         walk = Walk(graph, pairing, meant, alone=True)
@@ -281,7 +289,28 @@ def _way(
     return place_all(graph, masks)
 
 
-def taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
+CLEAN = MissionRules("clean", _judge_clean)
+
+
+class Steps(Protocol):
+    """The turns of a model, taken one after the other, as long as they are right."""
+
+    finished: bool
+    """The mission is over, and all was right."""
+    taken: int
+    """Turns that were right."""
+    cut: bool
+    """There were more ways to take the turns than are followed."""
+
+    @property
+    def legal_next(self) -> tuple[str, ...]:
+        """Names that may come next, sorted; a name as often as it may come at once."""
+
+    def take(self, turn: Turn) -> bool:
+        """Tell whether a turn is right; a wrong one changes nothing."""
+
+
+def taken(walk: Steps, turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns up to the first that is wrong, or that ends the mission; it included."""
     seen = []
     for turn in turns:
@@ -293,7 +322,7 @@ def taken(walk: Walk | OriginalWalk, turns: Sequence[Turn]) -> list[Turn]:
 
 def verdict_at(
     graph: Graph,
-    walk: Walk | OriginalWalk,
+    walk: Steps,
     seen: Sequence[Turn],
     offered: Collection[str] | None,
     right: bool = False,

@@ -47,7 +47,8 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.llm_judge import LLMJudge
-from seal.evaluation.scoring import DialogueMatch, Scoring
+from seal.evaluation.rules import DialogueMatch
+from seal.evaluation.scoring import Scoring
 
 TWINS = ("awareness", "selection", "selection_recall", "execution")
 """Names that have a twin `_exact`."""

@@ -10,6 +10,13 @@ those of the definition.
 The first subset in order whose names are the turn's is taken, and there is no way back. A text that
 asks takes none: the question is not marked as asked, and the paths through all subsets stay open.
 
+Further, where the engine's rules (`seal.evaluation.missions.judgement`) do otherwise:
+
+- Calls stand for the gold calls that fit best, call by call, not for those that make most accepted.
+- A mission whose calls were right and one of whose arguments cannot be compared fails for its
+  calls.
+- Every turn but the last one completes nodes, whether its arguments are accepted or not.
+
 Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
 """
 
@@ -18,18 +25,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from seal.evaluation.missions.arguments import ArgumentError
+from seal.evaluation.missions.arguments import ArgumentError, Scorer
 from seal.evaluation.missions.call_pairs import Pair, Pairing
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions.judgement import (
+    MissionRules,
+    Tools,
     Verdict,
     action_error,
     argument_error,
     taken,
     verdict_at,
 )
+from seal.evaluation.missions.paths import PathCounts, count_moves
+from seal.evaluation.rules import Rules
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
 """Errors where the original raises."""
@@ -39,18 +51,25 @@ class OriginalError(Exception):
     """The original raises here; the text is the name of its exception."""
 
 
-def judge_original(
-    graph: Graph, turns: Sequence[Turn], pairing: Pairing, offered: Collection[str] | None
-) -> Verdict:
+def judge_original(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
     """Return how a mission went by the rules of `mmtb`."""
+    return replace(_judged(graph, turns, offered, scorer), count=_count)
+
+
+def _count(graph: Graph) -> PathCounts:
+    return count_moves(graph, partial(moves, graph))
+
+
+def _judged(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
+    pairing = Pairing(graph, offered, scorer)
     walk = OriginalWalk(graph)
     seen: list[Turn] = []
     try:
         seen += taken(walk, turns)
     except OriginalError as error:
         failed = verdict_at(graph, walk, turns[: walk.taken + 1], offered)
-        return replace(failed, match="mmtb", label="exception", exception=str(error))
-    verdict = replace(verdict_at(graph, walk, seen, offered, walk.finished), match="mmtb")
+        return replace(failed, label="exception", exception=str(error))
+    verdict = verdict_at(graph, walk, seen, offered, walk.finished)
     # Every turn but the last one counts by its calls, right or not.
     completed = sum(len(turn.calls) or 1 for turn in seen[:-1])
     wrong = replace(verdict, param_label="error", completed=completed)
@@ -289,3 +308,7 @@ def _subsets(
         rest = None if wanted is None else wanted - Counter([name])
         for others in _subsets(graph, ready[place + 1 :], size - 1, rest):
             yield (node, *others)
+
+
+ORIGINAL = MissionRules("mmtb", judge_original, answered=True)
+RULES = Rules(missions=ORIGINAL)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from seal.benchmarks.mmtb.original import ORIGINAL
 from seal.core import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
-from seal.evaluation.missions.arguments import SCORERS, ArgumentMatch, Scorer, fit, parse_arguments
+from seal.evaluation.missions.arguments import ArgumentMatch, fit, parse_arguments, scorer_named
 from seal.evaluation.missions.graph import Call, Graph, Turn, checked_graph
-from seal.evaluation.missions.judgement import MATCHES, Match, Verdict, verdict_on
+from seal.evaluation.missions.judgement import CLEAN, Verdict, verdict_on
+
+MATCHES = {rules.name: rules for rules in (CLEAN, ORIGINAL)}
 
 
 def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
@@ -74,10 +77,10 @@ def _is_call(call: Any) -> bool:
 def judge(
     nodes: Sequence[Mapping[str, Any]],
     steps: Sequence[Mapping[str, Any]],
-    match: Match = "clean",
+    match: str = "clean",
     *,
     tools: Mapping[str, Mapping[str, Any]] | None = None,
-    scorer: Scorer = "mmtb",
+    scorer: str = "mmtb",
 ) -> Verdict:
     """Return how a mission went.
 
@@ -92,7 +95,7 @@ def judge(
         steps: Outputs of the model, one a turn: `{"tool_calls": [{name, arguments}...]}`,
             `{"content": text}` or `{}`; after them it says nothing. What follows the end of the
             mission is not read.
-        match: The rules.
+        match: The rules: clean or mmtb.
         tools: JSON Schemas of the arguments by the names of the offered tools. None: types and
             names are those of the gold calls, and all tools were offered but `not_in_list`.
         scorer: The rules of `match_arguments`.
@@ -106,7 +109,7 @@ def judge(
     if match not in MATCHES:
         raise UnknownNameError("match", str(match), MATCHES)
     _check_tools(tools)
-    return verdict_on(read_graph(nodes), read_turns(steps), match, tools, scorer)
+    return verdict_on(read_graph(nodes), read_turns(steps), MATCHES[match], tools, scorer)
 
 
 def _check_tools(tools: Any) -> None:
@@ -124,7 +127,7 @@ def match_arguments(
     answer: Mapping[str, Any],
     schema: Mapping[str, Any],
     required: Sequence[str] = (),
-    scorer: Scorer = "mmtb",
+    scorer: str = "mmtb",
 ) -> ArgumentMatch:
     """Return how well the arguments of a call fit the gold call's.
 
@@ -141,10 +144,9 @@ def match_arguments(
             nest more than 50 levels deep.
         MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
     """
-    if scorer not in SCORERS:
-        raise UnknownNameError("scorer", str(scorer), SCORERS)
+    compared = scorer_named(str(scorer))
     _check(answer, schema, required)
-    return fit(parse_arguments(prediction), answer, schema, required, scorer)
+    return fit(parse_arguments(prediction), answer, schema, required, compared)
 
 
 def _check(answer: Any, schema: Any, required: Any) -> None:

@@ -1,8 +1,20 @@
-"""One value beside the gold one, and arguments of them, by the scorers `mmtb` and `strict`.
+"""The arguments of a call beside the gold call's, by the scorers `mmtb` and `strict`.
 
-What each asks says `arguments`. The original of `mmtb` raises for a schema that is none, and for a
-value of another kind than the schema says. `Incomparable` is raised there, and the call is not
-accepted. Words are those that jieba cuts, in any language.
+- `mmtb`: Multi-Mission Tool Bench's. The mean over the predicted arguments; texts count by how many
+  of their words they share; what the gold call leaves out is right where the description names it.
+  A call is accepted from 0.7, so that one of four arguments may be wrong. The original raises for a
+  schema that is none, and for a value of another kind than the schema says. `Incomparable` is
+  raised there, and the call is not accepted. Words are those that jieba cuts, in any language.
+- `strict`: its successor's. The call obeys the tool's schema and has the gold call's arguments, no
+  more and no fewer. A mission whose arguments fail is not optimal either.
+
+`strict` looks first at the call alone: required arguments, declared ones, types, choices, and the
+same within objects and lists; nothing else of a schema counts. Then the call beside the gold call:
+the same names at every level, lists in order, texts nearly the same, all else equal as JSON. Two
+texts are nearly the same if they are equal but for blanks and case. Else they must share their
+words, and a gold text of less than `SHORT` characters must also be like the other letter by letter.
+Words are what stands between blanks; where one text is Chinese, what jieba cuts. Unlike the
+original, what has no type may be anything, not a text alone, and 1.0 is an integer.
 
 Source: Yu et al., Multi-Mission Tool Bench (2025), and WildToolBench, evaluation code.
 """
@@ -20,7 +32,7 @@ from typing import Any, NamedTuple, get_args
 
 from seal.core import needing
 from seal.core.canonical import equal
-from seal.evaluation.missions.arguments import ArgumentError, ArgumentMatch, whole
+from seal.evaluation.missions.arguments import ArgumentError, ArgumentMatch, Scorer, whole
 
 ALIKE = 0.7
 """Overlap of two texts that is not enough; the least score of a call that is accepted."""
@@ -339,3 +351,7 @@ def _worded_alike(predicted: str, gold: str) -> bool:
 
 def _written(parts: Any) -> list[str]:
     return [part for part in parts if not part.isspace()]
+
+
+MMTB = Scorer(mmtb_match)
+STRICT = Scorer(strict_match, decides_optimal=True)
