@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import Task, check_name
 from seal.core.signatures import checked
 from seal.pools.benchmark import loaded
+from seal.pools.generator import generator_of
 from seal.pools.lookup import Bench, bench_of, declared
 from seal.pools.own_parts import OwnTool
 
@@ -277,7 +278,7 @@ def generate(
     """
     offered = declared("generators")
     check_name("kind of generation", what, offered)
-    return loaded(offered[what])(bench_of(bench, tools), out, **options)
+    return loaded(generator_of(offered[what]).make)(bench_of(bench, tools), out, **options)
 
 
 @checked

@@ -31,7 +31,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from seal.cli.words import FORMS, pairs, several, typed_pairs
+from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import UsageError
 from seal.core.folders import check_path
 
@@ -120,14 +120,27 @@ def repeated(help: str, *names: str, read: Any = None, **further: Any) -> Any:
 def setting(kind: type, name: str) -> Any:
     """Return the option of a field of settings, which has its type, its default and its help.
 
-    The help is the first paragraph of the string below the field. `FORMS` says what is special.
+    The help is the first paragraph of the string below the field; without one, that of a run's
+    setting of its name. `FORMS` and the field's metadata say what is special.
+
+    Raises:
+        UsageError: A field has no help.
     """
+    from seal.runs.settings import RunSettings
+
     one = next(each for each in fields(kind) if each.name == name)
     hint, default = get_type_hints(kind)[name], None if one.default is MISSING else one.default
-    form = dict(FORMS.get(name, {}))
+    form = dict(FORMS.get(name, {})) | dict(one.metadata)
+    if form.pop("argument", False):
+        form["kind"] = typer.Argument
     inner = get_args(hint)
     alone = default is False and "names" not in form
-    if get_origin(hint) in (tuple, Sequence) and default:
+    if get_origin(hint) in (tuple, Sequence) and default and default == get_args(inner[0]):
+        word = name.removesuffix("s").upper()
+        metavar = f"all|{word}[,{word}...]"
+        form = {"metavar": metavar, "read": partial(chosen, default)} | form
+        default = "all"
+    elif get_origin(hint) in (tuple, Sequence) and default:
         default = ",".join(map(str, default))
     elif get_origin(hint) is Mapping or Mapping[str, Any] in inner:
         read = pairs if str in inner[1:] else typed_pairs
@@ -137,8 +150,13 @@ def setting(kind: type, name: str) -> Any:
     elif Path in inner or str in inner:
         plain: Any = Path if Path in inner else str
         form = {"words": plain | None if NoneType in inner else plain} | form
-    docs = (_docs_of(base.__module__).get(base.__name__, {}) for base in kind.__mro__[:-1])
-    told = next(found[name] for found in docs if name in found)
+    bases = (*kind.__mro__[:-1], *RunSettings.__mro__[:-1])
+    docs = (_docs_of(base.__module__).get(base.__name__, {}) for base in bases)
+    told = next((found[name] for found in docs if name in found), None)
+    if told is None:
+        raise UsageError(
+            f"{kind.__qualname__}: the field {name!r} has no help; write a string below it"
+        )
     return Option(default, told, setting=name, alone=alone, **form)
 
 

@@ -77,6 +77,12 @@ def judges(flag: str, words: Iterable[str] | None) -> tuple[str, ...] | None:
     return tuple(words or ()) or None
 
 
+def chosen(names: tuple[str, ...], flag: str, text: str) -> tuple[str, ...]:
+    """Return the words of a comma-separated list, each once; `all` alone stands for all names."""
+    words = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
+    return names if words == ("all",) else words
+
+
 def numbers(flag: str, text: str) -> tuple[int, ...]:
     """Return the whole numbers of a comma-separated list, ascending, each once.
 

@@ -20,6 +20,7 @@ from seal.core.signatures import checked, checked_names
 from seal.core.specs import name_of
 from seal.core.text import counted
 from seal.core.typed_values import check_types
+from seal.pools.generator import Generator
 from seal.pools.importer import Importer, Notes
 from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.paper_data import PublishedTable
@@ -76,8 +77,9 @@ class _Parts:
     answers: Mapping[str, Code] = field(default_factory=dict)
     """Format of answers that its authors kept to a function of (store, folder, tools) that reads
     them (`seal cache import --format`); a simulator of that name gives them."""
-    generators: Mapping[str, Code] = field(default_factory=dict)
-    """Kind to a function of (bench, out, **options) that makes a pool of it (`seal.generate`)."""
+    generators: Mapping[str, Generator | Code] = field(default_factory=dict)
+    """Kind to what makes it (`seal.generate`), with its flags (`seal generate`); or to a function
+    of (bench, out, **options) alone."""
     augmentations: Mapping[str, Sequence[Any] | str] = field(default_factory=dict)
     """Name to several augmentations (`seal.pools.augmentation.Augmentation`) that `seal augment`
     makes at once, or where they stand, as `module:attribute`."""

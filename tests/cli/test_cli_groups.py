@@ -118,8 +118,7 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
         retrieve.command,
         score.command,
         train_retriever.command,
-        generate.missions,
-        generate.queries,
+        *(inspect.unwrap(one.callback) for one in generate.app.registered_commands),
     ],
 )
 def test_the_function_behind_a_verb_has_few_parameters(function: Callable[..., int]) -> None:

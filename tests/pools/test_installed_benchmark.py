@@ -161,6 +161,77 @@ def test_what_lists_all_packs_tells_a_broken_one_and_goes_on(tmp_path: Path) -> 
     assert "uninstall broken_pack" in one.stderr
 
 
+POEMS = '''
+from dataclasses import dataclass
+from pathlib import Path
+
+import seal
+from seal.pools import Generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rhymes:
+    """Rhymes: what is made."""
+
+    count: int = 2
+    """Number of rhymes."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Mute:
+    """Mute: what has no help."""
+
+    loudness: int = 2
+
+
+def make(bench, out, **settings):
+    """Write odes."""
+    made = {"of": bench, **settings}
+    Path(out).write_text(str(made))
+    return made
+
+
+def drawn(bench, out, progress, **settings):
+    progress(1, 1)
+    return make(bench, out, **settings)
+
+
+BENCHMARK = seal.Benchmark(
+    "poems",
+    generators={
+        "rhymes": Generator(make=drawn, about="Write rhymes.", settings=Rhymes, stage="rhymes"),
+        "odes": make,
+        "mute": Generator(make=make, about="Write nothing.", settings=Mute),
+    },
+)
+'''
+
+
+def test_a_generator_of_another_distribution_has_the_flags_of_its_settings(tmp_path: Path) -> None:
+    poems = (distribution(tmp_path / "a", "poems_pack", "poems", POEMS),)
+    told = seal("generate", "rhymes", "--help", paths=poems, cwd=tmp_path)
+    for text in (
+        "Write rhymes.",
+        "Rhymes:",
+        "Number of rhymes.  [default: 2]",
+        "Seed of everything",
+    ):
+        assert text in told.stdout
+    assert (
+        "mute has no command: Mute: the field 'loudness' has no help; write a string" in told.stderr
+    )
+    words = ("generate", "rhymes", "sample", "--out", "rhymes", "--count")
+    made = seal(*words, "3", paths=poems, cwd=tmp_path)
+    assert made.stdout.startswith("of: sample\ncount: 3\nseed: 0\nwritten to rhymes; ")
+    assert (tmp_path / "rhymes").read_text() == str({"of": "sample", "count": 3, "seed": 0})
+    refused = seal(*words, "three", paths=poems, cwd=tmp_path)
+    assert (refused.returncode, "'--count': expected a whole number" in refused.stderr) == (2, True)
+    listed = seal("generate", "--help", paths=poems, cwd=tmp_path).stdout
+    assert "Write odes." in listed
+    assert "Make harder queries" in listed
+
+
 def test_two_packs_of_one_name_are_both_named(tmp_path: Path) -> None:
     code = "BENCHMARK = lambda source, notes: iter(())\n"
     packs = [distribution(tmp_path / n, f"pack_{n}", "twin", code) for n in ("a", "b")]

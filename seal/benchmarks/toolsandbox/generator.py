@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
+from seal.benchmarks.toolsandbox.drafts.settings import MilestoneSettings
 from seal.core import JSON, DataError, Task, Tool, Trajectory, check_name
+from seal.core.plain import INDENTED, json_bytes
 from seal.core.records import to_plain
 from seal.core.signatures import checked
+from seal.core.text import counted
 from seal.environments.world import WorldSetup
+from seal.evaluation.goals import WHOLLY
 from seal.experiments.result_files import write_json
+from seal.pools.generator import Told
 from seal.pools.lookup import Bench, open_pool
 from seal.report.chat_records import ChatOutcome, outcomes
 from seal.runs.run_folder import RunFolder
-
-_FORMS = ("authored", "plan")
-"""How a draft is written: in the notation of scenarios, or as the plan of a task."""
 
 
 @checked
 def generate_milestones(
     bench: Bench,
     out: str | Path | None = None,
-    *,
-    tasks: Sequence[str] = (),
-    form: str = "authored",
-    world_options: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    allow_code: Sequence[str] = (),
+    **options: Any,
 ) -> dict[str, JSON]:
     """Propose milestones, their order and guarded tables from sequences that were done.
 
     Args:
         bench: A run folder, whose chats count; else a benchmark, whose references count.
         out: File to write the drafts to; None: none is written.
-        tasks: Ids; none: all tasks.
-        form: authored: as scenario files have them; plan: as tasks do.
-        world_options: Of the tasks' world, where references are done anew.
-        seed: Of that world.
-        allow_code: Modules whose worlds tasks may name by a dotted path.
+        **options: Fields of `MilestoneSettings`.
 
     Returns:
         {drafts, left_out, unsolved}; `unsolved` maps tasks that were drafted from a chat that did
@@ -50,7 +43,7 @@ def generate_milestones(
         UnknownNameError: No such form.
         DataError: The run or the pool is damaged.
     """
-    check_name("form", form, _FORMS)
+    asked = MilestoneSettings(**options)
     place = bench if isinstance(bench, str | Path) else ""
     if place and (Path(place) / "run.json").is_file():
         run = RunFolder.open(place)
@@ -60,18 +53,36 @@ def generate_milestones(
         pool = open_pool(bench)
         found, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
         web, unsolved = pool.web, {}
-    code = tuple(allow_code)
-    setup = WorldSetup(seed=seed, options=world_options or {}, web=web, allow_code=code)
-    drafts, left_out = draft_tasks(found, tools, chats, tasks, setup)
+    code, world = tuple(asked.allow_code), asked.world_options or {}
+    setup = WorldSetup(seed=asked.seed, options=world, web=web, allow_code=code)
+    drafts, left_out = draft_tasks(found, tools, chats, asked.tasks, setup)
     drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts}
     plain: dict[str, JSON] = {
-        "drafts": [_written(draft, form) for draft in drafts],
+        "drafts": [_written(draft, asked.form) for draft in drafts],
         "left_out": left_out,
         "unsolved": {task: label for task, label in drafted.items() if label},
     }
     if out is not None:
         write_json(plain, Path(out))
     return plain
+
+
+def milestones_told(made: Mapping[str, Any], out: Path | None) -> Told:
+    """Return what the command line tells of drafts: without a file these themselves."""
+    notes = [
+        f"task {name} is drafted from a chat that is {label}: its milestones ask for what was done "
+        "there, right or not"
+        for name, label in made["unsolved"].items()
+    ]
+    text = json_bytes(made, INDENTED).decode().rstrip() if out is None else _summary(made, out)
+    return Told(text=text, notes=notes)
+
+
+def _summary(made: Mapping[str, Any], out: Path) -> str:
+    unfit = [draft["id"] for draft in made["drafts"] if draft["similarity"] < WHOLLY]
+    below = f"; below 1 on their own sequence: {', '.join(unfit)}" if unfit else ""
+    drafts, left = counted(len(made["drafts"]), "draft"), counted(len(made["left_out"]), "task")
+    return f"{drafts}, {left} left out{below}; written to {out}"
 
 
 def _unsolved(chats: Iterable[ChatOutcome]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from seal.lazy import give_names
 from seal.pools import Benchmark
+from seal.pools.generator import Generator, SourceFlag
 
 give_names(__name__)
 
@@ -16,8 +17,29 @@ TOOLSCAN = Benchmark(
     published=_PAPER,
     importer=f"{_HERE}.importer:import_toolscan",
     generators={
-        "queries": f"{_HERE}.query_generation.generate:generate_queries",
-        "tools": f"{_HERE}.tool_generation.generate:generate_tools",
+        "queries": Generator(
+            make=f"{_HERE}.query_generation.generate:generate_queries",
+            about="Make harder queries from a pool's tasks; filters check each.",
+            settings=f"{_HERE}.query_generation.candidates:QuerySettings",
+            source=SourceFlag(
+                help="Pool whose tasks with gold calls are the seeds; without gold its tools are.",
+                flag="--tools",
+            ),
+            stage="drafts",
+            told=f"{_HERE}.query_generation.generate:queries_told",
+        ),
+        "tools": Generator(
+            make=f"{_HERE}.tool_generation.generate:generate_tools",
+            about="Write tools from one-sentence descriptions; rules check each.",
+            settings=f"{_HERE}.tool_generation.settings:ToolSettings",
+            source=SourceFlag(
+                help="Text file with a tool on each line (`name: sentence`, or a sentence; "
+                "`# category`), or JSON objects of name, description and category.",
+                metavar="DESCRIPTIONS",
+            ),
+            stage="tools",
+            told=f"{_HERE}.tool_generation.generate:tools_told",
+        ),
     },
 )
 SAMPLE = Benchmark(

@@ -134,12 +134,13 @@ class Crew:
         return model_identity(asked.spec, asked.settings(), self._built[role])
 
     def _speakers(self) -> Speakers:
-        if self.settings.model == GRAMMAR:
+        model: Any = self.settings.model
+        if model == GRAMMAR:
             from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
 
             return GrammarSpeakers()
-        if hasattr(self.settings.model, "candidates"):
-            speakers: Speakers = self.settings.model
+        if hasattr(model, "candidates"):
+            speakers: Speakers = model
             return speakers
         from seal.benchmarks.mmtb.generation.models import ModelSpeakers
 

@@ -40,6 +40,7 @@ from seal.core.store import open_store
 from seal.experiments.generation.scaffold import Progress, unheard, write_pool
 from seal.experiments.generation.work_folder import RecordJournal, check_folder, open_journal
 from seal.experiments.result_files import write_json
+from seal.pools.generator import Told, written
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.reading.upstream_files import expect, json_file
@@ -67,9 +68,6 @@ def generate_missions(
     bench: Bench,
     out: str | Path,
     *,
-    review: str | Path | None = None,
-    cache_dir: str | Path | None = None,
-    cache_url: str | None = None,
     progress: Progress | None = None,
     **options: Unpack[MissionOptions],
 ) -> Generated:
@@ -78,9 +76,6 @@ def generate_missions(
     Args:
         bench: A benchmark, the name of one, or a pool folder, whose tools are called.
         out: Folder to make. A folder that was begun under the same settings is continued.
-        review: File that gets the candidates of every mission; its edited choices are taken.
-        cache_dir: Where answers of models and simulators are kept; None: as `seal.run` has it.
-        cache_url: Database of these answers; None: as `seal.run` has it.
         progress: Called with how many dialogues are done, and how many there are.
         **options: Fields of `MissionSettings`. The model may also be an object of `Speakers`
             (`seal.benchmarks.mmtb.generation.scenes`).
@@ -90,13 +85,14 @@ def generate_missions(
         DataError: Not one dialogue could be made, or a file is malformed.
         InfrastructureError: A model's server or a store failed; what is done is kept.
     """
-    with open_store(cache_dir, cache_url) as store:
-        pool, out, settings = open_pool(bench), Path(out), MissionSettings(**options)
+    settings, out = MissionSettings(**options), Path(out)
+    with open_store(settings.cache_dir, settings.cache_url) as store:
+        pool = open_pool(bench)
         check_folder(out)
         settings = replace(settings, name=settings.name or out.resolve().name)
         tools = {tool.id: tool for tool in pool.tools()}
         wanted = {missions[0].dialogue: missions for missions in assignments(settings)}
-        table = None if review is None else Path(review)
+        table = None if settings.review is None else Path(settings.review)
         choices = Review.read(table)
         choices.check(wanted.values())
         crew = Crew(settings, tools, store)
@@ -108,6 +104,13 @@ def generate_missions(
             if table is not None:
                 write_review(table, ((made, wanted[made.id]) for made in run.made()))
             return Generated(run.write(out, errors), tuple(errors))
+
+
+def missions_told(made: Generated, out: Path) -> Told:
+    """Return what the command line tells of missions."""
+    report = made.to_json()
+    shown = {key: report[key] for key in report if key not in ("generation", "lacks")}
+    return Told(fields=shown, text=written(out), failures=made.errors)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import product
+from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
@@ -42,42 +43,70 @@ MOST = 10
 _CATEGORIES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissionSettings:
+@dataclass(frozen=True, kw_only=True)
+class MissionGroup:
+    """Missions: what dialogues are made of."""
+
+    missions: Count = 4
+    """Number of missions of a dialogue; beyond about 20 the grammar has nothing new to say."""
+    types: Sequence[MissionType] = TYPES
+    """Types of missions: single, multi, chat, clarify. Up to four missions give every sequence of
+    types.
+
+    More missions give the sequences that `cover` asks for.
+    """
+    relations: Sequence[Relation] = RELATIONS
+    """How later missions refer to earlier ones: implicit, ellipsis, memory."""
+    cover: Count = 2
+    """With more than four missions: cover all sequences of so many types."""
+    language: str = "en"
+    """Language: en or zh."""
+    limit: Count | None = None
+    """Most dialogues; the same command may ask for more later."""
+    seed: int = 0
+    """Seed; another one gives other dialogues."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeakerGroup:
+    """Models: who plays user, planner and agent, and what answers calls."""
+
+    model: ModelChoice | Speakers = GRAMMAR
+    """Model that plays user, planner and agent, as PROVIDER/MODEL; or grammar."""
+    role_models: Mapping[str, ModelChoice] = field(
+        default_factory=dict, metadata={"metavar": "ROLE=MODEL"}
+    )
+    """Model for user_simulator, planner, agent or simulator."""
+    model_options: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    simulator: SimulatorChoice = "template"
+    workers: Count = 1
+    """Number of dialogues that are made at once."""
+    cache: CacheMode = "record"
+    """Cached answers of models and simulators: keep and reuse them (record), only reuse them
+    (replay), or neither (off)."""
+    cache_dir: str | Path | None = None
+    cache_url: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewGroup:
+    """Pool and review: what the pool is called, and what a person chooses."""
+
+    name: str = ""
+    """Name of the new pool.  [default: that of its folder]"""
+    review: str | Path | None = field(default=None, metadata={"metavar": "FILE"})
+    """File for the candidates of every mission; choices that you edit in it are used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
     """Settings of one generation.
 
     Raises:
         UnknownNameError: A type, relation, role, cache mode or language is unknown.
         UsageError: A number is out of range.
     """
-
-    missions: Count = 4
-    """Of each dialogue."""
-    types: Sequence[MissionType] = TYPES
-    """What sequences are made of; up to four missions all sequences, else those that `cover`."""
-    relations: Sequence[Relation] = RELATIONS
-    """How a mission may lean on earlier ones."""
-    cover: Count = 2
-    """Of more than four missions: each run of so many types stands in some dialogue."""
-    model: Any = GRAMMAR
-    """Plays user, planner and agent: `grammar`, a model as `seal run` takes it, or an object of
-    `seal.benchmarks.mmtb.generation.scenes.Speakers`."""
-    role_models: Mapping[str, Any] = field(default_factory=dict)
-    """Models of single roles, and of the simulator `llm`."""
-    model_options: Mapping[str, Any] = field(default_factory=dict)
-    base_url: str | None = None
-    simulator: Any = "template"
-    """Brings the results of calls."""
-    cache: CacheMode = "record"
-    """How kept answers of models and simulators are used."""
-    language: str = "en"
-    limit: Count | None = None
-    """Dialogues at most."""
-    workers: Count = 1
-    """Dialogues at once."""
-    seed: int = 0
-    name: str = ""
-    """Of the pool; empty: that of its folder."""
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""
@@ -131,6 +160,9 @@ class MissionOptions(TypedDict, total=False):
     workers: int
     seed: int
     name: str
+    review: str | Path | None
+    cache_dir: str | Path | None
+    cache_url: str | None
 
 
 def assignments(settings: MissionSettings) -> list[list[Assignment]]:

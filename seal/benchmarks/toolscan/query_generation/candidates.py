@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, NamedTuple, Protocol, TypedDict, get_args
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypedDict, get_args
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, UsageError
 from seal.core.typed_values import Count, Within, check_fields
+from seal.experiments.generation.writer_group import WriterGroup
+from seal.runs.settings import ModelChoice
 
 Kind = Literal["constraint", "paraphrase", "irrelevance"]
 """What is made of a seed. Source: Kokane et al. (2024), the augmentation of queries."""
@@ -18,25 +21,40 @@ MOST_CONSTRAINTS = 4
 LEAST_CONSTRAINTS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuerySettings:
+@dataclass(frozen=True, kw_only=True)
+class QueryGroup:
+    """Queries: which are made, of how many seeds."""
+
+    kinds: Sequence[Kind] = KINDS
+    """Kinds of queries: constraint (three or four on arguments), paraphrase (other words),
+    irrelevance (what no tool serves)."""
+    per_seed: Annotated[int, Within(least=1, most=100)] = 1
+    """Most queries of each kind for a seed."""
+    limit: Count | None = None
+    """Most seeds; the same command may ask for more later."""
+    seed: int = 0
+    """Seed of chance; another one gives other queries."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewGroup:
+    """Pool and review: what is read and made, and what a person refuses."""
+
+    name: str = ""
+    """Name of the new pool.  [default: that of its folder]"""
+    review: str | Path | None = field(default=None, metadata={"metavar": "FILE.csv"})
+    """File for the queries that pass; refusals and wordings that you edit in it are used."""
+    allow_code: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuerySettings(QueryGroup, WriterGroup, ReviewGroup):
     """Settings of one generation.
 
     Raises:
         UnknownNameError: A kind is unknown.
         UsageError: There is no kind, or a number is out of range.
     """
-
-    kinds: Sequence[Kind] = KINDS
-    per_seed: Annotated[int, Within(least=1, most=100)] = 1
-    """Queries of each kind that are kept of a seed at most."""
-    limit: Count | None = None
-    """Seeds at most, the first ones; may grow."""
-    seed: int = 0
-    name: str = ""
-    """Of the pool; empty: that of its folder."""
-    allow_code: Sequence[str] = ()
-    """Modules into which the pool's tasks may name their worlds by a dotted path."""
 
     def __post_init__(self) -> None:
         """Reject what cannot be."""
@@ -56,7 +74,11 @@ class QueryOptions(TypedDict, total=False):
     per_seed: int
     limit: int | None
     seed: int
+    model: ModelChoice | None
+    model_options: Mapping[str, Any] | None
+    base_url: str | None
     name: str
+    review: str | Path | None
     allow_code: Sequence[str]
 
 

@@ -49,10 +49,10 @@ from seal.experiments.generation.work_folder import check_folder, open_journal
 from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
+from seal.pools.generator import Told, written
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool
-from seal.runs.settings import ModelChoice
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
@@ -82,10 +82,6 @@ def generate_queries(
     bench: Bench,
     out: str | Path,
     *,
-    model: ModelChoice | None = None,
-    base_url: str | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    review: str | Path | None = None,
     progress: Progress | None = None,
     **options: Unpack[QueryOptions],
 ) -> GeneratedQueries:
@@ -94,10 +90,6 @@ def generate_queries(
     Args:
         bench: A benchmark, the name of one, or a pool folder, whose tasks are the seeds.
         out: Folder to make. A folder that was begun under the same settings is continued.
-        model: Who writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model.
-        review: CSV table that gets the queries; its edited words are taken.
         progress: Called with how many seeds and kinds are done, and how many there are.
         **options: Fields of `QuerySettings`.
 
@@ -107,8 +99,8 @@ def generate_queries(
         ModelError: The model's server failed; what is done is kept.
     """
     settings, out = QuerySettings(**options), Path(out)
-    by = writing_model(model, base_url, model_options, "queries")
-    pool, table = open_pool(bench), None if review is None else Path(review)
+    by = writing_model(settings.model, settings.base_url, settings.model_options, "queries")
+    pool, table = open_pool(bench), None if settings.review is None else Path(settings.review)
     check_folder(out)
     said = read_review(table)
     tools = {tool.id: tool for tool in pool.tools()}
@@ -141,6 +133,26 @@ def generate_queries(
             write_review(table, passed, said)
         statistics = shape | _statistics(seeds, settings.kinds, selection)
         return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
+
+
+def queries_told(made: GeneratedQueries, out: Path) -> Told:
+    """Return what the command line tells of queries: counts, those of each kind too."""
+    shown = {**made.statistics, **_by_kind(made.statistics["of_kind"])}
+    del shown["of_kind"]
+    return Told(fields={**shown, "digest": made.to_json()["digest"]}, text=written(out))
+
+
+def _by_kind(counts: dict[str, Any]) -> dict[str, JSON]:
+    """Return for each kind of query what was proposed, kept, and left out by which filter."""
+    shown: dict[str, JSON] = {}
+    for kind, of_kind in counts.items():
+        reasons = {
+            f"{name} {reason}": count
+            for name, found in of_kind["rejected"].items()
+            for reason, count in found.items()
+        }
+        shown[kind] = {"proposed": of_kind["proposed"], "kept": of_kind["kept"], **reasons}
+    return shown
 
 
 def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> dict[str, JSON]:

@@ -23,13 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import orjson
 
 from seal.benchmarks.toolscan.tool_generation.descriptions import Description, read_descriptions
 from seal.benchmarks.toolscan.tool_generation.grammar import GrammarWriter
 from seal.benchmarks.toolscan.tool_generation.rules import Draft, Fault, faults, read_draft
+from seal.benchmarks.toolscan.tool_generation.settings import ToolSettings
 from seal.benchmarks.toolscan.tool_generation.writers import CutError, ModelWriter, Rejected, Writer
 from seal.core import (
     JSON,
@@ -41,7 +42,6 @@ from seal.core import (
     Task,
     Tool,
     UsageError,
-    check_name,
 )
 from seal.core.canonical import digest
 from seal.core.conditions import Called
@@ -53,11 +53,8 @@ from seal.experiments.generation.scaffold import Progress, filled, unheard, writ
 from seal.experiments.generation.work_folder import WORK, open_journal
 from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
+from seal.pools.generator import Told
 from seal.pools.reading.upstream_files import tool_id
-from seal.runs.settings import ModelChoice
-
-Form = Literal["seal", "mmtb"]
-FORMS: tuple[Form, ...] = get_args(Form)
 
 BENCHMARK = "generated"
 TRIES = 3
@@ -117,25 +114,16 @@ def generate_tools(
     descriptions: str | Path,
     out: str | Path,
     *,
-    model: ModelChoice | None = None,
-    base_url: str | None = None,
-    model_options: Mapping[str, Any] | None = None,
-    form: str = "seal",
-    seed: int = 0,
     progress: Progress | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Write a tool for each one-sentence description, checked by rule.
 
     Args:
         descriptions: File of them (`seal.benchmarks.toolscan.tool_generation.descriptions`).
         out: Folder to make. A folder that was begun under the same settings is continued.
-        model: Who writes; None: a grammar does.
-        base_url: Address of the model's server; None: the provider's own.
-        model_options: Of the model.
-        form: seal for a pool, or mmtb for tool lists that `seal.import_benchmark("mmtb", ...)`
-            reads.
-        seed: Another seed gives other tools.
         progress: Called with how many tools are done, and how many there are.
+        **options: Fields of `ToolSettings`.
 
     Returns:
         The content of generation.json.
@@ -146,14 +134,14 @@ def generate_tools(
         DataError: The descriptions are malformed, or none of them became a tool.
         ModelError: The model's server failed; what is done is kept.
     """
-    by = writing_model(model, base_url, model_options, "tools")
-    writer: Writer = GrammarWriter(seed) if by is None else ModelWriter(by, seed)
+    given = ToolSettings(**options)
+    by = writing_model(given.model, given.base_url, given.model_options, "tools")
+    writer: Writer = GrammarWriter(given.seed) if by is None else ModelWriter(by, given.seed)
     file, out = Path(descriptions), Path(out)
-    check_name("form", form, FORMS)
     asked = read_descriptions(file)
     if file.resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{file} lies inside {out}: choose another output folder")
-    settings: dict[str, JSON] = {"by": writer.identity, "seed": seed, "form": form}
+    settings: dict[str, JSON] = {"by": writer.identity, "seed": given.seed, "form": given.form}
     with open_journal(out, settings, DRAFTS, Made, SCHEMA) as journal:
 
         def drafted(own: str, one: Description) -> Made:
@@ -165,6 +153,12 @@ def generate_tools(
         of_id = {digest([one.text, one.name, one.category])[:16]: one for one in asked}
         wanted = {own: partial(drafted, own, one) for own, one in of_id.items()}
         return _write(out, filled(journal, wanted, progress or unheard), settings)
+
+
+def tools_told(made: Mapping[str, JSON], out: Path) -> Told:
+    """Return what the command line tells of tools."""
+    use = f"seal import mmtb {out} --out POOL" if made["form"] == "mmtb" else f"seal lint {out}"
+    return Told(fields=made, text=f"written to {out}; next: {use}")
 
 
 def _made(own: str, asked: Description, writer: Writer, names: set[str]) -> Made:

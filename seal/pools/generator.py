@@ -1,0 +1,77 @@
+"""A kind of thing that a benchmark makes: `seal.generate(KIND)`, and the flags of its command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seal.core import JSON
+from seal.core.registry import load_dotted
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceFlag:
+    """How a command line names what something is made of."""
+
+    help: str = "Name of a benchmark, or folder of a pool or run."
+    metavar: str = "NAME|DIR"
+    flag: str = ""
+    """Such as `--tools`; empty: it is an argument."""
+    default: str | None = None
+    """None: it must be named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What the command line tells of what was made."""
+
+    fields: Mapping[str, JSON] = field(default_factory=dict)
+    """A line each."""
+    text: str
+    """The lines after them."""
+    notes: Sequence[str] = ()
+    """Told on stderr."""
+    failures: Sequence[str] = ()
+    """What the infrastructure failed at; the first ones are told, and the exit code is 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """A kind of thing that `seal.generate` makes, with the command `seal generate KIND`.
+
+    Code and classes may be given as `module:name`, so that they are imported where they are used.
+    """
+
+    make: Callable[..., Any] | str
+    """(bench, out, **settings) that makes it; with a `stage` also `progress`, a function of how
+    many are done and how many there are. It returns JSON, or an object with `to_json()`."""
+    about: str
+    """Help of its command."""
+    settings: type | str | None = None
+    """Dataclass whose fields are the flags: type, default, and as help the string below the field.
+    A field without one has the help of a run's setting of its name. The metadata `metavar` and
+    `argument` say how it is typed. Classes that it inherits all fields from are groups of flags:
+    each begins its docstring with `Title: what it is about.`"""
+    source: SourceFlag = SourceFlag()
+    to_file: bool = False
+    """`out` is a new file, which may be left out; else it is a folder that is continued."""
+    stage: str = ""
+    """What progress counts; empty: there is none."""
+    is_slow: bool = False
+    """Progress is told by lines too, where no terminal shows bars."""
+    told: Callable[[Any, Any], Told] | str | None = None
+    """(what was made, `out`) to what is told; None: its JSON, and how a pool is played."""
+
+
+def generator_of(declared: Any) -> Generator:
+    """Return what a benchmark declares of a kind; a function alone is one without flags."""
+    found = load_dotted(declared) if isinstance(declared, str) else declared
+    if isinstance(found, Generator):
+        return found
+    return Generator(make=found, about=(found.__doc__ or "").partition("\n")[0])
+
+
+def written(out: Any) -> str:
+    """Return where a pool was written, and how it is played."""
+    return f"written to {out}; play it: seal run {out}"
