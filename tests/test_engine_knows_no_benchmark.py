@@ -1,7 +1,7 @@
 """The engine imports no benchmark: it finds them by name."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import seal
@@ -57,3 +57,49 @@ def test_no_module_of_the_engine_holds_the_name_of_a_benchmark() -> None:
             if text in names:
                 found.setdefault(text, set()).add(str(path.relative_to(ROOT)))
     assert found == {}
+
+
+def defined(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a module gives: of functions, classes, arguments and variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def packs_in(words: Iterable[str]) -> list[str]:
+    """Return the words that hold the name of a pack, however it is written."""
+    packs = {path.name for path in (ROOT / "benchmarks").iterdir() if path.is_dir()} - OTHERS
+    held = {word: word.lower().replace("_", "").replace(" ", "") for word in words}
+    return sorted(word for word, bare in held.items() if any(pack in bare for pack in packs))
+
+
+def test_no_name_in_the_engine_holds_that_of_a_benchmark() -> None:
+    found = {}
+    for path in engine():
+        names = packs_in({path.stem, *defined(ast.parse(path.read_text(encoding="utf-8")))})
+        if names:
+            found[str(path.relative_to(ROOT))] = names
+    assert found == {}
+
+
+def test_no_title_in_a_report_holds_the_name_of_a_benchmark() -> None:
+    found = {}
+    for path in sorted((ROOT / "report").rglob("*.*")):
+        if path.suffix in (".py", ".html", ".css", ".js"):
+            text = path.read_text(encoding="utf-8")
+            held = packs_in(texts(ast.parse(text)) if path.suffix == ".py" else text.splitlines())
+            if held:
+                found[str(path.relative_to(ROOT))] = held
+    assert found == {}
+
+
+def test_a_name_of_a_benchmark_is_seen_in_another_name() -> None:
+    names = defined(ast.parse("MMTB_RULES = 1\ndef mean(toolscan_score): ..."))
+    assert packs_in(names) == ["MMTB_RULES", "toolscan_score"]
+    assert packs_in(["by category (ToolSandbox, Table 5)", "by category"]) == [
+        "by category (ToolSandbox, Table 5)"
+    ]

@@ -107,9 +107,6 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         )
         for row in found.rows
     ]
-    title = (
-        f"Mean {' and '.join(found.metrics)} by category and tool augmentation (layout after "
-        "ToolSandbox, Tables 5 and 11)"
-    )
+    title = f"Mean {' and '.join(found.metrics)} by category and tool augmentation"
     grid = Grid(title, ("tasks with", *heads), rows)
     return table(grid, "Scores and turns by category and augmentation")

@@ -115,31 +115,31 @@ def missions_of(scores: Iterable[Score]) -> list[Mission]:
 
 
 def mission_tables(runs: Mapping[str, Sequence[Mission]]) -> list[RunTable[Share]]:
-    """Return Tables 2, 3 and 4 for runs by their labels; empty where there is no typed mission."""
+    """Return the tables of runs by their labels; empty where there is no typed mission."""
     every = [mission for missions in runs.values() for mission in missions]
     kinds = {mission.error for mission in every if not mission.right}
     told = [*(kind for kind in ACTION_ERRORS if kind in kinds), *sorted(kinds - {*ACTION_ERRORS})]
     relations = {mission.told("relation") for mission in every}
     implied = [name for name in IMPLIED if name in relations]
     tables = {
-        "accuracy by type of missions, % (Table 2)": {
+        "accuracy by type of missions, %": {
             "all": _accuracy(),
             **{kind: _accuracy("kind", kind) for kind in ("single", "multi")},
             **{leaf: _accuracy("leaf", leaf) for leaf in LEAVES},
             **{kind: _accuracy("kind", kind) for kind in ("chat", "clarify")},
         },
-        "accuracy by number of missions so far, % (Table 2)": {
+        "accuracy by number of missions so far, %": {
             f"mission {number}": _accuracy("number", number)
             for number in sorted({mission.number for mission in every})
         },
-        "optimal paths, progress, and accuracy by relation, % (Table 3)": {
+        "optimal paths, progress, and accuracy by relation, %": {
             "optimal path": _optimal,
             "progress": _progress,
             **{name: _accuracy("relation", name) for name in (*RELATIONS, *implied)},
         },
     }
     if kinds:
-        tables["errors, % of failed missions (Table 4)"] = {
+        tables["errors, % of failed missions"] = {
             "tool errors": _errors(*ACTION_ERRORS),
             **{shown: _errors(kind) for kind, shown in SHOWN_ARGUMENT_ERRORS.items()},
         }

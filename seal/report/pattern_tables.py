@@ -30,7 +30,7 @@ COLUMNS = {
     **{name.upper(): name for name in PATTERNS},
 }
 """Column of Table 4 to its metric."""
-_MEANS = "Success and freedom of error patterns, mean with 95 % interval (ToolScan, Table 4)"
+_MEANS = "Success and freedom of error patterns, mean with 95 % interval"
 _SHARES = (
     "Share of calls, and share of goals, free of each pattern (of goals alone where a pattern is "
     "also of gold calls); errors in all"
@@ -141,7 +141,7 @@ def section(lanes: Sequence[Lane]) -> Markup:
     patterns = (name.upper() for name in PATTERNS)
     found = {name: _environment_row(name, each) for name, each in environments(played).items()}
     heads = ("environment", "queries", *_MEANT.values())
-    title = f"Queries, and means a query as {played.label} played them (ToolScan, Table 3)"
+    title = f"Queries, and means a query as {played.label} played them"
     return render(
         "error_patterns.html",
         means=table(Grid(_MEANS, ("run", *COLUMNS), means), "Error patterns"),

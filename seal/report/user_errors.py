@@ -69,11 +69,7 @@ def user_notes(run: RunFolder) -> Iterator[str]:
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where no user was audited."""
-    title = (
-        "Share of conversations with an error of the user (layout after ToolSandbox, Tables 2 and "
-        "3)"
-    )
-    grid = _grid(title, lanes)
+    grid = _grid("Share of conversations with an error of the user", lanes)
     return table(grid, "Errors of the simulated user") if grid.rows else None
 
 

@@ -59,7 +59,7 @@ def row(table: RunTable[Share]) -> dict[str, str]:
 
 def test_accuracy_by_type_leaf_and_place() -> None:
     found = tables()
-    assert row(found["accuracy by type of missions, % (Table 2)"]) == {
+    assert row(found["accuracy by type of missions, %"]) == {
         "all": "66.7",
         "single": "50.0",
         "multi": "75.0",
@@ -69,12 +69,12 @@ def test_accuracy_by_type_leaf_and_place() -> None:
         "chat": "-",
         "clarify": "-",
     }
-    places = row(found["accuracy by number of missions so far, % (Table 2)"])
+    places = row(found["accuracy by number of missions so far, %"])
     assert places == {"mission 1": "66.7", "mission 2": "66.7"}
 
 
 def test_optimal_paths_progress_and_relations() -> None:
-    assert row(tables()["optimal paths, progress, and accuracy by relation, % (Table 3)"]) == {
+    assert row(tables()["optimal paths, progress, and accuracy by relation, %"]) == {
         "optimal path": "50.0",
         "progress": "72.7",  # 8 of 11 nodes of serial and mixed missions
         "implicit": "-",
@@ -85,7 +85,7 @@ def test_optimal_paths_progress_and_relations() -> None:
 
 def test_kinds_of_errors_need_not_sum_to_all_in_the_papers_table() -> None:
     found = tables()
-    assert row(found["errors, % of failed missions (Table 4)"]) == {
+    assert row(found["errors, % of failed missions"]) == {
         "tool errors": "50.0",
         "name hallucination": "0.0",
         "value hallucination": "0.0",
@@ -127,7 +127,7 @@ def test_a_goal_without_gold_is_passed_over_and_a_broken_chat_ends_the_sequence(
 
 
 def test_relations_that_gold_implies_have_columns_of_their_own() -> None:
-    titled = "optimal paths, progress, and accuracy by relation, % (Table 3)"
+    titled = "optimal paths, progress, and accuracy by relation, %"
     near = row(tables([score("a", 0, 1.0, type="single", relation="near")])[titled])
     assert (near["near"], near["implicit"], "far" in near) == ("100.0", "-", False)
 
@@ -156,7 +156,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 def test_the_report_shows_the_tables_and_a_pyramid_a_run(played: RunFolder, tmp_path: Path) -> None:
     page = write_report([played], tmp_path / "report.html").read_text("utf-8")
     assert ">Missions</h2>" in page
-    assert "accuracy by type of missions, % (Table 2)" in page
+    assert "accuracy by type of missions, %" in page
     assert page.count('class="pyramid"') == 3
     assert 'title="single, chat, clarify: 100.0 % of 1"' in page
     assert "6 missions of 4 of 4 types, 66.7 % of them related" in page
