@@ -48,12 +48,10 @@ class WorldSetup:
     """`-T key=value` of the run."""
     taken: Collection[str] = ()
     """Options of the run that its team takes; no world sees them."""
-    web: Path | None = None
-    """File of the web's answers that come with the pool; an option of that name is heard first."""
+    folder: Path | None = None
+    """Of the pool, which may hold files of its worlds (`file`)."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
     """The pool, by id, for worlds whose tools are not their own."""
-    mobile: Path | None = None
-    """File of the calls recorded in dialogues that comes with the pool."""
     creator: Callable[[Tool], str] | None = None
     """Gives a model's text that holds the function of a tool, for worlds of created tools."""
     sandbox: str = "monty"
@@ -74,6 +72,11 @@ class WorldSetup:
     """Where worlds keep the answers of servers; None: nowhere."""
     cache: CacheMode = "record"
     """How the store is used."""
+
+    def file(self, name: str) -> Path | None:
+        """Return a file that the pool's folder holds; None: it holds none of that name."""
+        path = None if self.folder is None else self.folder / name
+        return path if path is not None and path.is_file() else None
 
 
 @dataclass(frozen=True, kw_only=True)

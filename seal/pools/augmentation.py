@@ -14,9 +14,9 @@ from typing import Any, Literal
 from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
 from seal.pools.benchmark import loaded
 from seal.pools.distraction import Distractors
-from seal.pools.importer import REPORT, Notes, Recorded, Web
+from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport
-from seal.pools.lookup import declared
+from seal.pools.lookup import declared, world_files_of
 from seal.pools.named_tools import named_tools
 from seal.pools.originals import is_scrambled
 from seal.pools.other_tools import renamed
@@ -287,7 +287,9 @@ def augment_stored(
     """
     _check_out(pool.name, out, [augmentation.name for augmentation in augmentations])
 
-    def records(source: Path, notes: Notes, **_: Any) -> Iterator[Tool | Task | Recorded | Web]:
+    def records(
+        source: Path, notes: Notes, **_: Any
+    ) -> Iterator[Tool | Task | Recorded | WorldFile]:
         stored = load_pool(source)
         made = augment_pool(stored.tools(), stored.tasks(), augmentations)
         if not made.tasks:
@@ -304,8 +306,7 @@ def augment_stored(
         }
         yield from made.tools
         yield from made.tasks
-        if stored.web is not None:
-            yield Web(stored.web.read_bytes())
+        yield from world_files_of(source)
 
     return write_pool(pool.name, records, pool.folder, out)
 

@@ -53,6 +53,8 @@ class _Parts:
     importer: Importer | str | None = None
     """Reads upstream files (`seal.pools.importer`), or where that stands, as `module:function`;
     None: they cannot be imported."""
+    world_files: Sequence[str] = ()
+    """Names of further files of its pool folder, which its worlds read (`WorldSetup.file`)."""
     errata: Path | None = None
     """File of corrections of its gold that ships with it (`seal.pools.errata`)."""
     environment: Any = None

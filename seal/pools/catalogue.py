@@ -68,7 +68,7 @@ class Card:
     commit: str | None = None
     """Of the files that the importer was tried on; None: not recorded."""
     files: str | None = None
-    """Name of the list of pinned files (`seal.pools.downloads`); None: nothing to fetch."""
+    """List of pinned files, below `benchmarks` (`seal.pools.downloads`); None: nothing to fetch."""
     prefix: str = ""
     """What stands before the files' paths in the repository."""
     paper: str | None = None

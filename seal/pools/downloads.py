@@ -1,7 +1,7 @@
 """Upstream files by download: pinned by commit and SHA-256, each whole or not at all.
 
-A list of files (`files/NAME.txt`) has a line for each: its SHA-256, a blank, and its path below the
-benchmark's folder; then a tab and the path upstream, where that is another.
+A list of files (`benchmarks/PACK/files/NAME.txt`) has a line for each: its SHA-256, a blank, and
+its path below the benchmark's folder; then a tab and the path upstream, where that is another.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def pinned_files(entry: Card) -> list[PinnedFile]:
     """Return the files of a benchmark in the order of their paths; empty where none is pinned."""
     if entry.files is None:
         return []
-    text = (files("seal.pools") / "files" / entry.files).read_text(encoding="utf-8")
+    text = files("seal.benchmarks").joinpath(entry.files).read_text(encoding="utf-8")
     return [_pinned(line) for line in text.splitlines()]
 
 

@@ -27,9 +27,9 @@ from seal.core.text import counted
 from seal.evaluation.milestones.checks import check_plan
 from seal.pools.catalogue import by_any_name
 from seal.pools.gold_values import GoldCheck
-from seal.pools.importer import REPORT, Mobile, Notes, Recorded, Web
+from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport
-from seal.pools.lookup import known_benchmark
+from seal.pools.lookup import known_benchmark, world_files_of
 from seal.pools.named_tools import named_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.reading.upstream_files import expect, field, json_file, refuse_deep
@@ -250,7 +250,7 @@ def apply_errata(
 
     def records(
         source: Path, notes: Notes, **_: Any
-    ) -> Iterator[Tool | Task | Recorded | Web | Mobile]:
+    ) -> Iterator[Tool | Task | Recorded | WorldFile]:
         notes.lacks.update(pool.report.get("lacks") or ())
         notes.facts.update({k: v for k, v in pool.report.items() if k not in _OWN})
         notes.facts["errata"] = {**errata.facts, "of": pool.digest}
@@ -261,10 +261,7 @@ def apply_errata(
         for name in pool.recordings():
             for trajectory in pool.recorded(name):
                 yield Recorded(name, trajectory)
-        if pool.web is not None:
-            yield Web(pool.web.read_bytes())
-        if pool.mobile is not None:
-            yield Mobile(pool.mobile.read_bytes())
+        yield from world_files_of(pool.folder)
 
     return write_pool(pool.name, records, pool.folder, out)
 

@@ -4,8 +4,8 @@ An importer is a function that yields records while it reads: tools, tasks, and 
 any order; the folder keeps their order, so an importer yields in an order that its source alone
 decides. Here the records become a pool folder, which appears whole or not at all:
 
-    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  web.json  mobile.json
-    import.json
+    tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  import.json
+    files of its worlds
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ TASKS = "tasks.jsonl"
 REPORT = "import.json"
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
-WEB = "web.json"
-MOBILE = "mobile.json"
 _PLACES = 5
 """Malformed records that are told with their place, where an importer does not say otherwise."""
 
@@ -47,22 +45,12 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Web:
-    """Recorded answers of the web that the worlds of a pool are played with.
+class WorldFile:
+    """A further file of a pool, which its worlds read, such as one of recorded answers."""
 
-    A run whose `-T web=` says otherwise does without them.
-    """
-
+    name: str
+    """As a benchmark declares it in `world_files`."""
     content: bytes
-    """JSON, as `-T web=FILE` takes it (`seal.benchmarks.toolsandbox.phone.answers`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mobile:
-    """Recorded calls that the virtual mobile of a pool answers with."""
-
-    content: bytes
-    """JSON, as `seal.benchmarks.dialogtool.mobile.recordings.read_recordings` takes it."""
 
 
 @dataclass(slots=True)
@@ -102,7 +90,7 @@ class Importer(Protocol):
 
     def __call__(
         self, source: Any, notes: Notes, **options: Any
-    ) -> Iterator[Tool | Task | Recorded | Web | Mobile]:
+    ) -> Iterator[Tool | Task | Recorded | WorldFile]:
         """Yield the records of a file or folder; equal sources give equal records in equal order.
 
         Raises:

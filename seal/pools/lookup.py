@@ -6,7 +6,7 @@ files under SEAL_DATA, and what a user hands over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
 from seal.core.registry import load_dotted
 from seal.pools.benchmark import Benchmark, Code
-from seal.pools.importer import REGISTRY, TOOLS
+from seal.pools.importer import REGISTRY, TOOLS, WorldFile
 from seal.pools.own_parts import FUNCTION, OwnTool
 from seal.pools.pool import StoredPool, load_pool
 
@@ -168,3 +168,15 @@ def declared(
     """Return what installed benchmarks declare by name in a part."""
     found = installed_benchmarks().sound.values()
     return {name: code for one in found for name, code in getattr(one, part).items()}
+
+
+def world_files() -> set[str]:
+    """Return the names of the files that worlds of installed benchmarks read in pool folders."""
+    return {name for one in installed_benchmarks().sound.values() for name in one.world_files}
+
+
+def world_files_of(folder: Path) -> Iterator[WorldFile]:
+    """Yield the files of its worlds that a pool folder holds."""
+    for name in sorted(world_files()):
+        if (folder / name).is_file():
+            yield WorldFile(name, (folder / name).read_bytes())

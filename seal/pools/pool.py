@@ -16,13 +16,11 @@ from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check
 from seal.core.records import read_records
 from seal.core.signatures import checked
 from seal.pools.importer import (
-    MOBILE,
     RECORDED,
     REPORT,
     TASKS,
     TOOLS,
     TRAJECTORIES,
-    WEB,
     pool_digest,
 )
 from seal.pools.named_tools import named_tools
@@ -75,8 +73,8 @@ class StoredPool:
     """A pool folder: tools, tasks and recorded runs; many tasks, and runs, are streamed.
 
     Args:
-        folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and `web.json` where
-            they exist.
+        folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and files of its worlds
+            where they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
         benchmark: The `seal.pools.Benchmark` that stands behind the folder, where that is known.
         told: Gives a tool the texts that models are shown; None: those of the file.
@@ -122,18 +120,6 @@ class StoredPool:
     def name(self) -> str:
         """The benchmark's name; the folder's where import.json names none."""
         return str(self.report.get("benchmark") or self.folder.resolve().name)
-
-    @property
-    def web(self) -> Path | None:
-        """Answers of the web for the worlds of its tasks; None: it has none of its own."""
-        path = self.folder / WEB
-        return path if path.is_file() else None
-
-    @property
-    def mobile(self) -> Path | None:
-        """Recorded calls for the virtual mobile; None: it has none."""
-        path = self.folder / MOBILE
-        return path if path.is_file() else None
 
     def at(self, folder: Path) -> Any:
         """Return what opens another folder as a pool of the same benchmark."""

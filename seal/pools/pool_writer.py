@@ -13,25 +13,23 @@ from seal.core import DataError, Task, Tool, UsageError, shortened
 from seal.core.folders import in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
 from seal.pools.importer import (
-    MOBILE,
     RECORDED,
     REGISTRY,
     REPORT,
     TASKS,
     TOOLS,
     TRAJECTORIES,
-    WEB,
     Importer,
-    Mobile,
     Notes,
     Recorded,
-    Web,
+    WorldFile,
     pool_digest,
 )
 from seal.pools.imports import ImportReport
+from seal.pools.lookup import world_files
 
-_OURS = {TOOLS, TASKS, REPORT, RECORDED, WEB, MOBILE}
-"""What a pool folder holds."""
+_OURS = {TOOLS, TASKS, REPORT, RECORDED}
+"""What a pool folder holds, besides the files of its worlds."""
 
 
 def write_pool(
@@ -74,10 +72,10 @@ def _check_places(source: Path | None, out: Path) -> None:
         raise UsageError(
             f"{out} exists and is no pool (it has no {REPORT}): choose a new folder or empty it"
         )
-    others = sorted({path.name for path in out.iterdir()} - _OURS) if is_pool else []
-    if others:
+    others = {path.name for path in out.iterdir()} - _OURS if is_pool else set()
+    if others and (others := others - world_files()):
         raise UsageError(
-            f"{out} holds {shortened(others[0])}, which is not of a pool and would be lost: "
+            f"{out} holds {shortened(min(others))}, which is not of a pool and would be lost: "
             "move it, or choose a new folder"
         )
 
@@ -153,10 +151,9 @@ class _Writer:
         self._tasks = self._open(folder / TASKS)
         self._recorded: dict[str, IO[bytes]] = {}
 
-    def add(self, record: Tool | Task | Recorded | Web | Mobile) -> None:
-        if isinstance(record, Web | Mobile):
-            name = WEB if isinstance(record, Web) else MOBILE
-            (self._folder / name).write_bytes(record.content)
+    def add(self, record: Tool | Task | Recorded | WorldFile) -> None:
+        if isinstance(record, WorldFile):
+            (self._folder / record.name).write_bytes(record.content)
         elif isinstance(record, Recorded):
             self._recording(record.name).write(encode(record.trajectory))
             self.recordings[record.name] += 1

@@ -15,8 +15,9 @@ from seal.core.text import counted
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
 from seal.models.endpoints import FILE as SETTINGS
-from seal.pools.importer import MOBILE, REGISTRY, TASKS, TOOLS, WEB
+from seal.pools.importer import REGISTRY, TASKS, TOOLS
 from seal.pools.lint.lint_report import read_leniently
+from seal.pools.lookup import world_files
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
 from seal.pools.reading.upstream_files import json_file
@@ -79,7 +80,7 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
     for server, count in servers.items():
         answer = "reached only as your own --stdio, --url or --config says"
         yield NamedPart("MCP server", server, counted(count, "tool"), answer)
-    for file in (WEB, MOBILE):
+    for file in sorted(world_files()):
         if (folder / file).is_file():
             yield NamedPart("file", file, "the folder", "read as recorded answers")
     unread = sum(finding.kind == "malformed_line" for finding in read.findings)

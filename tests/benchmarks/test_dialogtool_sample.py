@@ -143,7 +143,7 @@ def test_a_value_that_no_text_says_is_a_day_told_otherwise() -> None:
 
 
 def opened(task: str = "dialogtool/sample/loans-01") -> Mobile:
-    setup = WorldSetup(tools=TOOLS, mobile=SAMPLE.folder / "mobile.json")
+    setup = WorldSetup(tools=TOOLS, folder=SAMPLE.folder)
     world = mobile(setup).open(TASKS[task], 0)
     assert isinstance(world, Mobile)
     return world
@@ -178,8 +178,7 @@ def test_a_wrong_pin_brings_nothing_in_the_dialogue_and_in_both_mobiles() -> Non
     assert (turn.reference[0].call or ToolCall("", "", {})).arguments == wrong
 
     assert called(opened(), LOANS, **wrong).value == []
-    path = SAMPLE.folder / "mobile.json"
-    setup = WorldSetup(tools=TOOLS, mobile=path, options={"mobile": "filter"})
+    setup = WorldSetup(tools=TOOLS, folder=SAMPLE.folder, options={"mobile": "filter"})
     world = mobile(setup).open(TASKS["dialogtool/sample/loans-01"], 0)
     assert isinstance(world, Mobile)
     refused = called(world, LOANS, **wrong)

@@ -129,10 +129,10 @@ RECORDED = {
 
 
 def write_recorded(folder: Path, content: Any = None) -> Path:
-    """Write the recorded calls of the pool."""
+    """Write the recorded calls of a pool into its folder, and return the folder."""
     path = folder / "mobile.json"
     path.write_text(json.dumps(RECORDED if content is None else content), encoding="utf-8")
-    return path
+    return folder
 
 
 def called_goal(

@@ -30,7 +30,7 @@ BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 
 
 def opened(folder: Path, task: Task | None = None, goal: int = 0, **options: Any) -> Mobile:
-    setup = WorldSetup(options=options, tools=TOOLS, mobile=write_recorded(folder))
+    setup = WorldSetup(options=options, tools=TOOLS, folder=write_recorded(folder))
     world = build_worlds("mobile", setup).open(task or dialogue(Goal("Hello")), 0)
     assert isinstance(world, Mobile)
     world.begin(goal)
@@ -199,7 +199,7 @@ def test_filtering_books_what_a_look_up_of_the_app_finds(tmp_path: Path) -> None
     setup = WorldSetup(
         options={"mobile": "filter", "confirm": False},
         tools=TOOLS,
-        mobile=write_recorded(tmp_path, content),
+        folder=write_recorded(tmp_path, content),
     )
     world = build_worlds("mobile", setup).open(dialogue(Goal("x")), 0)
     assert isinstance(world, Mobile)
@@ -252,16 +252,16 @@ def test_options_that_cannot_be_are_refused(options: dict[str, Any], text: str) 
     ],
 )
 def test_malformed_recordings_are_named(tmp_path: Path, content: Any) -> None:
-    path = write_recorded(tmp_path, content)
+    write_recorded(tmp_path, content)
     with pytest.raises(DataError, match=r"mobile\.json"):
-        build_worlds("mobile", WorldSetup(tools=TOOLS, mobile=path))
+        build_worlds("mobile", WorldSetup(tools=TOOLS, folder=tmp_path))
 
 
 def test_the_identity_tells_recordings_and_ways_apart(tmp_path: Path) -> None:
-    path = write_recorded(tmp_path)
+    write_recorded(tmp_path)
     ways = [{}, {"mobile": "filter"}, {"confirm": False}]
     named = [
-        build_worlds("mobile", WorldSetup(options=way, tools=TOOLS, mobile=path)).identity()
+        build_worlds("mobile", WorldSetup(options=way, tools=TOOLS, folder=tmp_path)).identity()
         for way in ways
     ]
     named.append(

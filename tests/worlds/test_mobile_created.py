@@ -20,7 +20,7 @@ def worlds(folder: Path, text: str | None = None) -> Mobiles:
     def creator(tool: Tool) -> str:
         return rule_written(tool) if text is None else text
 
-    setup = WorldSetup(tools=TOOLS, mobile=write_recorded(folder), creator=creator)
+    setup = WorldSetup(tools=TOOLS, folder=write_recorded(folder), creator=creator)
     built = build_worlds("mobile", setup)
     assert isinstance(built, Mobiles)
     return built

@@ -29,7 +29,7 @@ def test_every_recorded_call_brings_what_it_brought(
     pool: StoredPool, whole_chat: bool, every: int
 ) -> None:
     tools = {tool.id: tool for tool in pool.tools()}
-    worlds = build_worlds("mobile", WorldSetup(tools=tools, mobile=pool.mobile))
+    worlds = build_worlds("mobile", WorldSetup(tools=tools, folder=pool.folder))
 
     def fresh(task: Task, goal: int) -> Mobile:
         world = worlds.open(task, 0)

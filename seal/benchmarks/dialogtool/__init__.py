@@ -13,6 +13,7 @@ _HERE = "seal.benchmarks.dialogtool"
 DIALOGTOOL = Benchmark(
     "dialogtool",
     importer=f"{_HERE}.importer:import_dialogtool",
+    world_files=("mobile.json",),
     headline=(
         *("similarity", "pass_rate", "tooleval", "sopr", "fac", "success", "goal_state"),
         *("goal_state_due", "awareness", "selection", "execution", "creation", "bleu", "rouge_l"),

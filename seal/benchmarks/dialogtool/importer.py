@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT, Reading, read_dialogue
-from seal.benchmarks.dialogtool.mobile.recordings import WORLD, RecordedCalls
+from seal.benchmarks.dialogtool.mobile.recordings import FILE, WORLD, RecordedCalls
 from seal.benchmarks.dialogtool.paper import FILES, Tally, beside_paper, schema_counts
 from seal.benchmarks.dialogtool.schemas import (
     BENCHMARK,
@@ -48,7 +48,7 @@ from seal.benchmarks.dialogtool.schemas import (
 )
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
 from seal.core.canonical import digest
-from seal.pools.importer import Mobile, Notes
+from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.tolerance import LeftOut, listed, usable
 from seal.pools.reading.tool_table import TaskIds
 from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
@@ -318,7 +318,7 @@ def import_dialogtool(
     schema: str = ORIGINAL,
     sample: int | None = None,
     seed: int = 0,
-) -> Iterator[Tool | Task | Mobile]:
+) -> Iterator[Tool | Task | WorldFile]:
     """Yield the service intents and dialogues of SGD's files, one file in memory at a time.
 
     Args:
@@ -380,13 +380,13 @@ def _openings(corpus: _Corpus) -> Iterator[Tool | Task]:
     notes.lacks.add("gold_calls")
 
 
-def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool | Task | Mobile]:
+def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool | Task | WorldFile]:
     schemas, notes = corpus.schemas, corpus.notes
     dialogues = Dialogues(schemas, drawing)
     yield from corpus.records(dialogues.task)
     yield from drawing.drawn()
     yield from dialogues.recorded.creation_tasks(schemas.table.by_id(), split)
-    yield Mobile(dialogues.recorded.mobile())
+    yield WorldFile(FILE, dialogues.recorded.mobile())
     counts = {
         name: schema_counts(
             schemas.table[api.tool] for s in services.values() for api in s.apis.values()

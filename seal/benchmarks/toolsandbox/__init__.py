@@ -14,6 +14,7 @@ _HERE = "seal.benchmarks.toolsandbox"
 SCENARIOS = Benchmark(
     "scenarios",
     importer=f"{_HERE}.scenarios.importer:import_scenarios",
+    world_files=("web.json",),
     documents=f"{_HERE}.phone.descriptions:documents",
     ablations=(f"{_HERE}.ablation:DESCRIPTIONS",),
     metrics=("honesty",),

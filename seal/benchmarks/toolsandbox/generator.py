@@ -48,13 +48,13 @@ def generate_milestones(
     if place and (Path(place) / "run.json").is_file():
         run = RunFolder.open(place)
         found, tools, chats = run.tasks(), run.tools(), run.trajectories()
-        web, unsolved = None, _unsolved(outcomes(run))
+        folder, unsolved = None, _unsolved(outcomes(run))
     else:
         pool = open_pool(bench)
         found, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
-        web, unsolved = pool.web, {}
+        folder, unsolved = pool.folder, {}
     code, world = tuple(asked.allow_code), asked.world_options or {}
-    setup = WorldSetup(seed=asked.seed, options=world, web=web, allow_code=code)
+    setup = WorldSetup(seed=asked.seed, options=world, folder=folder, allow_code=code)
     drafts, left_out = draft_tasks(found, tools, chats, asked.tasks, setup)
     drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts}
     plain: dict[str, JSON] = {

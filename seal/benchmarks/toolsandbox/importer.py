@@ -40,7 +40,7 @@ from seal.benchmarks.toolsandbox.upstream_scenarios import (
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, located, shortened
 from seal.core.persona_parts import check_persona
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
-from seal.pools.importer import Notes, Web
+from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.tolerance import Reader, usable
 from seal.pools.reading.upstream_files import expect, field, find, named
 from seal.pools.scrambling import KEEPS, Scrambler
@@ -69,7 +69,7 @@ _TOLD = {
 
 def import_toolsandbox(
     source: Path, notes: Notes, *, clock: str | None = None
-) -> Iterator[Tool | Task | Web]:
+) -> Iterator[Tool | Task | WorldFile]:
     """Yield the phone's tools, their scrambled forms, and the scenarios as tasks.
 
     Where the web's answers lie beside the scenarios (`web_fixtures.json`), they come along.

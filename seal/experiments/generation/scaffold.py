@@ -16,7 +16,7 @@ from seal.core import JSON, Task, Tool
 from seal.core.records import AtomicFile, write_records
 from seal.experiments.generation.work_folder import Made, RecordJournal
 from seal.experiments.result_files import write_json
-from seal.pools.importer import REPORT, TASKS, TOOLS, WEB, pool_digest
+from seal.pools.importer import REPORT, TASKS, TOOLS, WorldFile, pool_digest
 from seal.pools.imports import ImportReport
 
 Progress = Callable[[int, int], None]
@@ -52,7 +52,7 @@ def write_pool(
     *,
     dropped: Mapping[str, int],
     facts: Mapping[str, JSON],
-    web: Path | None = None,
+    beside: Iterable[WorldFile] = (),
 ) -> ImportReport:
     """Write a pool into the folder of a generation, and return the report that stands beside it.
 
@@ -63,13 +63,13 @@ def write_pool(
         tasks: Of the pool.
         dropped: Reason to the number of records that were left out.
         facts: Further counts, each under a name of its own.
-        web: File of recorded answers that goes with the pool.
+        beside: Files of its worlds that go with the pool.
     """
     count = write_records(out / TOOLS, tools)
     write_records(out / TASKS, tasks)
-    if web is not None:
-        with AtomicFile(out / WEB) as file:
-            file.write(web.read_bytes())
+    for part in beside:
+        with AtomicFile(out / part.name) as file:
+            file.write(part.content)
     report = ImportReport(
         name, len(tasks), count, dict(dropped), (), pool_digest(out), {}, dict(facts)
     )

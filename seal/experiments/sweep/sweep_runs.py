@@ -18,7 +18,8 @@ from seal.experiments.series import PlannedRun, Reporter, SeriesResult, metrics_
 from seal.experiments.sweep.results import results_of
 from seal.experiments.sweep.sweep_files import SWEEP, discard, pool_folder, run_name, write
 from seal.experiments.sweep.sweep_settings import RECALL_AT, SweepSettings, retriever_of
-from seal.pools.importer import Mobile, Notes, Web
+from seal.pools.importer import Notes, WorldFile
+from seal.pools.lookup import world_files_of
 from seal.pools.pool import StoredPool
 from seal.pools.pool_writer import write_pool
 from seal.pools.samples import PoolSample
@@ -190,16 +191,13 @@ def write_drawn(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) 
         seed: Of the drawing.
     """
 
-    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | Web | Mobile]:
+    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | WorldFile]:
         notes.lacks.update(origin.report.get("lacks") or ())
         notes.facts["drawn_from"] = origin.digest
         notes.facts |= {"size": drawn.size, "sample": drawn.sample, "seed": seed}
         notes.facts["seeds"] = list(drawn.seeds)
         yield from drawn.tools
         yield from drawn.tasks
-        if origin.web is not None:
-            yield Web(origin.web.read_bytes())
-        if origin.mobile is not None:
-            yield Mobile(origin.mobile.read_bytes())
+        yield from world_files_of(origin.folder)
 
     write_pool(origin.name, records, None, folder)

@@ -33,8 +33,10 @@ WORLD = "mobile"
 BOOKINGS = "bookings"
 """Its table of the calls that changed something: {tool, asked, arguments, result}, in their
 order; `asked` has the arguments and defaults as they are compared (`call_keys`)."""
+FILE = "mobile.json"
+"""Of a pool: the calls of its dialogues."""
 VERSION = 1
-"""Of `mobile.json`."""
+"""Of that file."""
 FEWEST_CASES = 2
 """Distinct calls of an API from which a task is made: one to show and one to test."""
 Row = dict[str, JSON]

@@ -33,6 +33,7 @@ from seal.benchmarks.dialogtool.call_keys import DONT_CARE, asked, call_key, fol
 from seal.benchmarks.dialogtool.functions import CodeFault, CreatedTools, columns_of
 from seal.benchmarks.dialogtool.mobile.recordings import (
     BOOKINGS,
+    FILE,
     WORLD,
     Api,
     Call,
@@ -342,7 +343,7 @@ def mobile(setup: WorldSetup) -> Mobiles:
     confirm = setup.options.get("confirm", True)
     if not isinstance(confirm, bool):
         raise OptionError(f"-T confirm={confirm!r}: expected true or false")
-    recordings = read_recordings(setup.mobile, setup.tools)
+    recordings = read_recordings(setup.file(FILE), setup.tools)
     created = None
     if setup.creator is not None:
         created = CreatedTools(build_sandbox(setup.sandbox), setup.creator)

@@ -28,7 +28,7 @@ from seal.benchmarks.dialogtool.sample.notation import (
     dialogues,
 )
 from seal.core import JSON, DataError, Task, Tool, located
-from seal.pools.importer import Mobile, Notes
+from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.upstream_files import expect, field, json_file
 
 NAME = "dialogtool-sample"
@@ -315,7 +315,7 @@ SPLIT = "sample"
 APPS, DIALOGUES = "apps.json", "dialogues.txt"
 
 
-def import_sample(source: Path, notes: Notes) -> Iterator[Tool | Task | Mobile]:
+def import_sample(source: Path, notes: Notes) -> Iterator[Tool | Task | WorldFile]:
     """Yield the sample's tools and tasks, and what its apps bring.
 
     Args:
@@ -357,7 +357,7 @@ def write_corpus(apps: dict[str, App], written: Path, folder: Path) -> None:
     (folder / "dialogues_001.json").write_bytes(orjson.dumps(records))
 
 
-def _own(record: Tool | Task | Mobile, apps: dict[str, App]) -> Tool | Task | Mobile:
+def _own(record: Tool | Task | WorldFile, apps: dict[str, App]) -> Tool | Task | WorldFile:
     """Return a record as the sample's: with its name, and with what an app asks of every call."""
     if isinstance(record, Tool):
         login = list(apps[record.source["tool"]].login)

@@ -13,7 +13,7 @@ import orjson
 
 from seal.core import JSON, DataError, Simulator, Tool, Unrecorded
 from seal.core.canonical import canonical_json, digest
-from seal.pools.importer import Notes, Web
+from seal.pools.importer import Notes, WorldFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,8 @@ def recorded_web(path: Path | None = None) -> RecordedWeb:
     return RecordedWeb(records)
 
 
+FILE = "web.json"
+"""Of a pool: the web's answers, unless a run's `-T web=` says otherwise."""
 _EXPECTED = 'expected a JSON list of {"endpoint": text, "params": object, "response": any}'
 
 
@@ -170,7 +172,7 @@ class SimulatedWeb:
         return {"simulator": self.simulator.identity}
 
 
-def web_answers(path: Path, notes: Notes) -> Iterator[Web]:
+def web_answers(path: Path, notes: Notes) -> Iterator[WorldFile]:
     """Yield a file of answers as it is; nothing where there is none.
 
     Args:
@@ -183,4 +185,4 @@ def web_answers(path: Path, notes: Notes) -> Iterator[Web]:
     if path.is_file():
         records = recorded_web(path).records
         notes.facts["web_answers"] = sum(map(len, records.values()))
-        yield Web(path.read_bytes())
+        yield WorldFile(FILE, path.read_bytes())

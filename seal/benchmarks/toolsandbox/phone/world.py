@@ -8,6 +8,7 @@ from pathlib import Path
 
 from seal.benchmarks.toolsandbox.phone import TOOLS
 from seal.benchmarks.toolsandbox.phone.answers import (
+    FILE,
     RecordedWeb,
     SimulatedWeb,
     WebAnswers,
@@ -125,7 +126,7 @@ def _web(setup: WorldSetup) -> Callable[[], WebAnswers]:
         return _simulated(setup, "-T web=simulator")
     if option is not None and not isinstance(option, str):
         raise OptionError(f"-T web={option!r}: expected a file of recorded answers, or simulator")
-    recorded = recorded_web(setup.web if option is None else Path(option))
+    recorded = recorded_web(setup.file(FILE) if option is None else Path(option))
     recorded = replace(recorded, unrecorded=setup.unrecorded)
     if setup.unrecorded != "simulate":
         return lambda: recorded

@@ -50,7 +50,7 @@ from seal.evaluation.goals import WHOLLY
 from seal.evaluation.milestones.plans import PlanResult, measure_plan, under, view
 from seal.evaluation.milestones.shortfalls import Fault, unmet
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
-from seal.pools.importer import Notes, Recorded, Web
+from seal.pools.importer import Notes, Recorded, WorldFile
 from seal.pools.reading.upstream_files import named
 
 BENCHMARK = "scenarios"
@@ -68,7 +68,7 @@ def import_scenarios(
     benchmark: str = BENCHMARK,
     web: str | None = None,
     allow_code: Collection[str] = (),
-) -> Iterator[Tool | Task | Recorded | Web]:
+) -> Iterator[Tool | Task | Recorded | WorldFile]:
     """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
 
     Args:

@@ -52,7 +52,7 @@ class Bench:
             GoldAnswers(chain.from_iterable(map(recorded_calls, tasks))), Template()
         )
         self._setup = WorldSetup(
-            web=pool.web, simulator=lambda: simulator, allow_code=tuple(allow_code)
+            folder=pool.folder, simulator=lambda: simulator, allow_code=tuple(allow_code)
         )
         self._tools = tools
         self._worlds: dict[str, EnvironmentFactory] = {"": SimulatedEnvironments(simulator, tools)}

@@ -51,7 +51,7 @@ from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.generator import Told, written
 from seal.pools.imports import ImportReport
-from seal.pools.lookup import Bench, open_pool
+from seal.pools.lookup import Bench, open_pool, world_files_of
 from seal.pools.pool import StoredPool
 
 DRAFTS = "drafts.jsonl"
@@ -207,7 +207,15 @@ def _write(
     pseudo = pool.report.get(PSEUDO_ACTIONS)
     facts = {} if pseudo is None else {PSEUDO_ACTIONS: pseudo}
     facts["generation"] = statistics
-    report = write_pool(out, name, pool.tools(), tasks, dropped=dropped, facts=facts, web=pool.web)
+    report = write_pool(
+        out,
+        name,
+        pool.tools(),
+        tasks,
+        dropped=dropped,
+        facts=facts,
+        beside=world_files_of(pool.folder),
+    )
     return GeneratedQueries(report, statistics)
 
 
