@@ -19,6 +19,7 @@ from seal.api import (
     DrawingOptions,
     Explanation,
     Frames,
+    Generated,
     Retrieval,
     RetrievalOptions,
     RunOptions,
@@ -26,6 +27,7 @@ from seal.api import (
     ScoreOptions,
     Sweep,
     SweepOptions,
+    Training,
     TrainOptions,
 )
 from seal.benchmarks.mmtb import MissionOptions, MissionSettings
@@ -203,7 +205,18 @@ def test_no_public_name_ends_a_wrong_call_in_a_raw_type_error(name: str) -> None
         offered(*range(30))
 
 
-RESULTS = (Ablation, Comparison, Explanation, Frames, Retrieval, RunPlan, seal.Run, Sweep)
+RESULTS = (
+    Ablation,
+    Comparison,
+    Explanation,
+    Frames,
+    Generated,
+    Retrieval,
+    RunPlan,
+    seal.Run,
+    Sweep,
+)
+RESULTS = (*RESULTS, Training)
 METHODS = {
     f"{kind.__name__}.{name}": getattr(kind, name)
     for kind in (*RESULTS, seal.Benchmark, seal.Team)

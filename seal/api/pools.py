@@ -16,6 +16,7 @@ from seal.pools.own_parts import OwnTool
 if TYPE_CHECKING:
     from seal.api.objects.lint_findings import Findings
     from seal.api.objects.paper_tables import PoolTables
+    from seal.api.objects.products import Generated
     from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Card
@@ -238,7 +239,7 @@ def generate(
     *,
     tools: Sequence[OwnTool] = (),
     **options: Any,
-) -> Any:
+) -> Generated:
     """Make something of your own: dialogues of missions, harder queries, tools or milestones.
 
     `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
@@ -258,9 +259,11 @@ def generate(
             `seed` and `progress`. A grammar writes where no model is named.
 
     Returns:
-        For missions and queries an object whose `.to_json()` is what `import.json` says. Missions
-        also name the dialogues at which the infrastructure failed. For tools the counts: tools,
-        lists, what was dropped and why, and how rich the parameters are.
+        What was made: its `.content`, whose entries it gives by name, and its `.place`. For
+        missions and queries the content is that of import.json, and `.report` says the same. Of
+        missions `.errors` are the dialogues at which the infrastructure failed. For tools the
+        content is counts: tools, lists, what was dropped and why, and how rich the parameters are.
+        For milestones it is the drafts, and the tasks that were left out or are unsolved.
 
     Raises:
         UnknownNameError: There is no such kind, setting, form, pool or model; the text names the
@@ -272,13 +275,19 @@ def generate(
     Example:
         >>> import seal
         >>> made = seal.generate("queries", "sample", "harder", limit=2)
-        >>> made.report.tasks
+        >>> made["tasks"]
         8
         >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)
     """
+    from seal.api.objects.products import Generated
+
     offered = declared("generators")
     check_name("kind of generation", what, offered)
-    return loaded(generator_of(offered[what]).make)(bench_of(bench, tools), out, **options)
+    made = loaded(generator_of(offered[what]).make)(bench_of(bench, tools), out, **options)
+    if isinstance(made, Generated):
+        return made
+    content = made.to_json() if hasattr(made, "to_json") else dict(made)
+    return Generated(content, None if out is None else Path(out))
 
 
 @checked

@@ -19,6 +19,7 @@ from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
     from seal.api.objects.json_results import Retrieval
+    from seal.api.objects.products import Training
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -153,7 +154,7 @@ def train_retriever(
     resume: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     **options: Unpack[TrainOptions],
-) -> dict[str, Any]:
+) -> Training:
     """Train a sentence-transformers model to retrieve tools, and measure what it gained.
 
     The model learns that a query lies nearer to the documents of its tools than to the other
@@ -173,7 +174,8 @@ def train_retriever(
         **options: Further fields of `seal.experiments.training.training_settings.TrainSettings`.
 
     Returns:
-        The content of training.json:
+        The training: `.of("after")["recall@10"].mean`, `.results`, `.folder` and `.table()`. Its
+        `.content` is that of training.json, whose entries it also gives by name:
 
         - pool, the names of the training pools; sources, {pool, pool_digest, train, test,
           held_out_tools} of each, ids of tasks and tools; base, base_identity, template, seed,
@@ -206,9 +208,11 @@ def train_retriever(
         >>> trained = seal.train_retriever("sample", out="mine", steps=5)
         >>> found = seal.retrieve("sample", "dense,model=mine", k=5)
     """
+    from seal.api.objects.products import Training
     from seal.experiments.training.train import train_retriever as train
     from seal.experiments.training.training_settings import TrainSettings
 
     places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
     asked = TrainSettings(base=str(base), **options)
-    return train(_places(pools, tools), Path(out), asked, places, resume, progress)
+    found = train(_places(pools, tools), Path(out), asked, places, resume, progress)
+    return Training(found, Path(out))

@@ -14,7 +14,6 @@ from small_pools import write_pool
 
 import seal
 from seal.api import load_pool
-from seal.cli import tables
 from seal.core import DataError, Goal, Lock, Task, Tool, UnknownNameError, UsageError
 from seal.experiments import (
     TrainSettings,
@@ -24,6 +23,7 @@ from seal.experiments import (
     train_retriever,
     without,
 )
+from seal.report import training_tables
 from seal.retrievers import load_model, plain
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
@@ -290,7 +290,7 @@ def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
     from rich.console import Console
 
     console = Console(width=80, record=True, file=StringIO())
-    for part in tables(finished.record):
+    for part in training_tables(finished.record):
         console.print(part)
     said = console.export_text()
     rows = [line.replace("│", " ").split() for line in said.splitlines()]
@@ -317,7 +317,7 @@ def test_the_first_line_says_why_tasks_are_left_out(
     counts = {**record["counts"], "left_out_tasks": count}
     split = {**record["split"], "kind": kind}
 
-    assert next(tables({**record, "counts": counts, "split": split})).endswith(said)
+    assert next(training_tables({**record, "counts": counts, "split": split})).endswith(said)
 
 
 def test_the_record_says_what_was_trained(finished: Finished, toy: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_split_by_query_tells_that_its_tools_were_trained_on(train: Train) -> 
     record = train()
     own = record["near_duplicates"]["pools"][0]
     assert (own["tools_trained"], own["unseen"]) == (own["tools"], 0)
-    said = [part for part in tables(record) if isinstance(part, str)]
+    said = [part for part in training_tables(record) if isinstance(part, str)]
     assert "so it says nothing of new tools: --split tool holds tools out" in said
 
 

@@ -13,9 +13,10 @@ from rich.console import Console
 from small_pools import write_pool
 
 import seal
-from seal.cli import tables
+from seal.api import Training
 from seal.core import DataError, Goal, Task, Tool, UsageError
 from seal.core.text import words
+from seal.report import training_tables
 
 TOPICS = (
     *("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint", "ships", "bread"),
@@ -46,7 +47,7 @@ def word_vectors(texts: Sequence[str]) -> np.ndarray:
 
 
 BASE = f"{__name__}:word_vectors"
-Train = Callable[..., dict[str, Any]]
+Train = Callable[..., Training]
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def pools(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 @pytest.fixture
 def train(tmp_path: Path) -> Train:
-    def call(pools: Any, test_on: Any = (), out: str = "out", **changes: Any) -> dict[str, Any]:
+    def call(pools: Any, test_on: Any = (), out: str = "out", **changes: Any) -> Training:
         settings = {"steps": 5, "batch_size": 4, "learning_rate": 0.001, "k": [1]}
         settings |= {"split": "benchmark", "trains": "map", "negatives": 1, **changes}
         return seal.train_retriever(pools, BASE, tmp_path / out, test_on=test_on, **settings)
@@ -91,6 +92,13 @@ def test_a_benchmark_is_held_out_of_training_on_the_others(train: Train, pools, 
     assert [entry["queries"] for entry in record["results"]] == [20, 20]
     assert record["gap"] is None
     assert json.loads((tmp_path / "out" / "training.json").read_text()) == record
+    assert (
+        record.of("before")["recall@1"].mean == record["results"][0]["metrics"]["recall@1"]["mean"]
+    )
+    assert len(repr(record).splitlines()) <= 15
+    assert f"dense,model={record.folder}" in repr(record)
+    assert "<td>recall@1</td>" in record._repr_html_()
+    assert "split by benchmark" in record.table()
     retriever = f"dense,model={tmp_path / 'out'}"
     for pool, known in ((pools[0], True), (pools[2], False)):
         [entry] = seal.retrieve(pool, retriever, k=1).content["results"]
@@ -107,7 +115,7 @@ def test_the_overlap_of_what_is_held_out_is_always_printed(train: Train, pools, 
     names = ("queries", "same_text", "near", "left_out", "tools", "tools_trained", "unseen")
     assert [overlap[name] for name in names] == [10, 4, 4, 4, 6, 0, 6]
     console = Console(width=80, record=True, file=StringIO())
-    console.print(*tables(record), sep="\n")
+    console.print(*training_tables(record), sep="\n")
     said = " ".join(console.export_text().replace("│", " ").split())
     assert "pool0, pool1, split by benchmark: 20 tasks to train on, copied to test on" in said
     assert "copied 10 4 4 4 6 0" in said

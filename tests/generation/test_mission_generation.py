@@ -16,8 +16,7 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
-from seal.api import load_pool
-from seal.benchmarks.mmtb import Generated
+from seal.api import Generated, load_pool
 from seal.core import (
     DataError,
     InfrastructureError,

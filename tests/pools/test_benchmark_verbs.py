@@ -150,7 +150,12 @@ def test_an_ablation_tries_the_agent_that_is_given():
 
 def test_queries_are_made_of_its_tasks():
     made = seal.generate("queries", shop(), "harder")
-    assert made.report.tasks == len(list(load_pool("harder").tasks())) > 0
+    assert made["tasks"] == len(list(load_pool("harder").tasks())) > 0
+    lines = repr(made).splitlines()
+    assert (lines[0], len(lines) <= 15) == ("generated: harder", True)
+    assert "<td>tasks</td>" in made._repr_html_()
+    with pytest.raises(KeyError, match=r"no entry 'task'.*Did you mean 'tasks'"):
+        made["task"]
 
 
 def test_missions_are_made_of_its_tools_by_a_model_alone():

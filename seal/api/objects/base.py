@@ -68,6 +68,27 @@ class Document(Shown):
     """What the file holds."""
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class Entries(Mapping[str, Any], Document):
+    """A file of JSON whose entries are taken by name, as those of a dict are."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return an entry.
+
+        Raises:
+            UnknownKeyError: There is none of that name; names the closest.
+        """
+        if name not in self.content:
+            raise UnknownKeyError("entry", name, self.content)
+        return self.content[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+
 class Estimates(Mapping[str, Estimate]):
     """Metrics by name, each with its mean and interval.
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from seal.api.objects.products import Generated
 from seal.benchmarks.toolsandbox.drafts.milestones import Draft, draft_task
 from seal.benchmarks.toolsandbox.drafts.settings import MilestoneSettings
 from seal.core import JSON, DataError, Task, Tool, Trajectory, check_name
@@ -27,7 +28,7 @@ def generate_milestones(
     bench: Bench,
     out: str | Path | None = None,
     **options: Any,
-) -> dict[str, JSON]:
+) -> Generated:
     """Propose milestones, their order and guarded tables from sequences that were done.
 
     Args:
@@ -64,7 +65,7 @@ def generate_milestones(
     }
     if out is not None:
         write_json(plain, Path(out))
-    return plain
+    return Generated(plain, None if out is None else Path(out))
 
 
 def milestones_told(made: Mapping[str, Any], out: Path | None) -> Told:
@@ -74,7 +75,7 @@ def milestones_told(made: Mapping[str, Any], out: Path | None) -> Told:
         "there, right or not"
         for name, label in made["unsolved"].items()
     ]
-    text = json_bytes(made, INDENTED).decode().rstrip() if out is None else _summary(made, out)
+    text = _summary(made, out) if out else json_bytes(dict(made), INDENTED).decode().rstrip()
     return Told(text=text, notes=notes)
 
 

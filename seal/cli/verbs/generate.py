@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from seal.core import SealError
 from seal.pools.benchmark import loaded
 from seal.pools.generator import Generator, Told, generator_of, written
 from seal.pools.lookup import declared
+
+if TYPE_CHECKING:
+    pass
 
 _LISTED = 3
 """Failures that are told."""
@@ -76,10 +79,9 @@ def _make(
         if stage:
             heard["progress"] = partial(advance, stage)
         made = generate(kind, bench, out, **heard, **settings)
-        plain = made if isinstance(made, Mapping) else made.to_json()
         tells = loaded(generator.told)
-        told = tells(made, out) if tells else Told(fields=plain, text=written(out))
-        result.result(plain)
+        told = tells(made, out) if tells else Told(fields=made.content, text=written(out))
+        result.result(made.content)
         result.show(*field_lines(told.fields), told.text)
     for note in told.notes:
         typer.echo(f"note: {note}", err=True)

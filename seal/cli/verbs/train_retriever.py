@@ -53,11 +53,11 @@ def command(
 
 def _train(pools: list[str], told: dict[str, Any], json: bool) -> None:
     from seal.api.retrieval import train_retriever
-    from seal.cli.training_tables import tables
+    from seal.report.training_results import training_tables
 
     out = told["out"]
     with output(json) as shown, progress(("steps", "pools")) as advance:
         found = train_retriever(pools, progress=advance, **told)
-        shown.result(found)
-    shown.show(*tables(found))
+        shown.result(found.content)
+    shown.show(*training_tables(found.content))
     shown.show(f"written to {out}; use it: seal retrieve {pools[0]} --retriever dense,model={out}")

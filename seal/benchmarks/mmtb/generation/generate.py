@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from seal.api.objects.products import Generated
 from seal.benchmarks.mmtb.dialogues import Dialogue
 from seal.benchmarks.mmtb.generation.crew import Crew
 from seal.benchmarks.mmtb.generation.dialogues import Made, Take, task_of
@@ -48,19 +49,6 @@ from seal.pools.reading.upstream_files import field as read_field
 
 DIALOGUES = "dialogues.jsonl"
 SCHEMA = "dialogue/1"
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """What a generation made."""
-
-    report: ImportReport
-    errors: tuple[str, ...]
-    """Dialogues that the infrastructure failed at, with the failure."""
-
-    def to_json(self) -> dict[str, JSON]:
-        """Return the content of `import.json`, and the errors."""
-        return {**self.report.to_json(), "errors": list(self.errors)}
 
 
 @checked
@@ -103,12 +91,14 @@ def generate_missions(
             journal.put_in_order(list(wanted))
             if table is not None:
                 write_review(table, ((made, wanted[made.id]) for made in run.made()))
-            return Generated(run.write(out, errors), tuple(errors))
+            report = run.write(out, errors)
+            content = {**report.to_json(), "errors": errors}
+            return Generated(content, out, report, tuple(errors))
 
 
 def missions_told(made: Generated, out: Path) -> Told:
     """Return what the command line tells of missions."""
-    report = made.to_json()
+    report = made.content
     shown = {key: report[key] for key in report if key not in ("generation", "lacks")}
     return Told(fields=shown, text=written(out), failures=made.errors)
 

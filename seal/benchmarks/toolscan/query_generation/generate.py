@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from seal.api.objects.products import Generated
 from seal.benchmarks.toolscan.query_generation.calls import Bench as Played
 from seal.benchmarks.toolscan.query_generation.calls import answers, world_of
 from seal.benchmarks.toolscan.query_generation.candidates import (
@@ -50,7 +51,6 @@ from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.generator import Told, written
-from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench, open_pool, world_files_of
 from seal.pools.pool import StoredPool
 
@@ -65,18 +65,6 @@ SEED = "seed"
 _ANSWERER, _USER = "orchestrator", "user_simulator"
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedQueries:
-    """What a generation made."""
-
-    report: ImportReport
-    statistics: dict[str, JSON]
-
-    def to_json(self) -> dict[str, JSON]:
-        """Return the content of `import.json`, which holds the statistics."""
-        return self.report.to_json()
-
-
 @checked
 def generate_queries(
     bench: Bench,
@@ -84,7 +72,7 @@ def generate_queries(
     *,
     progress: Progress | None = None,
     **options: Unpack[QueryOptions],
-) -> GeneratedQueries:
+) -> Generated:
     """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
 
     Args:
@@ -135,11 +123,11 @@ def generate_queries(
         return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
 
 
-def queries_told(made: GeneratedQueries, out: Path) -> Told:
+def queries_told(made: Generated, out: Path) -> Told:
     """Return what the command line tells of queries: counts, those of each kind too."""
     shown = {**made.statistics, **_by_kind(made.statistics["of_kind"])}
     del shown["of_kind"]
-    return Told(fields={**shown, "digest": made.to_json()["digest"]}, text=written(out))
+    return Told(fields={**shown, "digest": made["digest"]}, text=written(out))
 
 
 def _by_kind(counts: dict[str, Any]) -> dict[str, JSON]:
@@ -183,7 +171,7 @@ def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> di
 
 def _write(
     pool: StoredPool, out: Path, name: str, statistics: dict[str, JSON], selection: Selection
-) -> GeneratedQueries:
+) -> Generated:
     """Write everything and return the counts.
 
     Raises:
@@ -216,7 +204,7 @@ def _write(
         facts=facts,
         beside=world_files_of(pool.folder),
     )
-    return GeneratedQueries(report, statistics)
+    return Generated(report.to_json(), out, report)
 
 
 def _seeds_beside(kept: Sequence[Query]) -> list[Seed]:

@@ -21,11 +21,11 @@ _OVERLAPS = {
 """Column to what it shows of a tested pool."""
 
 
-def tables(found: Mapping[str, Any]) -> Iterator[Any]:
+def training_tables(found: Mapping[str, Any]) -> Iterator[Any]:
     """Yield lines and tables for a person.
 
     Args:
-        found: What `seal.train_retriever` returned.
+        found: Content of training.json.
     """
     yield from told(_parts(found))
 
@@ -55,7 +55,7 @@ def _parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     for entry in near["pools"]:
         if entry["in_source"]:
             yield from _tool_overlap(entry)
-    yield _measures(found)
+    yield measures_grid(found)
     for entry in found["results"][::2]:
         if "unavailable" in entry:
             yield f"{entry['pool']}: n/a, {entry['unavailable']}; it enters no gap"
@@ -119,7 +119,8 @@ def _named(entry: Mapping[str, Any]) -> str:
     return f"{entry['pool']}{'*' if entry['in_source'] else ''}"
 
 
-def _measures(found: Mapping[str, Any]) -> Grid:
+def measures_grid(found: Mapping[str, Any]) -> Grid:
+    """Return recall, and what was compared, before and after, a row a pool and metric."""
     rows: list[tuple[str, ...]] = []
     entries = found["results"]
     compared = {pair["metric"] for pair in found["comparisons"]}
