@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 from seal.evaluation.missions.arguments import ArgumentError, Scorer
@@ -40,7 +39,6 @@ from seal.evaluation.missions.judgement import (
     taken,
     verdict_at,
 )
-from seal.evaluation.missions.paths import PathCounts, count_moves
 from seal.evaluation.rules import Rules
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
@@ -53,14 +51,6 @@ class OriginalError(Exception):
 
 def judge_original(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
     """Return how a mission went by the rules of `mmtb`."""
-    return replace(_judged(graph, turns, offered, scorer), count=_count)
-
-
-def _count(graph: Graph) -> PathCounts:
-    return count_moves(graph, partial(moves, graph))
-
-
-def _judged(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
     pairing = Pairing(graph, offered, scorer)
     walk = OriginalWalk(graph)
     seen: list[Turn] = []

@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any
 
-from seal.benchmarks.mmtb.original import ORIGINAL
+from seal.benchmarks.mmtb.original import ORIGINAL, moves
+from seal.benchmarks.mmtb.paths import PathCounts, count_moves, count_paths
 from seal.core import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
 from seal.evaluation.missions.arguments import ArgumentMatch, fit, parse_arguments, scorer_named
 from seal.evaluation.missions.graph import Call, Graph, Turn, checked_graph
-from seal.evaluation.missions.judgement import CLEAN, Verdict, verdict_on
+from seal.evaluation.missions.judgement import CLEAN, MissionRules, Verdict, verdict_on
 
 MATCHES = {rules.name: rules for rules in (CLEAN, ORIGINAL)}
+
+
+@dataclass(frozen=True)
+class MissionVerdict(Verdict):
+    """How a mission went, and in how many ways it could have gone right."""
+
+    graph: Graph = field(repr=False, compare=False)
+    rules: MissionRules
+
+    @property
+    def regret(self) -> int | None:
+        """Steps beyond the fewest; None where the label is not correct."""
+        return self.steps - self.min_length if self.label == "correct" else None
+
+    @property
+    def n_paths(self) -> int | None:
+        """Number of right ways, counted when first asked for; None: see `no_counts`."""
+        return self._counts.paths
+
+    @property
+    def n_optimal_paths(self) -> int | None:
+        """Number of right ways of the fewest steps; None: see `no_counts`."""
+        return self._counts.optimal
+
+    @property
+    def no_counts(self) -> str:
+        """Why there are no numbers of paths; empty where there are."""
+        return self._counts.reason
+
+    @cached_property
+    def _counts(self) -> PathCounts:
+        if self.rules is ORIGINAL:
+            return count_moves(self.graph, partial(moves, self.graph))
+        return count_paths(self.graph.closed())
 
 
 def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:
@@ -81,7 +118,7 @@ def judge(
     *,
     tools: Mapping[str, Mapping[str, Any]] | None = None,
     scorer: str = "mmtb",
-) -> Verdict:
+) -> MissionVerdict:
     """Return how a mission went.
 
     Where gold calls share a name, there are many ways to tell which a call stands for. A right one
@@ -109,7 +146,10 @@ def judge(
     if match not in MATCHES:
         raise UnknownNameError("match", str(match), MATCHES)
     _check_tools(tools)
-    return verdict_on(read_graph(nodes), read_turns(steps), MATCHES[match], tools, scorer)
+    graph, rules = read_graph(nodes), MATCHES[match]
+    verdict = verdict_on(graph, read_turns(steps), rules, tools, scorer)
+    told = {each.name: getattr(verdict, each.name) for each in fields(verdict)}
+    return MissionVerdict(**told, graph=graph, rules=rules)
 
 
 def _check_tools(tools: Any) -> None:

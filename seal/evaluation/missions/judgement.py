@@ -13,17 +13,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, get_args
 
 from seal.evaluation.missions.arguments import ArgumentError, Scorer, scorer_named
 from seal.evaluation.missions.call_pairs import Pair, Pairing, best_pairs
 from seal.evaluation.missions.graph import ANSWER, ASK, PSEUDO, Call, Graph, Turn, mask_of
 from seal.evaluation.missions.walk import Walk
-
-if TYPE_CHECKING:
-    from seal.evaluation.missions.paths import PathCounts
 
 ActionError = Literal[
     "reject tool calling",
@@ -112,12 +108,6 @@ Label = Literal["correct", "error", "exception"]
 """`exception`: the code whose rules these are raises; never under `CLEAN`."""
 
 
-def _count_paths(graph: Graph) -> PathCounts:
-    from seal.evaluation.missions.paths import count_paths
-
-    return count_paths(graph)
-
-
 @dataclass(frozen=True)
 class Verdict:
     """How a mission went."""
@@ -156,33 +146,6 @@ class Verdict:
     calls' arguments hardly ever come to that."""
     exception: str
     """What the code whose rules these are raises; empty: nothing."""
-    graph: Graph = field(repr=False, compare=False)
-    count: Callable[[Graph], PathCounts] = field(default=_count_paths, repr=False, compare=False)
-    """Counts the right ways by the rules of the verdict."""
-
-    @property
-    def regret(self) -> int | None:
-        """Steps beyond the fewest; None where the label is not correct."""
-        return self.steps - self.min_length if self.label == "correct" else None
-
-    @property
-    def n_paths(self) -> int | None:
-        """Number of right ways, counted when first asked for; None: see `no_counts`."""
-        return self._counts.paths
-
-    @property
-    def n_optimal_paths(self) -> int | None:
-        """Number of right ways of the fewest steps; None: see `no_counts`."""
-        return self._counts.optimal
-
-    @property
-    def no_counts(self) -> str:
-        """Why there are no numbers of paths; empty where there are."""
-        return self._counts.reason
-
-    @cached_property
-    def _counts(self) -> PathCounts:
-        return self.count(self.graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,5 +308,4 @@ def verdict_at(
         cut=walk.cut,
         undecided="label" if walk.cut and not right else "",
         exception="",
-        graph=graph,
     )
