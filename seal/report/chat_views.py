@@ -12,7 +12,8 @@ from seal.core import Step, Task, Trajectory, UsageError
 from seal.core.folders import is_held
 from seal.pools.search import named_one
 from seal.report.chat_records import decisive_of, outcomes, scores_so_far, trajectories_so_far
-from seal.report.printable import one_line, printable
+from seal.report.grids import Grid
+from seal.report.printable import one_line
 from seal.report.transcript import (
     COLOURS,
     FOLD,
@@ -27,7 +28,6 @@ from seal.runs.run_folder import RunFolder, live_steps
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 POLL_SECONDS = 0.3
 
@@ -78,35 +78,26 @@ def find_task(run: RunFolder, wanted: str) -> Task:
     return tasks[named_one("task", wanted, tasks)]
 
 
-def outcome_table(run: RunFolder) -> Table:
+def outcome_table(run: RunFolder) -> Grid:
     """Return the run's tasks: id, goal, outcome, stop reason, number of calls.
 
     Under the goal of a task that failed stands the start of its error.
     """
-    from rich.table import Table
-    from rich.text import Text
-
     goals = {t.id: one_line(t.goals[0].text, 60) if t.goals else "" for t in run.tasks()}
     done = list(outcomes(run))
     several_trials = any(chat.trial for chat in done)
-    table = Table()
-    for column in ("task", *(("trial",) if several_trials else ()), "goal", "outcome", "stop"):
-        table.add_column(column, overflow="fold" if column == "task" else "ellipsis")
-    table.add_column("calls", justify="right")
+    rows = []
     for chat in done:
+        error = f"\n{one_line(chat.error, 72)}" if chat.error else ""
+        goal = f"{goals.get(chat.task_id, '')}{error}"
         trial = (str(chat.trial),) if several_trials else ()
-        label = Text(chat.label, style=COLOURS.get(chat.label, ""))
-        goal = Text(goals.get(chat.task_id, ""))
-        if chat.error:
-            goal.append(f"\n{one_line(chat.error, 72)}", style="red")
-        name = Text(printable(chat.task_id))
-        table.add_row(name, *trial, goal, label, chat.stop, str(chat.calls))
+        rows.append((chat.task_id, *trial, goal, chat.label, chat.stop, str(chat.calls)))
     played = {chat.task_id for chat in done}
     for task_id in (id for id in goals if id not in played):
         trial = ("",) if several_trials else ()
-        name = Text(printable(task_id))
-        table.add_row(name, *trial, Text(goals[task_id]), Text("unfinished", style="dim"), "", "")
-    return table
+        rows.append((task_id, *trial, goals[task_id], "unfinished", "", ""))
+    columns = ("task", *(("trial",) if several_trials else ()), "goal", "outcome", "stop", "calls")
+    return Grid("", columns, rows, names=len(columns) - 1, colours=COLOURS)
 
 
 class Follower:

@@ -29,6 +29,8 @@ class Grid(NamedTuple):
     """Columns of names, which stand before those of figures."""
     narrow: Grid | None = None
     """What a terminal shows instead where this table is too wide."""
+    colours: Mapping[str, str] | None = None
+    """Cell to its colour in a terminal."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the table, in parts where the terminal is narrow."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
@@ -33,7 +33,8 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
     """
     narrow = grid.narrow
     rows = [list(map(printable, row)) for row in grid.rows]
-    grid = Grid(printable(grid.title), list(map(printable, grid.columns)), rows, grid.names)
+    title, columns = printable(grid.title), list(map(printable, grid.columns))
+    grid = grid._replace(title=title, columns=columns, rows=rows)
     least = _least(grid, width)
     room = width - 1 - 3 * len(least)  # a line and two spaces for each column
     if narrow is not None and sum(map(_most, _columns(grid))) > room:
@@ -51,7 +52,8 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         heads = [grid.columns[place] for place in places]
         cells = [[row[place] for place in places] for row in rows]
         needed = [least[place] for place in places]
-        yield _table(Grid(title, heads, cells, names), needed, width - 2 * len(places), **_COMPACT)
+        part = grid._replace(title=title, columns=heads, rows=cells, names=names)
+        yield _table(part, needed, width - 2 * len(places), **_COMPACT)
 
 
 def _first(grid: Grid, least: Sequence[int], width: int) -> list[int]:
@@ -90,14 +92,14 @@ def _table(grid: Grid, least: Sequence[int], room: int, **look: Any) -> Table:
         justify: Any = "left" if left else "right"
         table.add_column(Text(head), justify=justify, overflow="fold", width=widths[place])
     for row in grid.rows:
-        table.add_row(*map(_text, row))
+        table.add_row(*(_text(cell, grid.colours or {}) for cell in row))
     return table
 
 
-def _text(cell: str) -> Text:
+def _text(cell: str, colours: Mapping[str, str]) -> Text:
     """Return a cell whose further lines, which say more of its figure, are dim."""
     first, line, more = cell.partition("\n")
-    return Text(first).append(line + more, style="dim")
+    return Text(first, style=colours.get(first, "")).append(line + more, style="dim")
 
 
 def _columns(grid: Grid) -> list[tuple[str, ...]]:

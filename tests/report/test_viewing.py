@@ -7,7 +7,7 @@ from report_runs import chat, failed_chat, live_line, task, verdict
 from rich.console import Console
 
 from seal.core import DataError, Lock, UnknownNameError, UsageError, encode, to_plain, write_records
-from seal.report import Follower, find_task, view
+from seal.report import Follower, find_task, outcome_table, view
 
 
 def seen(run, *arguments, **options):
@@ -243,3 +243,9 @@ def test_a_malformed_live_line_is_named(running):
 
     with pytest.raises(DataError, match=r"0123\.jsonl, line 1: expected an object with task_id"):
         read_new(Follower(running))
+
+
+def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
+    table = outcome_table(scored_run)
+    assert table.columns == ("task", "goal", "outcome", "stop", "calls")
+    assert [row[2] for row in table.rows] == ["solved", "unsolved", "error"]
