@@ -57,6 +57,10 @@ def told(**fields: Any) -> DependsOn:
             "no table 'nots'; known: mail, message, notes.",
         ),
         (nodes(StateUnchanged("nots", -1)), "no table 'nots'"),
+        (
+            nodes(StateUnchanged("notes", -1, "nice")),
+            "milestones.0: match: expected one of clean, toolsandbox, got 'nice'",
+        ),
         (nodes(StateHas("notes", ({"txt": "a"},))), "no column 'txt'; known: id, text"),
         (
             nodes(StateHas(MESSAGE, ({"sender": "a"},))),

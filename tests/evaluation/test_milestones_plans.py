@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
+from seal.api import register
 from seal.core import (
     FIRST,
     AllOf,
@@ -25,9 +26,11 @@ from seal.core import (
     UsageError,
 )
 from seal.evaluation import (
+    MATCHES,
     Calls,
     Milestones,
     PlanResult,
+    Rules,
     measure_plan,
     rules_named,
     score_trajectory,
@@ -259,6 +262,23 @@ def test_rules_that_there_are_not_cost_their_task_its_milestones_alone() -> None
     assert all(score.value is not None for score in asked)
     with pytest.raises(UsageError, match="clean, exact, lenient, mmtb, toolsandbox, got 'nice'"):
         rules_named("nice")
+
+
+@pytest.mark.parametrize("named", ["os:getcwd", "lenient", ["clean"], None])
+def test_data_names_rules_of_milestones_and_no_code(named: Any) -> None:
+    (score, *_) = Milestones().score(task(GUARDED, match=named), chat(asks()), {})
+    assert score.value is None
+    assert f"expected one of clean, toolsandbox, got {named!r}" in score.reason
+
+
+def test_rules_that_are_registered_measure_milestones_under_their_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(MATCHES, "_registered", {})  # they end with this test
+    register("match", "of-this-test", Rules(milestones="of-this-test"))
+    (score, *_) = Milestones().score(task(GUARDED, match="of-this-test"), chat(asks()), {})
+    assert score.details["match"] == "of-this-test"
+    assert rules_named("of-this-test") == Rules("of-this-test")
 
 
 def test_a_plan_of_the_world_says_nothing_of_calls() -> None:

@@ -152,7 +152,9 @@ def test_gold_is_accepted_by_every_scorer_that_asks_no_schema(gold: Any) -> None
 
 def test_an_unknown_scorer_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="no scorer 'wild'"):
-        match_arguments({}, {}, {}, scorer="wild")  # type: ignore[arg-type]
+        match_arguments({}, {}, {}, scorer="wild")
+    with pytest.raises(UnknownNameError, match="no scorer 'os:getcwd'"):
+        match_arguments({}, {}, {}, scorer="os:getcwd")
 
 
 def test_words_are_cut_only_where_texts_differ() -> None:
