@@ -1,10 +1,13 @@
 """How large the code is, what a small run loads of it, and what that run takes to start.
 
-    python perf/sizes.py [--short]
+    python perf/sizes.py [--short] [--tests] [--ci]
 
 A line of code is one that is neither blank nor comment nor docstring; of JavaScript, style sheets
 and templates, one that is not blank. The start is processor time of a whole process, the median of
-several; `python -c pass` in the same run stands beside it.
+several; `python -c pass` in the same run stands beside it. Modules of tests with a deep import are
+those that tests/test_imports_of_tests.py refuses; --short leaves them out. `--tests` runs the test
+command of README.md and `--ci` runs .ci/run, which takes minutes each: wall time, on a quiet
+machine.
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import tokenize
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / "seal"
+TESTS = ROOT.parent / "tests"
 PACKS = "benchmarks"
 GOALS = {
     "seal/": 50_000,
@@ -33,6 +38,9 @@ GOALS = {
     "loaded by `seal run sample`": 12_000,
     "most parameters of a verb": 8,
     "CPU of `seal run sample --limit 1`, s": 2.5,
+    "modules of tests with a deep import": 0,
+    "README's test command, min": 5,
+    "`.ci/run`, min": 25,
 }
 _NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
@@ -51,7 +59,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print, beside the goals; missing one is no failure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="few repetitions")
-    repetitions = 3 if parser.parse_args(argv).short else 9
+    parser.add_argument("--tests", action="store_true", help="time the test command of README.md")
+    parser.add_argument("--ci", action="store_true", help="time .ci/run")
+    asked = parser.parse_args(argv)
+    repetitions = 3 if asked.short else 9
     lines = Counter({path: code_lines(path) for path in files()})
     parts: Counter[str] = Counter()
     for path, count in lines.items():
@@ -67,6 +78,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "most parameters of a verb": most_parameters(),
         "CPU of `seal run sample --limit 1`, s": round(seconds, 2),
     }
+    if not asked.short:
+        figures["modules of tests with a deep import"] = deep_imports()
+    if asked.tests:
+        figures["README's test command, min"] = minutes(sys.executable, "-m", "pytest", "-q")
+    if asked.ci:
+        figures["`.ci/run`, min"] = minutes(str(ROOT.parent / ".ci" / "run"))
     print(f"\n{'':40}{'today':>10}{'goal':>10}")
     for name, value in figures.items():
         print(f"{name:40}{value:>10,}{GOALS[name]:>10,}")
@@ -113,6 +130,24 @@ def most_parameters() -> int:
         if callable(command):
             found = max(found, len(inspect.signature(command).parameters))
     return found
+
+
+def deep_imports() -> int:
+    """Return the number of modules of tests that import past a package what the package gives."""
+    sys.path.append(str(TESTS))
+    from test_imports_of_tests import deep_names
+
+    modules = (path for path in TESTS.rglob("*.py") if "fixtures" not in path.parts)
+    return sum(any(deep_names(path.read_text(encoding="utf-8"))) for path in modules)
+
+
+def minutes(*words: str) -> float:
+    """Return how long a command takes; what it prints goes to stderr, a failure is told."""
+    begun = time.monotonic()
+    code = subprocess.run(words, cwd=ROOT.parent, stdout=sys.stderr).returncode
+    if code:
+        print(f"{' '.join(words)} ended with {code}", file=sys.stderr)
+    return round((time.monotonic() - begun) / 60, 1)
 
 
 def small_run(repetitions: int) -> tuple[list[Path], float, float]:
