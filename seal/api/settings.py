@@ -34,7 +34,6 @@ from seal.runs.settings import (
     SpeakerSelection,
     Style,
     TeamChoice,
-    Tools,
 )
 
 
@@ -58,9 +57,7 @@ class PlayOptions(TypedDict, total=False):
     environment: str | None
     servers: Mapping[str, Any] | str | Path
     world_options: Mapping[str, Any]
-    mobile_tools: Tools
     sandbox: str
-    on_policy: bool
     feedback: Feedback
     force_simulator: bool
     gold_results: bool

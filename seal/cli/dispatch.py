@@ -13,6 +13,9 @@ from seal.cli.verbs import GROUPS, first_line, load, verbs
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
 
+_FORMER = {"--on-policy": "-T on_policy=true", "--tools": "-T tools=created"}
+"""Former flag to the option of a benchmark that it is now."""
+
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
 
@@ -111,6 +114,9 @@ def _call(verb: str, words: list[str]) -> int:
         path = at.command_path if at else f"seal {verb}"
         commands = ", ".join(getattr(at and at.command, "commands", ()))
         known = f" Commands: {commands}." if commands else ""
+        former = str(getattr(error, "option_name", ""))
+        if former in _FORMER:
+            text, stop = f"No such option: {former} is now {_FORMER[former]}", "."
         raise UsageError(f"{text}{stop}{known}{origin} See `{path} --help`.") from error
     return outcome if isinstance(outcome, int) else 0
 

@@ -160,7 +160,6 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "judge_model": {"metavar": "MODEL", "read": judges},
     "k": {"names": ("--cutoffs", "-k"), "read": numbers},
     "metrics": {"names": ("--metric",), "metavar": "NAME"},
-    "mobile_tools": {"names": ("--tools",)},
     "model": {"metavar": "MODEL[,KEY=VALUE...]"},
     "model_options": {"names": ("--model-option", "-M"), "metavar": "KEY=VALUE"},
     "negatives_by": {"metavar": "NAME[,KEY=VALUE...]"},

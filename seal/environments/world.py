@@ -47,7 +47,7 @@ class WorldSetup:
     options: Mapping[str, Any] = field(default_factory=dict)
     """`-T key=value` of the run."""
     taken: Collection[str] = ()
-    """Options of the run that its team takes; no world sees them."""
+    """Options of the run that its team or benchmark takes; no world sees them."""
     folder: Path | None = None
     """Of the pool, which may hold files of its worlds (`file`)."""
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -223,15 +223,15 @@ def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
     """Make sure that a world knows its options.
 
     Raises:
-        OptionError: Names the unknown one, those that there are, the team's too, and the closest.
+        OptionError: Names the unknown one, those of world, team and benchmark, and the closest.
     """
     for name in setup.options:
         if name not in known:
-            teams = sorted(setup.taken)
-            close = nearest(name, [*known, *teams])
+            others = sorted(setup.taken)
+            close = nearest(name, [*known, *others])
             hint = f" Did you mean {close!r}?" if close else ""
             has = ", ".join(known) or "none"
-            also = f"; the team has: {', '.join(teams)}" if teams else ""
+            also = f"; team and benchmark have: {', '.join(others)}" if others else ""
             raise OptionError(
                 f"-T {name}: the world {world} has no such option; it has: {has}{also}.{hint}"
             )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 from seal.core import DataError, Task, Tool, UsageError, shortened
 from seal.core.conditions import Called
@@ -116,9 +116,13 @@ class _Parts:
     character that was played, words)."""
     runs_code: Code = None
     """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
+    options: Mapping[str, Literal["measure", "system"]] = field(default_factory=dict)
+    """Names of the options (`-T`) that it takes itself, by `settings`, `view` or `creator`, to the
+    part of run.json that tells their values."""
     creator: Code = None
-    """(tasks, ask) to a function of a tool that gives the text in which a model wrote it, for
-    `--tools created`. `tasks()` reads every task; `ask(role, task, messages)` asks the model."""
+    """(settings, tasks, ask) to a function of a tool that gives the text in which a model wrote it,
+    for its world; None: none is written. `tasks()` reads every task; `ask(role, task, messages)`
+    asks the model."""
     players: Mapping[str, Code] = field(default_factory=dict)
     """Offline model (lexical, oracle, random) to a function of (request, task) that answers for it
     in roles of the benchmark's own teams; None from it: the model answers."""
@@ -384,6 +388,11 @@ def part_of(benchmark: Benchmark | None, part: str) -> Any:
     None where it has none, or there is no benchmark.
     """
     return None if benchmark is None else loaded(getattr(benchmark, part))
+
+
+def benchmark_options(benchmark: Benchmark | None) -> Mapping[str, str]:
+    """Return the options that a benchmark takes itself, each with its part of run.json."""
+    return {} if benchmark is None else benchmark.options
 
 
 def loaded(code: Any) -> Any:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageError
 from seal.core.canonical import canonical_json
 from seal.core.environment import Environment, EnvironmentFactory, Validated
 from seal.core.store import Store, digest_of_entries
+from seal.pools.benchmark import benchmark_options
 from seal.pools.lookup import answer_formats
 from seal.pools.originals import originals
 from seal.pools.pool import Outline, StoredPool
@@ -154,7 +155,7 @@ class EnvironmentSource:
         self._environments = given.environments()
         recorded = not isinstance(self._environments, SimulatedEnvironments)
         self._world_of = worlds_of(settings, pool.outlines())
-        _check(settings, recorded, set(self._world_of.values()))
+        _check(settings, recorded, set(self._world_of.values()), options_of_worlds(settings, pool))
         written = "native" if recorded else settings.play.format
         self._feedback: FeedbackSwitch | None = None
         if (settings.feedback, written) != ("auto", "native"):
@@ -240,7 +241,15 @@ def worlds_of(settings: RunSettings, tasks: Iterable[Task | Outline]) -> dict[st
     return {task_id: world for task_id, world in worlds if world not in ("", SIMULATOR)}
 
 
-def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
+def options_of_worlds(settings: RunSettings, pool: StoredPool) -> dict[str, Any]:
+    """Return the options that worlds are asked for: those that the benchmark does not take."""
+    taken = benchmark_options(pool.benchmark)
+    return {name: value for name, value in settings.world_options.items() if name not in taken}
+
+
+def _check(
+    settings: RunSettings, recorded: bool, worlds: Set[str], options: Mapping[str, Any]
+) -> None:
     """Raise UsageError where an option finds nothing in the pool that it could shape."""
     if settings.feedback != "auto" and recorded:
         raise UsageError(
@@ -262,13 +271,8 @@ def _check(settings: RunSettings, recorded: bool, worlds: Set[str]) -> None:
             "MCP servers are given, and no task is played in the world mcp; add --environment mcp, "
             "or leave them out"
         )
-    if settings.world_options and not worlds:
+    if options and not worlds:
         raise UsageError(
-            f"-T {next(iter(settings.world_options))}: no task of this pool is played in a "
+            f"-T {next(iter(options))}: no task of this pool is played in a "
             "world; leave the option out"
-        )
-    if settings.mobile_tools == "created" and not worlds:
-        raise UsageError(
-            "--tools created: no task of this pool is played in a world, whose tools can be "
-            "created; leave the option out"
         )

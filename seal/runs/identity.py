@@ -22,7 +22,7 @@ from seal.core.folders import whole_name
 from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.core.text import counted
-from seal.pools.benchmark import part_of
+from seal.pools.benchmark import benchmark_options, part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.own_parts import FUNCTION
 from seal.pools.pool import StoredPool
@@ -88,7 +88,7 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         "judge": engine.judges.identity(),
         "history": s.play.history,
         **({"history_policy": s.history_policy} if s.history_policy != "stop" else {}),
-        **({"on_policy": True} if s.on_policy else {}),
+        **_of_benchmark(engine, "measure"),
         **({"asked": dict(measured)} if measured else {}),
         **sandbox_identity(s, engine.pool),
         "cutoffs": list(s.cutoffs),
@@ -132,13 +132,20 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         **cast.presentation,
         "team": team.name,
         **({"speaker_selection": "auto"} if s.speaker_selection == "auto" else {}),
-        **({"tools": s.mobile_tools} if s.mobile_tools != "recorded" else {}),
+        **_of_benchmark(engine, "system"),
         **({"arranged": dict(team.arranged)} if team.arranged else {}),
         "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},
         "prompts": prompts_digest(),
         **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
         "versions": versions() | _sources(team),
     }
+
+
+def _of_benchmark(engine: Engine, part: str) -> dict[str, JSON]:
+    """Return the options of the benchmark that were given and belong to a part of run.json."""
+    taken = benchmark_options(engine.pool.benchmark)
+    given = engine.settings.world_options
+    return {name: given[name] for name, of in taken.items() if of == part and name in given}
 
 
 def _sources(team: Team) -> dict[str, JSON]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from seal import retrievers
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import build_team, team_options
-from seal.core import DataError, UsageError
+from seal.core import DataError
 from seal.pools.benchmark import part_of
 from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
@@ -43,7 +43,6 @@ def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
     """
     pool = with_functions(open_pool(settings.pool), settings.allow_code)
     whole = completed(settings, pool, folder)
-    _check_offered(whole, pool)
     viewed = part_of(pool.benchmark, "view")
     view = None if viewed is None else viewed(whole, pool)
     documents = part_of(pool.benchmark, "documents")
@@ -61,20 +60,6 @@ def team_part(settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any]]:
         {name: value for name, value in options.items() if name in taken},
         {name: value for name, value in options.items() if name not in taken},
     )
-
-
-def _check_offered(settings: RunSettings, pool: StoredPool) -> None:
-    """Raise UsageError where an option is given that only benchmarks of dialogues take."""
-    created = settings.mobile_tools == "created"
-    for flag, given, part in (
-        ("--on-policy", settings.on_policy, "view"),
-        ("--tools created", created, "creator"),
-    ):
-        if given and part_of(pool.benchmark, part) is None:
-            raise UsageError(
-                f"{flag}: the benchmark {pool.name} does not have it; leave the option out, or "
-                "name a benchmark of recorded dialogues, such as dialogtool-sample"
-            )
 
 
 _PLAY = tuple(field.name for field in fields(Play))

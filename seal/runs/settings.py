@@ -49,7 +49,6 @@ Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Feedback = Literal["auto", "on", "off"]
 """What an invalid call brings (`seal.runs.feedback`)."""
-Tools = Literal["recorded", "created"]
 Style = Literal["plain", "react"]
 SpeakerSelection = Literal["team", "auto"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
@@ -184,8 +183,6 @@ class RoleGroup:
     history_policy: HistoryPolicy = "stop"
     """What to do if the model's context window is full: stop the goal, or drop or summarise the
     oldest results of tools."""
-    on_policy: bool = False
-    """Play recorded dialogues with a simulated user who has a brief."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,13 +217,8 @@ class EnvironmentGroup:
     In `simulator` no task is played in a world.
     """
     world_options: Mapping[str, Any] = field(default_factory=dict)
-    """Option of the tasks' world, or of the team (tool_life: tasks, decisions, apps, roles);
-    repeatable."""
-    mobile_tools: Tools = "recorded"
-    """What answers calls in a virtual mobile: the recorded corpus, or functions that a model wrote.
-
-    That model is the one of the role `creator`.
-    """
+    """Option of the tasks' world, of the benchmark, or of the team (tool_life: tasks, decisions,
+    apps, roles); repeatable."""
     sandbox: str = "monty"
     """Where functions that a model wrote run: monty, monty-only, bubblewrap."""
     force_simulator: bool = False
@@ -363,7 +355,7 @@ class RunSettings(
             UsageError: Names the flag, what it got and what it takes; or an option that is a key
                 of a service, for options are written to run.json.
         """
-        check_fields(self, mobile_tools="tools")
+        check_fields(self)
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         object.__setattr__(self, "hooks", tuple(self.hooks))

@@ -8,10 +8,10 @@ from seal.agents.teams import team_options
 from seal.core import Message, Task, Tool, UnknownNameError
 from seal.core.environment import EnvironmentFactory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
-from seal.pools.benchmark import part_of
+from seal.pools.benchmark import benchmark_options, part_of
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
-from seal.runs.environment_stack import SimulatorSource
+from seal.runs.environment_stack import SimulatorSource, options_of_worlds
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
 
@@ -23,8 +23,8 @@ def opened_worlds(
     settings, pool = given.settings, given.pool
     setup = WorldSetup(
         seed=settings.seed,
-        options=settings.world_options,
-        taken=team_options(settings.play.team),
+        options=options_of_worlds(settings, pool),
+        taken={*team_options(settings.play.team), *benchmark_options(pool.benchmark)},
         folder=pool.folder,
         tools=given.tools,
         creator=_creator(settings, pool, given.cast),
@@ -55,12 +55,13 @@ def opened_worlds(
 
 
 def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
-    """Return what writes the functions of tools; None: what was recorded answers."""
-    if settings.mobile_tools != "created":
+    """Return what writes the functions of tools; None: none is written in this run."""
+    code = part_of(pool.benchmark, "creator")
+    if code is None:
         return None
 
     def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
         return cast.ask(role, task, messages).content
 
-    made: Callable[[Tool], str] = part_of(pool.benchmark, "creator")(pool.every_task, ask)
+    made: Callable[[Tool], str] | None = code(settings, pool.every_task, ask)
     return made

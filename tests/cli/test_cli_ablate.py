@@ -28,7 +28,11 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
         (["feedback", "--feedback", "on"], "seal run --feedback on"),
         (["format", "--format", "json"], "--format is what the ablation format varies"),
         (["react", "--style", "plain"], "--style is what the ablation react varies"),
-        (["tools", "--tools", "created"], "--tools is what the ablation tools varies"),
+        (["tools", "--tools", "created"], "--tools is now -T tools=created"),
+        (
+            ["tools", "-T", "tools=created", "dialogtool-sample"],
+            "-T tools is what the ablation tools varies",
+        ),
         (["retriever", "--retriever", "bm25"], "needs at least two, got bm25"),
         (
             ["react", "--retriever", "bm25", "--retriever", "tfidf"],

@@ -161,7 +161,7 @@ def test_tools_and_apps_are_conditions_too() -> None:
     settings = RunSettings(world_options={"decisions": "own"})
     dialogues = known_benchmark("dialogtool-sample")
     tools = conditions_of(ablation_named("tools", dialogues), RunSettings())
-    assert [c.settings.mobile_tools for c in tools] == ["created", "recorded"]
+    assert [c.settings.world_options["tools"] for c in tools] == ["created", "recorded"]
     decisions = [c.settings.world_options["decisions"] for c in tools]
     assert decisions == ["own", "own"], "only calls that are run tell tools apart"
     varied = ablation_named("apps", dialogues)

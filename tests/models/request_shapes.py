@@ -108,7 +108,7 @@ _SETTINGS: tuple[dict[str, Any], ...] = (
     {"style": "react"},
     {"history": "gold"},
     {"one_shot": True},
-    {"on_policy": True},
+    {"world_options": {"on_policy": True}},
     {"tool_messages": "text"},
     {"format": "json"},
     {"format": "action"},

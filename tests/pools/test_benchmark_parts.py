@@ -132,10 +132,14 @@ def test_whoever_reads_the_run_of_a_registered_benchmark_asks_it(tmp_path):
     assert "served" in folder.summary()["metrics"]
 
 
-@pytest.mark.parametrize(
-    ("option", "flag"),
-    [({"on_policy": True}, "--on-policy"), ({"mobile_tools": "created"}, "--tools created")],
-)
-def test_an_option_that_it_does_not_have_is_refused(tmp_path, option, flag):
-    with pytest.raises(UsageError, match=f"{flag}: the benchmark shop does not have it"):
-        played(shop(), tmp_path, **option)
+@pytest.mark.parametrize("options", [{"on_policy": True}, {"tools": "created"}])
+def test_an_option_that_it_does_not_have_is_refused(tmp_path, options):
+    with pytest.raises(UsageError, match=f"-T {next(iter(options))}: no task of this pool"):
+        played(shop(), tmp_path, world_options=options)
+
+
+def test_an_option_that_it_takes_itself_is_told_in_the_run(tmp_path):
+    bench = known("loud-shop", options={"volume": "measure", "speed": "system"})
+    manifest = played(bench, tmp_path, world_options={"volume": 3}).folder.manifest()
+    assert manifest["measure"]["volume"] == 3
+    assert "speed" not in manifest["system"]

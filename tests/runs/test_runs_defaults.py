@@ -68,9 +68,15 @@ def test_completing_twice_changes_nothing(asking: StoredPool) -> None:
 
 def test_what_on_policy_brings_is_its_givers(asking: StoredPool) -> None:
     dialogues = StoredPool(asking.folder, benchmark=known_benchmark("dialogtool"))
-    asked = RunSettings(pool=asking.folder, on_policy=True, origins={"on_policy": "environment"})
+    asked = RunSettings(
+        pool=asking.folder,
+        world_options={"on_policy": True},
+        origins={"world_options": "environment"},
+    )
     whole = completed(asked, dialogues)
-    assert whole.origins == dict.fromkeys(("on_policy", "team", "history", "format"), "environment")
+    assert whole.origins == dict.fromkeys(
+        ("world_options", "team", "history", "format"), "environment"
+    )
 
 
 def test_what_an_experiment_changes_is_its_own() -> None:

@@ -68,7 +68,7 @@ def test_an_unknown_option_is_told_what_world_and_team_have(pool, tmp_path, opti
         play(pool, tmp_path / "run", model="oracle", world_options={option: "own"})
     assert str(told.value) == (
         f"-T {option}: the world mobile has no such option; it has: mobile, confirm; "
-        f"the team has: apps, decisions, roles, tasks.{hint}"
+        f"team and benchmark have: apps, decisions, on_policy, roles, tasks, tools.{hint}"
     )
 
 
@@ -234,12 +234,12 @@ def test_unknown_options_are_refused_with_the_known_ones(pool, tmp_path, options
 
 
 @pytest.mark.parametrize(
-    "flag", [{"on_policy": True, "team": "tool_life"}, {"mobile_tools": "created"}]
+    ("options", "team"), [({"on_policy": True}, "tool_life"), ({"tools": "created"}, None)]
 )
-def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, flag):
+def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, options, team):
     with pytest.raises(OptionError, match="the team's own decisions"):
-        play(pool, tmp_path / "run", world_options={"decisions": "gold"}, **flag)
-    result = play(pool, tmp_path / "own", model="lexical", **flag)
+        play(pool, tmp_path / "run", world_options={"decisions": "gold", **options}, team=team)
+    result = play(pool, tmp_path / "own", model="lexical", world_options=options, team=team)
     assert result.folder.manifest()["measure"]["asked"]["decisions"] == "own"
     assert result.summary["errors"] == 0
 

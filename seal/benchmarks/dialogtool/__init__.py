@@ -27,7 +27,8 @@ DIALOGTOOL = Benchmark(
     cause_of=f"{_HERE}.metrics.dialogue.metrics:cause_of",
     rated=f"{_HERE}.choices:rated",
     runs_code=f"{_HERE}.tool_life:creates",
-    creator=f"{_HERE}.roles.assistants:ToolWriter",
+    options={"on_policy": "measure", "tools": "system"},
+    creator=f"{_HERE}.choices:creator",
     players={
         "lexical": f"{_HERE}.players.offline:by_words",
         "oracle": f"{_HERE}.players.offline:by_gold",

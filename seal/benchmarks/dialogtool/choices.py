@@ -21,11 +21,13 @@ from seal.benchmarks.dialogtool.mobile.recordings import (
     calls_of,
     is_transactional,
 )
+from seal.benchmarks.dialogtool.roles.assistants import ToolWriter
 from seal.benchmarks.dialogtool.roles.team import NAME, TOOL_LIFE, asked_tasks
 from seal.benchmarks.dialogtool.tool_life import ACTOR, CREATION, RESPONDER, creates
 from seal.core import (
     JSON,
     Goal,
+    Message,
     Milestone,
     OptionError,
     Plan,
@@ -40,42 +42,60 @@ from seal.core.conditions import Called, Condition, StateHas
 from seal.core.plain import json_text
 from seal.experiments.ablation.variants import Variation
 from seal.pools.pool import StoredPool, View
+from seal.runs.environment_stack import worlds_of
 from seal.runs.settings import RunSettings
 
 _ON_POLICY: Mapping[str, Any] = {"team": "direct", "history": "own", "format": "native"}
 """How dialogues are played with a user that is still to be talked to: as a conversation."""
 _BETWEEN = 9
 """Dialogues between two tasks of creation."""
+_OPTIONS: Mapping[str, tuple[JSON, JSON]] = {
+    "on_policy": (False, True),
+    "tools": ("recorded", "created"),
+}
+"""Option of the benchmark to its values; the first is the default.
+
+on_policy: whether a simulated user with a brief speaks instead of the recorded one. tools: what
+answers calls in the mobile, the recorded corpus or functions that the role `creator` wrote.
+"""
 
 
 def completed(settings: RunSettings, play: Mapping[str, Any]) -> RunSettings:
     """Return settings under which dialogues are conversations on policy, and the team decides.
 
     On policy nobody knows what gold would decide, and only calls that are run need created tools.
+    Options that have their default are left out.
 
     Args:
         settings: Of the run.
         play: What the pool says where the settings do not.
 
     Raises:
-        OptionError: Gold decisions are asked for.
+        OptionError: Gold decisions are asked for, or an option has a value that it cannot have.
     """
-    if settings.on_policy:
+    options = dict(settings.world_options)
+    for name, values in _OPTIONS.items():
+        value = options.pop(name, values[0])
+        if value not in values:
+            expected = " or ".join(map(json_text, values))
+            raise OptionError(f"-T {name}={value}: expected {expected}")
+        if value != values[0]:
+            options[name] = values[1]
+    settings = replace(settings, world_options=options)
+    if "on_policy" in options:
         gaps = {name: how for name, how in _ON_POLICY.items() if getattr(settings, name) is None}
-        by = settings.origins.get("on_policy", "default")
+        by = settings.origins.get("world_options", "default")
         origins = {**settings.origins, **dict.fromkeys(gaps, by)}
         settings = replace(settings, **gaps, origins=origins)
-    recorded = not settings.on_policy and settings.mobile_tools == "recorded"
-    if recorded or (settings.team or play.get("team")) != NAME:
+    if not options.keys() & _OPTIONS or (settings.team or play.get("team")) != NAME:
         return settings
-    flag = "--on-policy" if settings.on_policy else "--tools created"
-    options = dict(settings.world_options)
+    flag = "-T on_policy=true" if "on_policy" in options else "-T tools=created"
     if options.setdefault("decisions", "own") != "own":
         raise OptionError(
             f"{flag} with -T decisions={options['decisions']}: it takes the team's own decisions; "
             "leave one of both out"
         )
-    history = "own" if settings.on_policy else settings.history
+    history = "own" if "on_policy" in options else settings.history
     return replace(settings, world_options=options, history=history)
 
 
@@ -83,15 +103,29 @@ def view(settings: RunSettings, pool: StoredPool) -> View | None:
     """Return what chooses and changes the tasks that are played; None: all are, as they are.
 
     Raises:
-        OptionError: Unknown tasks are asked for.
+        OptionError: Unknown tasks are asked for, or created tools of a pool without a mobile.
     """
+    if "tools" in settings.world_options and not worlds_of(settings, pool.outlines()):
+        raise OptionError(
+            "-T tools=created: no task of this pool is played in a world, whose tools can be "
+            "created; leave the option out"
+        )
     asked = None
     if settings.play.team in (NAME, TOOL_LIFE):
         asked = asked_tasks(settings.world_options.get("tasks"))
-    if settings.on_policy:
+    if "on_policy" in settings.world_options:
         tools = {tool.id: tool for tool in pool.tools()}
         return lambda read: (on_policy(task, tools) for task in read() if not creates(task))
     return None if asked is None else _Asked(CREATION in asked, asked != (CREATION,))
+
+
+def creator(
+    settings: RunSettings,
+    tasks: Callable[[], Iterator[Task]],
+    ask: Callable[[str, Task, Sequence[Message]], str],
+) -> ToolWriter | None:
+    """Return what writes the functions of tools; None: what was recorded answers."""
+    return ToolWriter(tasks, ask) if "tools" in settings.world_options else None
 
 
 @dataclass(slots=True)
@@ -135,7 +169,13 @@ _TOLD = (
 )
 """Metrics that an ablation of a tool's life tells."""
 TOOLS = Variation(
-    "tools", "mobile_tools", ("created", "recorded"), _TOLD, options=(("decisions", "own"),)
+    "tools",
+    "world_options",
+    ("created", "recorded"),
+    _TOLD,
+    varied="mobile_tools",  # so that ablations go on that were begun when it was a setting
+    option="tools",
+    options=(("decisions", "own"),),
 )
 APPS = Variation("apps", "world_options", ("hierarchical", "flat"), _TOLD, option="apps")
 
@@ -197,7 +237,7 @@ def on_policy(task: Task, tools: Mapping[str, Tool]) -> Task:
     if task.world != WORLD:
         raise UsageError(
             f"task {task.id} is no recorded dialogue of the world {WORLD}: on-policy users need "
-            "one; choose such tasks with --select, or leave --on-policy out"
+            "one; choose such tasks with --select, or leave -T on_policy out"
         )
     calls = list(calls_of(task, tools))
     wishes = list(_wishes(task, calls, tools))

@@ -167,7 +167,7 @@ class _Planned:
         ablation, settings = self.ablation, self.settings
         return {
             "ablation": ablation.name,
-            "varied": ablation.option or ablation.field or ablation.varied,
+            "varied": ablation.varied or ablation.option or ablation.field or "tasks",
             "conditions": [condition.name for condition in self.conditions],
             "told": told,
             "pool": self.pool.name,

@@ -61,8 +61,8 @@ class Variation:
     """Further metrics that the runs are scored by."""
     against: str = ""
     """Condition that all others are compared with; empty: every two are compared."""
-    varied: str = "tasks"
-    """What differs, if `field` and `option` are empty."""
+    varied: str = ""
+    """What differs, as comparison.json names it; empty: `option`, else `field`, else the tasks."""
     option: str = ""
     """`-T` option that is varied instead of a setting."""
     options: tuple[tuple[str, Any], ...] = ()

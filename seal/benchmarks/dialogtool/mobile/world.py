@@ -12,7 +12,7 @@ allow just that (`seal.core.confirmation`). An argument is said by the rules of
 pm".
 
 The answer to a call is the recorded one, or rows of the app's table, or what a function brings that
-a model wrote (`--tools created`). Such functions run in a sandbox. Bookings stand in the table
+a model wrote (`-T tools=created`). Such functions run in a sandbox. Bookings stand in the table
 `bookings` and change later answers. A look-up of the same app shows a booking, such as a new alarm
 among the alarms. The booking must have brought all that the look-up brings (its result slots).
 `new_` before a name does not count: by it SGD tells what is to be from what is.
