@@ -379,7 +379,7 @@ def test_malformed_files_are_errors_that_name_file_and_place(
 @pytest.mark.parametrize(
     ("turns", "truth", "fields", "told"),
     [
-        ([said("a")], [[], []], {}, "question has 1 turns, its answer has 2"),
+        ([said("a")], [[], []], {}, "question has 1 turn, its answer has 2"),
         ([said("a")], ["move('a')"], {}, "ground_truth.0: expected a list"),
         ([said("a")], [["move the file"]], {}, "ground_truth.0: 'move the file' is no call"),
         ([said("a")], [["move('a', 'b', 'c')"]], {}, "ground_truth.0: .*move has 2 arguments"),

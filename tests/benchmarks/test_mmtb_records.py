@@ -312,7 +312,7 @@ def test_a_faulty_record_among_others_is_left_out_and_counted(
         (record(task_ids=[5]), "task_ids: expected a place among 2 messages, got 5"),
         (record(task_ids=[1]), "message 1 is not the user's"),
         (record(env_info=7), "env_info: expected a text or a list of texts"),
-        (record(turn_type=[True], turn_subtypes=["a", "b"]), "turn_subtypes: expected 1 entries"),
+        (record(turn_type=[True], turn_subtypes=["a", "b"]), "turn_subtypes: expected 1 entry"),
         (record(id=None), "id: expected a text"),
         (record(prefix=""), "the field 'english_task' is missing"),
         (record(tools=[{"function": {"name": "x"}}]), "tools.0: the field 'parameters'"),
