@@ -24,7 +24,8 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
 
     A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
     it or in one of its own name; upstream files there are imported into the cache folder once, and
-    again when they, or our importers, change.
+    again when they, or our importers, change. A run's folder of a benchmark's name is no pool: the
+    name stands for the benchmark.
 
     Raises:
         UnknownNameError: Nothing of that name; lists what there is.
@@ -36,9 +37,9 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
         return what.pool()
     check_path("pool", what)
     name, folder = str(what), Path(what)
-    if (folder / TOOLS).is_file():
-        return _stored(folder)
     known = known_benchmark(name)
+    if (folder / TOOLS).is_file() and not (known and (folder / "run.json").is_file()):
+        return _stored(folder)
     if known is not None and known.is_complete:
         return known.pool()
     from seal.pools.upstream import imported_pool, pool_names

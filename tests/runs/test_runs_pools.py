@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from small_pools import write_pool
 
+import seal
 from seal.core import DataError, UnknownNameError, UsageError, cache_folder
 from seal.pools import open_pool, pool_names, source_folder
 
@@ -121,3 +122,14 @@ def test_cache_folder_is_the_given_one_else_the_environments_else_the_users(monk
     assert cache_folder() == tmp_path / "cache"
     monkeypatch.delenv("SEAL_CACHE_DIR")
     assert cache_folder().name == "seal"
+
+
+def test_a_run_folder_of_a_benchmarks_name_is_not_taken_for_the_benchmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    seal.run("sample", limit=1, out="sample")
+
+    again = seal.run("sample", limit=2, out="sample", resume=True)
+
+    assert len(again.tasks) == 2
