@@ -181,8 +181,8 @@ def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) ->
 def write_drawn(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) -> None:
     """Write a drawn pool as a pool folder; its import.json says where it was drawn from.
 
-    Equal pools are equal bytes, so that writing one again changes nothing. Recorded answers of the
-    web and of the virtual mobile come along.
+    Equal pools are equal bytes, so that writing one again changes nothing. The files of its worlds
+    come along.
 
     Args:
         drawn: The tools and tasks.
