@@ -26,7 +26,7 @@ from seal.evaluation.statistics import (
     resampled,
 )
 
-EXACT = 16
+EXACT_CLUSTERS = 16
 """Up to so many clusters all 2**n signs are tried."""
 _FEW = 100
 """Metrics with values in at most so many clusters are resampled over these alone."""
@@ -78,11 +78,11 @@ def paired_differences(
     whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has few
     possible sums. Of 20 tasks, counting these whole rejects 2.2 % of the true null hypotheses
     instead of 5 %, counting half 4.1 % (perf/interval_coverage.py). All signs are tried of at most
-    `EXACT` clusters that differ; of more they are drawn, and p = (1 + hits) / (1 + resamples), so
-    that p is never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of
-    the American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
-    section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data,
-    BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
+    `EXACT_CLUSTERS` clusters that differ. Of more they are drawn; p = (1 + hits) / (1 + resamples),
+    so that p is never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal
+    of the American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis,
+    2013, section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs
+    data, BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
 
     A column that has values in some of the clusters only is the mean of what a resample drew of
     these; where they are few, they are resampled alone.
@@ -127,7 +127,7 @@ def paired_differences(
         changing = sums[sums[:, column] != 0, column]
         p: float | None = None
         if held[column] > 1:
-            p = _exact_p(changing) if len(changing) <= EXACT else float(drawn[column])
+            p = _exact_p(changing) if len(changing) <= EXACT_CLUSTERS else float(drawn[column])
         mean = float(np.average(values, weights=own)) if len(values) else None
         low, high = bounds[column]
         found.append(Difference(mean, low, high, p, len(values)))

@@ -13,7 +13,7 @@ from scipy import stats
 
 from seal.core import UsageError
 from seal.evaluation import (
-    EXACT,
+    EXACT_CLUSTERS,
     Difference,
     Spread,
     holm,
@@ -116,7 +116,7 @@ def test_p_of_solved_or_not_is_the_mid_p_of_mcnemar(won: int, lost: int) -> None
     exact = min(1.0, 2 * stats.binom.cdf(fewer, n, 0.5))
     mid = exact - stats.binom.pmf(fewer, n, 0.5) * (0.5 if won == lost else 1)
     found = paired_difference(differences, [0] * len(differences), 0, 50_000).p
-    assert found == pytest.approx(mid, abs=1e-9 if n <= EXACT else 0.01)
+    assert found == pytest.approx(mid, abs=1e-9 if n <= EXACT_CLUSTERS else 0.01)
 
 
 def test_drawn_p_is_never_zero() -> None:

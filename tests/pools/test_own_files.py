@@ -184,7 +184,7 @@ def test_functions_of_a_module_are_tools_that_run_where_they_are_allowed(
     assert results[()] != results["own_tools_a",]
     warned = json.loads((tmp_path / "run0" / "run.json").read_bytes())["warnings"]
     assert warned == [
-        "calls of 1 functions of own_tools_a are simulated; to run them: --allow-code own_tools_a"
+        "calls of 1 function of own_tools_a are simulated; to run them: --allow-code own_tools_a"
     ]
 
 
