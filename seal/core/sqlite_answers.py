@@ -164,6 +164,8 @@ class SqliteAnswers:
                     _create(connection, self._timeout)
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
+        except ValueError as error:  # a character that no path can have
+            raise self._unusable(str(error)) from error
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise self._unusable(str(error)) from error

@@ -31,6 +31,7 @@ from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.records import to_plain
 from seal.core.store import Store
+from seal.core.typed_values import takes
 from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World
@@ -254,7 +255,7 @@ def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> Environ
 
     found = setup.own.get(name) or REGISTRY.named(name, place, setup.allow_code)
     made = found.under(setup) if isinstance(found, Worlds) else found
-    if callable(made):
+    if callable(made) and takes(made, 1):
         made = made(setup)
     if not all(callable(getattr(made, part, None)) for part in ("open", "identity", "keys_of")):
         raise UsageError(

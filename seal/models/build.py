@@ -64,7 +64,7 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
         raise UsageError(f"model {model.name}: it is built already and takes no options")
     if isinstance(found, type):
         found = found()
-    elif factory:
+    elif factory and takes(found, 2):
         found = found(rest, settings)
     return _checked(found, spec)
 
@@ -126,8 +126,8 @@ def _checked(model: Any, spec: Any) -> ChatModel | OpenedPerChat:
     is_opened = hasattr(model, "open")
     if not _is_model(model) or not takes(*((model.open, 2) if is_opened else (model.complete, 1))):
         raise UsageError(
-            f"{spec} is no model: expected an object with complete(request) or "
-            f"open(task, trial), got {type(model).__name__}"
+            f"{spec} is no model: expected an object with complete(request) or open(task, trial), "
+            f"or a function of (name, settings) that makes one, got {type(model).__name__}"
         )
     found: ChatModel | OpenedPerChat = model
     return found

@@ -31,6 +31,9 @@ PLAY = ("team", "history", "format")
 Code: TypeAlias = Callable[..., Any] | str | None
 """A function, or where it stands, as `module:function`, so that it is imported where it is used
 alone; None: there is none."""
+OfOne: TypeAlias = Callable[[Any], Any] | str | None
+OfTwo: TypeAlias = Callable[[Any, Any], Any] | str | None
+"""Likewise, of as many arguments."""
 
 
 _log = logging.getLogger(__name__)
@@ -71,10 +74,10 @@ class _Parts:
     gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
-    verdicts: Code = None
+    verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
     (`seal.evaluation.judges.verdict_files.VerdictFile`)."""
-    preferences: Code = None
+    preferences: OfOne = None
     """Likewise to preferences between two systems (`PreferenceFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
     """Format of answers that its authors kept to a function of (store, folder, tools) that reads
@@ -94,7 +97,7 @@ class _Parts:
     published: Sequence[PublishedTable] | str = ()
     """Tables and figures of its paper, which `seal paper` and the report show beside runs; or where
     they stand, as `module:attribute`, so that they are read there alone."""
-    measures: Code = None
+    measures: OfOne = None
     """(`seal.evaluation.scoring.Scoring`) to metrics that need the rules, judge or sandbox of a
     run; they are scored after the usual ones."""
     matches: Mapping[str, Code] = field(default_factory=dict)
@@ -103,18 +106,18 @@ class _Parts:
     peers: Mapping[str, Code] = field(default_factory=dict)
     """Name of code or records of others to the `seal.experiments.verification.Peer` that holds our
     figures against theirs (`seal verify`)."""
-    is_request: Code = None
+    is_request: OfOne = None
     """(goal) to whether it asks for something to be done. In a task without such a goal, metrics
     of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""
-    decided_by: Code = None
+    decided_by: OfOne = None
     """(goal) to groups of metrics: the first group in which one has a value decides whether the
     goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
-    cause_of: Code = None
+    cause_of: OfOne = None
     """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
-    rated: Code = None
+    rated: OfTwo = None
     """(task, trajectory) to the turns that people rate (`seal annotate`): (goal, description of the
     character that was played, words)."""
-    runs_code: Code = None
+    runs_code: OfOne = None
     """(task) to whether code that a model wrote for it is run, in the sandbox of the run."""
     options: Mapping[str, Literal["measure", "system"]] = field(default_factory=dict)
     """Names of the options (`-T`) that it takes itself, by `settings`, `view` or `creator`, to the
@@ -126,13 +129,13 @@ class _Parts:
     players: Mapping[str, Code] = field(default_factory=dict)
     """Offline model (lexical, oracle, random) to a function of (request, task) that answers for it
     in roles of the benchmark's own teams; None from it: the model answers."""
-    settings: Code = None
+    settings: OfTwo = None
     """(settings, play) to settings of a run of which the benchmark fills gaps; `play` maps what
     the pool says where the user says nothing."""
-    view: Code = None
+    view: OfTwo = None
     """(settings, pool) to what chooses and changes the tasks that are played, a function of a
     function that reads them, or None: all are played as they are."""
-    documents: Code = None
+    documents: OfOne = None
     """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
     has them."""
     ablations: Sequence[Any] = ()

@@ -10,6 +10,7 @@ from typing import Any
 
 from seal.core import JSON, UsageError, check_name
 from seal.core.registry import load_dotted
+from seal.core.typed_values import takes
 from seal.pools.importer import REGISTRY, Importer
 
 
@@ -68,6 +69,10 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
     importer = importer_of(name)
     if importer is None:
         raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
+    if not callable(importer) or not takes(importer, 2):
+        raise UsageError(f"{name!r} is no importer: expected a function of (source, notes)")
+    if source is None and "servers" not in options:
+        raise UsageError(f"{name}: no source; give its upstream files, or of mcp `servers`")
     from seal.pools.pool_writer import write_pool
 
     check_options(importer, options, f"option -T of {name}")

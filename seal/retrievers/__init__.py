@@ -159,7 +159,7 @@ def layers(what: Any, options: Mapping[str, Any] | None = None) -> Iterator[Retr
     if OF in spec.options:
         yield from layers(spec.options[OF] or DEFAULT)
     plugin = REGISTRY.resolve(spec.what)
-    if hasattr(plugin, "parts"):
+    if callable(getattr(plugin, "parts", None)):
         own = {name: value for name, value in spec.options.items() if name not in COMMON}
         for part in plugin.parts(own):
             yield from layers(part)

@@ -440,6 +440,10 @@ def test_a_path_that_cannot_be_opened_is_a_usage_error(tmp_path):
         Store(tmp_path / "file" / "answers.sqlite")
     with pytest.raises(UsageError, match="cannot be opened: unable to open"):
         Store(tmp_path)
+    with pytest.raises(UsageError, match=r"cannot be opened: .*null"):
+        Store("a\0b")
+    with pytest.raises(UsageError, match=r"cannot be opened: .*surrogates"):
+        Store("a\ud800")
 
 
 def test_a_connection_that_is_lent_while_the_store_closes_is_closed_when_it_returns(tmp_path):

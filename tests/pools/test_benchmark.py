@@ -558,7 +558,11 @@ async def late(task, trajectory):
         ({"play": {"teem": "full"}}, "play has no 'teem'; it takes: team, history, format"),
         ({"folder": Path("P")}, "the folder holds tasks already"),
         ({"folder": "P"}, "folder: expected a path or None, got 'P' .*; give a pathlib.Path of it"),
-        ({"verdicts": object()}, "verdicts: expected a class or function, a text or None, got an"),
+        (
+            {"verdicts": object()},
+            "verdicts: expected a class or function that takes 1 argument, a",
+        ),
+        ({"is_request": lambda: True}, "is_request: expected a class or function that takes 1 arg"),
         ({"tools": [lambda: 3]}, "a lambda has no name that a model could call"),
         ({"headline": "pass_rate"}, "headline: expected a list, each item a text"),
         ({"success": ["polite"]}, "success: expected a text, got a list"),

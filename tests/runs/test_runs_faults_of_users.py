@@ -168,6 +168,33 @@ def test_what_is_called_with_other_arguments_is_refused_before_the_first_chat(
     assert not Path("runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"model": "os:system"}, r"function of \(name, settings\) that makes one"),
+        ({"retriever": Path("file")}, "is no retriever"),
+    ],
+)
+def test_what_is_no_plug_in_is_refused_by_what_was_expected(
+    setting: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        played(**setting)
+
+
+def test_what_is_no_importer_or_has_no_source_is_refused() -> None:
+    with pytest.raises(UsageError, match="'os:system' is no importer: expected a function of"):
+        seal.import_benchmark("os:system", "file", "pool")
+    with pytest.raises(UsageError, match="apigen: no source; give its upstream files"):
+        seal.import_benchmark("apigen", None, "pool")
+
+
+def test_a_world_that_is_made_of_other_arguments_is_refused() -> None:
+    shop = seal.Benchmark("shop", tools=[WEATHER], tasks=[TASK], environment=lambda: None)
+    with pytest.raises(UsageError, match="opens no worlds; expected a `Worlds`, or a function of"):
+        seal.run(shop, baselines=False)
+
+
 def test_a_callback_is_refused_that_takes_other_arguments() -> None:
     with pytest.raises(
         UsageError, match="progress: expected a class or function that takes 3 arguments"
