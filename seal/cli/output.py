@@ -61,8 +61,14 @@ def new_console() -> Console:
     """Return a console on stdout: colours on a terminal only, never with NO_COLOR."""
     from rich.console import Console
 
+    class Piped(Console):
+        """Leaves a reader that is gone to the command (`seal.cli.failure`); rich exits with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    return Piped(width=width, highlight=False, markup=False, emoji=False)
 
 
 def field_lines(report: Mapping[str, Any]) -> list[str]:

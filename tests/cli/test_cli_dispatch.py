@@ -130,6 +130,8 @@ def in_a_shell(line: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_closed_pipe_is_no_failure(seal) -> None:
     assert in_a_shell("seal run --help | head -1").stderr == ""
+    done = in_a_shell("(seal benchmarks; echo $? >&2) | true")
+    assert done.stderr == "0\n"
 
 
 @pytest.mark.parametrize("words", ["benchmarks", "--help"])
