@@ -24,9 +24,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from seal.evaluation.missions.value_likeness import words
+
 from seal.evaluation.missions import judge
 from seal.evaluation.missions.graph import ANSWER
-from seal.evaluation.missions.value_likeness import words
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 

@@ -178,11 +178,11 @@ def lint(
     """
     from seal.api.objects.lint_findings import Findings
     from seal.pools.lint import lint as check
-    from seal.pools.lookup import open_pool
+    from seal.pools.lookup import environments_beside, open_pool
 
     found = open_pool(bench_of(pool, tools))
-    own = found.benchmark.worlds() if found.benchmark else {}
-    report = check(found.folder, threshold, allow_code, own)
+    worlds = environments_beside(found.benchmark)
+    report = check(found.folder, threshold, allow_code, worlds)
     return Findings(report.tasks, report.tools, report.findings, found.name)
 
 

@@ -63,8 +63,8 @@ class WorldSetup:
     """Gives the run's simulator, for worlds that ask it."""
     keys_of_call: Callable[[Simulator, Tool, dict[str, JSON]], Iterable[str]] | None = None
     """(simulator, tool, arguments) to the keys of the stored answers that are the simulator's."""
-    own: Mapping[str, Any] = field(default_factory=dict)
-    """Worlds of the benchmark that is played, by the names that its tasks have for them."""
+    own: Callable[[str], Any] | None = None
+    """(name that a task has for its world) to the environment of the benchmark of that name."""
     allow_code: Collection[str] = ()
     """Modules into which a task may name its world by a dotted path."""
     servers: Any = field(default_factory=dict, repr=False)
@@ -253,7 +253,8 @@ def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> Environ
     """
     from seal.environments import REGISTRY
 
-    found = setup.own.get(name) or REGISTRY.named(name, place, setup.allow_code)
+    own = setup.own(name) if setup.own else None
+    found = REGISTRY.named(name, place, setup.allow_code) if own is None else own
     made = found.under(setup) if isinstance(found, Worlds) else found
     if callable(made) and takes(made, 1):
         made = made(setup)

@@ -425,7 +425,7 @@ def _check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
             read = decode(encode(task), Task)
         except DataError as error:
             raise UsageError(f"task {task.id!r}: {error}") from error
-        for finding in PlanCheck((), worlds).findings(read):
+        for finding in PlanCheck((), worlds.get).findings(read):
             raise UsageError(finding.message)
 
 

@@ -6,13 +6,14 @@ files under SEAL_DATA, and what a user hands over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
 from seal.core.registry import load_dotted
+from seal.environments import REGISTRY as WORLDS
 from seal.pools.benchmark import Benchmark, Code
 from seal.pools.importer import REGISTRY, TOOLS, WorldFile
 from seal.pools.own_parts import FUNCTION, OwnTool
@@ -116,6 +117,24 @@ def known_benchmark(name: str) -> Benchmark | None:
     raise UsageError(
         f"the benchmark {name!r} is {shortened(found)}; expected a seal.Benchmark, or an importer"
     )
+
+
+def environments_beside(benchmark: Benchmark | None) -> Callable[[str], Any]:
+    """Return what finds the environment of the benchmark by whose name a task calls its world.
+
+    Args:
+        benchmark: What is played; of other names it is an installed or registered one, so that
+            pools that were made of a benchmark are played as well.
+    """
+
+    def found(name: str) -> Any:
+        own = {} if benchmark is None else benchmark.worlds()
+        if name in own or name in WORLDS:
+            return own.get(name)
+        known = known_benchmark(name)
+        return None if known is None else known.worlds().get(name)
+
+    return found
 
 
 class Installed(NamedTuple):

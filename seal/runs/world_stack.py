@@ -9,6 +9,7 @@ from seal.core import Message, Task, Tool, UnknownNameError
 from seal.core.environment import EnvironmentFactory
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.benchmark import benchmark_options, part_of
+from seal.pools.lookup import environments_beside
 from seal.pools.pool import StoredPool
 from seal.runs.cast import Cast
 from seal.runs.environment_stack import SimulatorSource, options_of_worlds
@@ -32,7 +33,7 @@ def opened_worlds(
         unrecorded=settings.unrecorded,
         simulator=given.simulator,
         keys_of_call=keys_of_call,
-        own={} if pool.benchmark is None else pool.benchmark.worlds(),
+        own=environments_beside(pool.benchmark),
         allow_code=settings.allow_code,
         servers=settings.servers,
         store=given.store,

@@ -108,6 +108,22 @@ def test_it_is_scored_again_and_linted(installed: Path, played: Path) -> None:
     assert linted.returncode == 0, linted.stderr
 
 
+def test_pools_that_are_made_of_it_are_played_in_its_world(installed: Path, tmp_path: Path) -> None:
+    paths = (installed,)
+    made = seal(
+        *("generate", "queries", "--tools", "tickets", "--out", "made"), paths=paths, cwd=tmp_path
+    )
+    assert made.returncode == 0, made.stderr
+    words = ("run", "made", "--model", "oracle", "--no-baselines", "--out", "run")
+    done = seal(*words, paths=paths, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    drafted = seal("generate", "milestones", "run", "--json", paths=paths, cwd=tmp_path)
+    assert json.loads(drafted.stdout)["drafts"], drafted.stderr
+    assert seal("lint", "made", paths=paths, cwd=tmp_path).returncode == 0
+    refused = seal(*words[:-1], "other", paths=(), cwd=tmp_path)
+    assert "no world 'tickets'" in refused.stderr
+
+
 def test_its_run_is_readable_where_it_is_not_installed(played: Path) -> None:
     told = seal("report", "oracle", "--out", "moved.html", paths=(), cwd=played)
     assert told.returncode == 0, told.stderr

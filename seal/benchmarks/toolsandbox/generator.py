@@ -18,7 +18,7 @@ from seal.environments.world import WorldSetup
 from seal.evaluation.goals import WHOLLY
 from seal.experiments.result_files import write_json
 from seal.pools.generator import Told
-from seal.pools.lookup import Bench, open_pool
+from seal.pools.lookup import Bench, environments_beside, open_pool
 from seal.report.chat_records import ChatOutcome, outcomes
 from seal.runs.run_folder import RunFolder
 
@@ -49,13 +49,14 @@ def generate_milestones(
     if place and (Path(place) / "run.json").is_file():
         run = RunFolder.open(place)
         found, tools, chats = run.tasks(), run.tools(), run.trajectories()
-        folder, unsolved = None, _unsolved(outcomes(run))
+        folder, unsolved, played = None, _unsolved(outcomes(run)), run.benchmark()
     else:
         pool = open_pool(bench)
         found, tools, chats = pool.tasks(), {tool.id: tool for tool in pool.tools()}, None
-        folder, unsolved = pool.folder, {}
+        folder, unsolved, played = pool.folder, {}, pool.benchmark
     code, world = tuple(asked.allow_code), asked.world_options or {}
-    setup = WorldSetup(seed=asked.seed, options=world, folder=folder, allow_code=code)
+    own = environments_beside(played)
+    setup = WorldSetup(seed=asked.seed, options=world, folder=folder, own=own, allow_code=code)
     drafts, left_out = draft_tasks(found, tools, chats, asked.tasks, setup)
     drafted = {draft.task_id: unsolved.get(draft.task_id) for draft in drafts}
     plain: dict[str, JSON] = {

@@ -22,11 +22,13 @@ def command(
     """Find what is wrong or doubtful in a pool; nothing is changed."""
     from seal.api.objects.lint_findings import lint_tables
     from seal.pools.lint import lint
-    from seal.pools.lookup import open_pool
+    from seal.pools.lookup import environments_beside, open_pool
 
     with output(json) as result:
         refused = _refused(fail_on)
-        report = lint(open_pool(pool).folder, threshold, allow_code)
+        found = open_pool(pool)
+        worlds = environments_beside(found.benchmark)
+        report = lint(found.folder, threshold, allow_code, worlds)
         result.result({"pool": pool, **report.to_json()})
         result.show(*lint_tables(pool, report, examples))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def lint(
     folder: Path,
     threshold: float = THRESHOLD,
     allow_code: Collection[str] = (),
-    worlds: Mapping[str, Any] | None = None,
+    worlds: Callable[[str], Any] | None = None,
 ) -> LintReport:
     """Return what is wrong or doubtful in a pool folder.
 
@@ -68,7 +68,8 @@ def lint(
         threshold: Least likeness of near duplicates, in (0, 100] (`seal.pools.lint.tools`).
         allow_code: Modules into which tasks may name their worlds by a dotted path; other code is
             not loaded, which is a finding.
-        worlds: Worlds of the pool's benchmark by name, besides those that are registered.
+        worlds: Gives the environments of benchmarks by name (`environments_beside`); None: only
+            registered worlds are known.
 
     Raises:
         UsageError: The threshold is not in (0, 100].
@@ -77,7 +78,7 @@ def lint(
         raise UsageError(f"threshold {threshold}: expected a number above 0 and up to 100")
     pool = read_leniently(folder)
     order = list(KINDS)
-    unsorted = _findings(pool, threshold, PlanCheck(allow_code, worlds or {}))
+    unsorted = _findings(pool, threshold, PlanCheck(allow_code, worlds))
     found = sorted(unsorted, key=lambda finding: order.index(finding.kind))
     return LintReport(len(pool.tasks), len(pool.tools), tuple(found))
 

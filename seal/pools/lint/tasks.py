@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from seal.core import JSON, CodeRefusedError, DataError, SealError, Tables, Task, Tool, shortened
@@ -107,10 +107,10 @@ class PlanCheck:
 
     Args:
         allow_code: Modules into which tasks may name their worlds by a dotted path.
-        own: Worlds of the pool's benchmark, by name.
+        own: Gives the environments of benchmarks by name.
     """
 
-    def __init__(self, allow_code: Collection[str], own: Mapping[str, Any]) -> None:
+    def __init__(self, allow_code: Collection[str], own: Callable[[str], Any] | None) -> None:
         self.allow_code = allow_code
         self._setup = WorldSetup(allow_code=allow_code, own=own)
         self._worlds: dict[str, Worlds | None] = {}

@@ -15,6 +15,7 @@ from seal.core.plain import json_text
 from seal.core.text import words
 from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds
+from seal.pools.lookup import environments_beside
 from seal.pools.pool import StoredPool
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.gold_answers import GoldAnswers, recorded_calls
@@ -52,7 +53,10 @@ class Bench:
             GoldAnswers(chain.from_iterable(map(recorded_calls, tasks))), Template()
         )
         self._setup = WorldSetup(
-            folder=pool.folder, simulator=lambda: simulator, allow_code=tuple(allow_code)
+            folder=pool.folder,
+            simulator=lambda: simulator,
+            own=environments_beside(pool.benchmark),
+            allow_code=tuple(allow_code),
         )
         self._tools = tools
         self._worlds: dict[str, EnvironmentFactory] = {"": SimulatedEnvironments(simulator, tools)}
