@@ -47,8 +47,8 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
     Args:
         run: What `seal.run` returned, or its folder. Scores and summary are replaced there. A
             benchmark's own metrics are measured again where it is installed, or the run is given.
-        **options: Fields of `seal.runs.rescore.ScoreSettings`, such as judge, judge_model and
-            metrics.
+        **options: Fields of `seal.runs.score_settings.ScoreSettings`, such as judge,
+            judge_model and metrics.
 
     Returns:
         The run with its new scores. The `Run` that was given keeps its old summary.
@@ -194,7 +194,7 @@ def compare(
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
             judge_model, votes, model_options, base_url, cache_dir, cache_url, preferences
-            (`seal.experiments.comparison.comparison_settings` says what each is).
+            (`seal.experiments.comparison.comparison_settings.CompareSettings`).
 
     Returns:
         The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and

@@ -16,14 +16,12 @@ of `seal.runs.settings` is a group of options as it is.
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache, partial, wraps
-from itertools import pairwise
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
@@ -33,6 +31,7 @@ from typer.core import TyperCommand, TyperOption
 
 from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import UsageError
+from seal.core.field_docs import field_docs
 from seal.core.folders import check_path
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
@@ -150,32 +149,13 @@ def setting(kind: type, name: str) -> Any:
     elif Path in inner or str in inner:
         plain: Any = Path if Path in inner else str
         form = {"words": plain | None if NoneType in inner else plain} | form
-    bases = (*kind.__mro__[:-1], *RunSettings.__mro__[:-1])
-    docs = (_docs_of(base.__module__).get(base.__name__, {}) for base in bases)
-    told = next((found[name] for found in docs if name in found), None)
+    told = field_docs(kind).get(name) or field_docs(RunSettings).get(name)
     if told is None:
         raise UsageError(
             f"{kind.__qualname__}: the field {name!r} has no help; write a string below it"
         )
-    return Option(default, told, setting=name, alone=alone, **form)
-
-
-@cache
-def _docs_of(module: str) -> dict[str, dict[str, str]]:
-    """Return by class the first paragraphs of the strings that stand below its fields."""
-    classes = ast.parse(inspect.getsource(sys.modules[module])).body
-    return {each.name: dict(_docs(each)) for each in classes if isinstance(each, ast.ClassDef)}
-
-
-def _docs(body: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for one, following in pairwise(body.body):
-        match one, following:
-            case (
-                ast.AnnAssign(target=ast.Name(name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                line = " ".join(inspect.cleandoc(text).partition("\n\n")[0].split())
-                yield name, line.replace(" [default: ", "  [default: ")
+    line = " ".join(told.partition("\n\n")[0].split()).replace(" [default: ", "  [default: ")
+    return Option(default, line, setting=name, alone=alone, **form)
 
 
 def like(other: Option, default: Any, **changes: Any) -> Any:

@@ -23,6 +23,7 @@ from typing import (
 )
 
 from seal.core.errors import UnknownNameError, UsageError, nearest
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import check_fields, check_types, choices, fields_of, takes
 
 _P = ParamSpec("_P")
@@ -55,7 +56,7 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def checked_names(kind: _C) -> _C:
     """Let a class and its public methods refuse arguments that they do not have.
 
-    They raise what `checked` raises; types are their own.
+    They raise what `checked` raises; types are their own. Their docstrings describe their fields.
     """
     for name, made in list(vars(kind).items()):
         plain = made.__func__ if isinstance(made, classmethod | staticmethod) else made
@@ -63,7 +64,7 @@ def checked_names(kind: _C) -> _C:
         if isinstance(plain, types.FunctionType) and (is_maker or not name.startswith("_")):
             named = _named(plain, kind.__name__ if is_maker else f"{kind.__name__}.{name}")
             setattr(kind, name, named if plain is made else type(made)(named))
-    return kind
+    return with_field_docs(kind)
 
 
 def checked_fields(kind: _C) -> _C:

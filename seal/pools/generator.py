@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core import JSON
+from seal.core.field_docs import with_field_docs
 from seal.core.registry import load_dotted
 
 
@@ -36,6 +37,7 @@ class Told:
     """What the infrastructure failed at; the first ones are told, and the exit code is 1."""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class Generator:
     """A kind of thing that `seal.generate` makes, with the command `seal generate KIND`.

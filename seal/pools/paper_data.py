@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seal.core import JSON, DataError, first_fault
+from seal.core.field_docs import with_field_docs
 from seal.core.package_data import shipped_json
 
 Source = Literal["run", "pool", "sweep", "retrieval"]
@@ -21,6 +22,7 @@ def shipped_rows(package: str) -> Mapping[str, Mapping[str, Mapping[str, float]]
     return tables
 
 
+@with_field_docs
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
     """A table or figure of a paper: its figures, and how ours are found."""

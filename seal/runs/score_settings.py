@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from seal.core.field_docs import with_field_docs
 from seal.pools.benchmark import Benchmark
 
 
@@ -70,6 +71,7 @@ class JudgeGroup:
     """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class ScoreSettings(JudgeGroup, ScoreGroup):
     """How finished trajectories are scored again."""

@@ -28,6 +28,7 @@ from seal.core import (
     Unrecorded,
     UsageError,
 )
+from seal.core.field_docs import with_field_docs
 from seal.core.formats import Format, ToolMessages, check_presentation
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
@@ -313,6 +314,7 @@ class LimitGroup:
     """Seed of everything that is drawn at random."""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(
     LimitGroup, JudgingGroup, EnvironmentGroup, RetrievalGroup, RoleGroup, ModelGroup

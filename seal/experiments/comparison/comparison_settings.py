@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.core import UsageError
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, check_fields
 
 Against = Literal["first", "all"]
@@ -76,6 +77,7 @@ class PreferenceSettings:
         return self.win_rate or self.preferences is not None
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(PreferenceSettings, CompareGroup):
     """How runs are compared."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core import CacheMode
+from seal.core.field_docs import with_field_docs
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
@@ -73,6 +74,7 @@ class KeptGroup:
     """JSON file of prices for a million tokens; they come before those that ship."""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
     """What `seal retrieve` measures over its pools and retrievers.

@@ -7,6 +7,7 @@ from typing import Any
 
 from seal import retrievers
 from seal.core import UsageError
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count
 from seal.experiments.pool_draws import Drawing
 from seal.retrievers.contract import spec_of
@@ -16,6 +17,7 @@ RECALL_AT = 10
 """K of the recall that every sweep measures, as in the paper's Table 3."""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class SweepSettings(Drawing):
     """What a sweep varies; everything else is `RunSettings`.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from seal.core import CacheMode, UsageError
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, Within, check_fields
 from seal.retrievers.documents import DEFAULT
 from seal.runs.settings import check_seed
@@ -117,6 +118,7 @@ class CachingGroup:
     """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings(CachingGroup, MeasureGroup, SplitGroup, TrainingGroup):
     """What `seal train-retriever` trains, on what, and what it is measured by."""

@@ -21,6 +21,7 @@ from typing import Any, TypedDict, get_args
 from seal.benchmarks.mmtb.dialogues import MissionType, check_language
 from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation, Speakers
 from seal.core import JSON, CacheMode, Tool, UsageError, check_name
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, check_fields
 from seal.runs.settings import ModelChoice, SimulatorChoice
 
@@ -99,6 +100,7 @@ class ReviewGroup:
     """File for the candidates of every mission; choices that you edit in it are used."""
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
     """Settings of one generation.

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypedDict, get
 
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, UsageError
+from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, Within, check_fields
 from seal.experiments.generation.writer_group import WriterGroup
 from seal.runs.settings import ModelChoice
@@ -47,6 +48,7 @@ class ReviewGroup:
     allow_code: Sequence[str] = ()
 
 
+@with_field_docs
 @dataclass(frozen=True, kw_only=True)
 class QuerySettings(QueryGroup, WriterGroup, ReviewGroup):
     """Settings of one generation.
