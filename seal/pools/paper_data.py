@@ -38,7 +38,8 @@ class PublishedTable:
     groups; empty: `figures` tells it. A heading of `rows` that is left out has none."""
     scale: float = 1.0
     """What means of our metrics are multiplied by to stand beside the paper's: 100 for
-    percentages. What `figures` tells stands as it is."""
+    percentages. Means of a metric that is no rate (`Scale`), and what `figures` tells, stand as
+    they are."""
     digits: int | None = None
     """Decimals of figures; None: as many as are published under the same heading, one of
     percentages, else by size."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from seal.core import SealError, UsageError, fault, shortened
+from seal.evaluation.goals import RATE
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.paper_data import PublishedTable, Source
 from seal.report.grids import Estimate, Grid, number
@@ -229,7 +230,10 @@ def figures_of(published: PublishedTable, each: Measured) -> Figures:
     """
     told = _told(published, each)
     own = {h: _estimate(each.what, m).mean for h, m in published.columns.items() if m}
-    means = {h: None if mean is None else published.scale * mean for h, mean in own.items()}
+    means = {
+        heading: None if mean is None else mean * _factor(published, each, heading)
+        for heading, mean in own.items()
+    }
     if not means:
         return told
     return {**told, "": {**dict.fromkeys(published.columns), **means, **told.get("", {})}}
@@ -276,7 +280,14 @@ def _is_outside(published: PublishedTable, each: Measured, heading: str, other: 
     found = _estimate(each.what, metric) if metric else Estimate(None)
     if found.low is None or found.high is None or found.low == found.high:
         return False  # scores that are all alike tell nothing of chance
-    return not published.scale * found.low <= other <= published.scale * found.high
+    factor = _factor(published, each, heading)
+    return not factor * found.low <= other <= factor * found.high
+
+
+def _factor(published: PublishedTable, each: Measured, heading: str) -> float:
+    """Return what means under a heading are multiplied by; those of no rate stand as they are."""
+    metric = published.columns[heading].partition("|")[0]
+    return published.scale if each.what.run.scales().get(metric, RATE).bounded else 1.0
 
 
 def _beside(
