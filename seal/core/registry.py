@@ -10,8 +10,9 @@ alone, and a dotted path only into a module that the user allows.
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
@@ -31,6 +32,9 @@ from seal.core.errors import (
     nearest,
     shortened,
 )
+
+_log = logging.getLogger(__name__)
+_SEAL = __name__.partition(".")[0]
 
 
 def _installed(group: str) -> Sequence[EntryPoint]:
@@ -83,10 +87,8 @@ class Registry:
         """Return the distributions that offer a name; empty: none does. Imports nothing."""
         if name in self._ours:
             return "seal"
-        found = {
-            str(p.dist.name) if p.dist else "?" for p in _installed(self.group) if p.name == name
-        }
-        return " and ".join(sorted(found)) or "this process" * (name in self._registered)
+        found = _homes([point for point in _installed(self.group) if point.name == name])
+        return " and ".join(found) or "this process" * (name in self._registered)
 
     def resolve(self, what: Any) -> Any:
         """Return what a name or dotted path stands for; anything but a text stands for itself.
@@ -94,7 +96,7 @@ class Registry:
         Raises:
             UnknownNameError: No such name; lists the known ones and the closest.
             UsageError: A dotted path whose module or attribute does not exist, a module that fails
-                to import, or two distributions that offer one name.
+                to import, or two distributions that offer one name, which SEAL does not offer.
         """
         if not isinstance(what, str):
             return what
@@ -110,8 +112,15 @@ class Registry:
         raise UnknownNameError(self.kind, what, self.names())
 
     def _loaded(self, points: Sequence[EntryPoint]) -> Any:
-        """Return what the one distribution offers that has a name."""
-        homes = sorted({str(point.dist.name) if point.dist else "?" for point in points})
+        """Return what the one distribution offers that has a name; of several SEAL's own wins."""
+        ours = [point for point in points if point.module.partition(".")[0] == _SEAL]
+        homes, others = _homes(points), _homes([point for point in points if point not in ours])
+        if ours and others:
+            warn_once(
+                f"{' and '.join(others)} offers the {self.kind} {ours[0].name!r} too, which is "
+                "SEAL's; SEAL's is used; rename the other one, or uninstall it"
+            )
+            points, homes = ours, _homes(ours)
         if len(homes) > 1:
             raise UsageError(
                 f"{' and '.join(homes)} both offer the {self.kind} {points[0].name!r}; "
@@ -172,6 +181,17 @@ class Registry:
                 f"{place} names the {self.kind} {shortened(name)}, but data may not name code; "
                 f"if you trust it, allow it: --allow-code {module}"
             )
+
+
+def _homes(points: Iterable[EntryPoint]) -> list[str]:
+    """Return the names of the distributions that offer some entry points, sorted."""
+    return sorted({str(point.dist.name) if point.dist else "?" for point in points})
+
+
+@cache
+def warn_once(text: str) -> None:
+    """Tell something once in this process, however often it is found."""
+    _log.warning("%s", text)
 
 
 def check_allowed(modules: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from seal.core import DataError, Task, UsageError, check_name, shortened
 from seal.core.folders import check_path
-from seal.core.registry import load_dotted
+from seal.core.registry import load_dotted, warn_once
 from seal.environments import REGISTRY as WORLDS
 from seal.pools.benchmark import Benchmark, Code
 from seal.pools.importer import REGISTRY, TOOLS, WorldFile
@@ -117,6 +117,18 @@ def known_benchmark(name: str) -> Benchmark | None:
     raise UsageError(
         f"the benchmark {name!r} is {shortened(found)}; expected a seal.Benchmark, or an importer"
     )
+
+
+def sound_benchmark(name: str) -> Benchmark | None:
+    """Return the known benchmark of a name, for readers of what was played.
+
+    None: there is none; of one that cannot be had, a warning says why.
+    """
+    try:
+        return known_benchmark(name)
+    except UsageError as error:
+        warn_once(f"{error}; until then, what was played is read by what its folder says")
+        return None
 
 
 def environments_beside(benchmark: Benchmark | None) -> Callable[[str], Any]:

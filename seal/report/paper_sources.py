@@ -14,7 +14,7 @@ from seal.experiments.retrieval.ranking_files import RESULTS
 from seal.experiments.sweep.sweep_files import SWEEP
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import TASKS, TOOLS
-from seal.pools.lookup import installed_benchmarks, known_benchmark
+from seal.pools.lookup import installed_benchmarks, known_benchmark, sound_benchmark
 from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid
@@ -66,7 +66,7 @@ class Declared(NamedTuple):
     def _is_of(self, name: str) -> bool:
         if self.owner is None or name == self.owner.name:
             return True
-        other = known_benchmark(name)
+        other = sound_benchmark(name)
         return other is not None and other.published == self.owner.published
 
 
@@ -81,7 +81,7 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
         UsageError: The benchmark declares none.
         UnknownNameError: There is no benchmark and no paper of that name.
     """
-    known = known_benchmark(name)
+    known = sound_benchmark(name) if folders else known_benchmark(name)
     if known is not None and known.published:
         return [Declared(each, known) for each in tables_of(known)]
     every = [Declared(each, None) for each in named(TABLES, PAPER)]
@@ -138,7 +138,7 @@ def _conditions(path: Path) -> list[Path]:
 
 
 def _pool(path: Path, label: str, name: str) -> Measured:
-    bench = (known_benchmark(name) if name else None) or Benchmark(name or "pool")
+    bench = (sound_benchmark(name) if name else None) or Benchmark(name or "pool")
     return Measured(label, "pool", StoredPool(load_pool(path).folder, benchmark=bench))
 
 

@@ -35,7 +35,7 @@ from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, from
 from seal.core.secrets import without_keys
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
-from seal.pools.lookup import known_benchmark
+from seal.pools.lookup import sound_benchmark
 from seal.runs.lines import LineTail
 from seal.runs.scales import SCALES, installed_scales, kept_scales
 
@@ -169,15 +169,14 @@ class RunFolder:
         return {**usual, **declared} if isinstance(declared, dict) else usual
 
     def benchmark(self) -> Benchmark | None:
-        """Return the benchmark that was played; None where it is not installed.
+        """Return the benchmark that was played; None where it is not installed, or broken.
 
         Raises:
             DataError: run.json is not there, or damaged.
-            UsageError: The benchmark's code fails to import.
         """
         measured = self.manifest().get("measure") or {}
         name = self.declared().get("name") or measured.get("pool")
-        return known_benchmark(name) if isinstance(name, str) else None
+        return sound_benchmark(name) if isinstance(name, str) else None
 
     def summary(self) -> dict[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.

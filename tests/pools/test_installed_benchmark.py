@@ -261,3 +261,28 @@ def test_what_is_no_benchmark_is_told(tmp_path: Path) -> None:
     failed = seal("run", "odd", paths=(odd,), cwd=tmp_path)
     assert failed.returncode == 2
     assert "the benchmark 'odd' is 3; expected a seal.Benchmark" in failed.stderr
+
+
+def test_a_name_of_ours_stays_ours_and_the_other_one_is_named(tmp_path: Path) -> None:
+    other = distribution(tmp_path / "a", "second_sample", "sample", "BENCHMARK = 3\n")
+    listed = seal("benchmarks", "--json", paths=(other,), cwd=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert "sample" in json.loads(listed.stdout)["importers"] + json.loads(listed.stdout)["shipped"]
+    assert listed.stderr.count("second_sample offers the benchmark 'sample' too") == 1
+    played = seal("run", "--limit", "1", "--no-baselines", paths=(other,), cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+
+
+@pytest.mark.slow
+def test_its_run_is_read_where_it_is_broken_or_offered_twice(
+    installed: Path, played: Path, tmp_path: Path
+) -> None:
+    other = distribution(tmp_path / "a", "second_office", "tickets", "import no_such_module\n")
+    run = str(shutil.copytree(played / "lexical", tmp_path / "lexical"))
+    twice, broken = (installed, other), (other,)
+    for paths, words in ((twice, ("explain", run)), (broken, ("paper", "tickets", run))):
+        told = seal(*words, paths=paths, cwd=tmp_path)
+        assert told.returncode == 0, told.stderr
+        assert told.stderr.count("is read by what its folder says") == 1
+    refused = seal("run", "tickets", paths=twice, cwd=tmp_path)
+    assert (refused.returncode, "second_office" in refused.stderr) == (2, True)
