@@ -148,6 +148,16 @@ def places_of(function: Callable[..., Any], *counts: int) -> int | None:
     return next((count for count in counts if takes(function, count)), None)
 
 
+def check_plain(function: Callable[..., Any], what: str) -> None:
+    """Make sure that a function is no coroutine function, for which nobody would wait.
+
+    Raises:
+        UsageError: It is one; names `what`.
+    """
+    if inspect.iscoroutinefunction(function):
+        raise UsageError(f"{what} is a coroutine function; write it as a plain function")
+
+
 class _Names(dict[str, Any]):
     """The names of a module; what it imports for type checkers alone stands for anything."""
 

@@ -11,14 +11,21 @@ from numbers import Real
 from sys import float_info
 from typing import Any
 
+import numpy as np
+
 from seal.core import Scale, Score, SealError, Task, Tool, Trajectory, UsageError, shortened
-from seal.core.signatures import places_of
+from seal.core.signatures import check_plain, places_of
 from seal.core.typed_values import fields_of, fits, takes
 from seal.evaluation.metric_guard import Guarded, told
+from seal.evaluation.scoring import is_ours
 
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
-    "goal, or a list of seal.Score of this chat; NaN, infinity and an empty map are none of these"
+    "goal, or a list of seal.Score of this chat; NaN, infinity and an empty map or list are none "
+    "of these"
+)
+_SCORES = (
+    "expected a list of seal.Score of this chat, each with a finite number or None as its value"
 )
 _DECLARED = {
     "names": (Sequence[str], "a list of texts"),
@@ -60,28 +67,26 @@ class FunctionMetric:
         """
         found = self.function(*(task, trajectory, tools)[: places_of(self.function, 3, 2)])
         if isinstance(found, Sequence) and not isinstance(found, str):
-            if all(isinstance(score, Score) for score in found):
+            if found and all(isinstance(score, Score) for score in found):
                 return list(found)
             if len(found) == len(task.goals):
                 by_goal = (self._of(task, trajectory, *said) for said in enumerate(found))
                 return list(chain.from_iterable(by_goal))
-            raise self._unusable(found)
+            raise _unusable(self.name, found, task, _EXPECTED)
         return self._of(task, trajectory, len(task.goals) - 1, found)
 
     def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
         named = said if isinstance(said, Mapping) else {self.name: said}
-        if not named:
-            raise self._unusable(said)
-        for name, value in named.items():
-            if not isinstance(name, str) or not isinstance(value, Real) or not math.isfinite(value):
-                raise self._unusable(said)
+        known = all(
+            isinstance(name, str) and isinstance(value, (Real, np.bool_)) and math.isfinite(value)
+            for name, value in named.items()
+        )
+        if not named or not known:
+            raise _unusable(self.name, said, task, _EXPECTED)
         return [
             Score(task.id, trajectory.trial, goal, name, float(value))
             for name, value in named.items()
         ]
-
-    def _unusable(self, said: Any) -> UsageError:
-        return UsageError(f"the metric {self.name} returned {shortened(said)}; {_EXPECTED}")
 
 
 def own_metric(what: Any, found: Any) -> Guarded:
@@ -94,10 +99,6 @@ def own_metric(what: Any, found: Any) -> Guarded:
     Raises:
         UsageError: It is none of these, or its `names` or `scales` are of another type.
     """
-    if inspect.iscoroutinefunction(found):
-        raise UsageError(
-            f"the metric {_name(what)} is a coroutine function; write it as a plain function"
-        )
     try:
         metric = found() if isinstance(found, type) else found
     except Exception as error:  # whatever a stranger's class raises
@@ -105,6 +106,7 @@ def own_metric(what: Any, found: Any) -> Guarded:
             f"the metric {_name(found)} is not made: {told(error)}; give {_name(found)}(...) itself"
         ) from error
     if inspect.isfunction(metric) or inspect.ismethod(metric):
+        check_plain(metric, f"the metric {_name(what)}")
         if places_of(metric, 3, 2) is None:
             raise UsageError(
                 f"the metric {_name(what)} takes {inspect.signature(metric)}; expected a function "
@@ -118,6 +120,7 @@ def own_metric(what: Any, found: Any) -> Guarded:
             f"score(task, trajectory, tools), or a function of (task, trajectory), "
             f"got {type(metric).__name__}"
         )
+    check_plain(score, f"the metric {_name(what)}: score")
     for part, (kind, said) in _DECLARED.items():
         try:
             found = getattr(metric, part, None)
@@ -150,11 +153,16 @@ def try_metrics(
                 f"the metric {metric.name} failed on the first chat that ended, task {task.id}: "
                 f"{told(error)}; mend it, or leave it out"
             ) from error
+        expected = _EXPECTED if isinstance(metric.inner, FunctionMetric) else _SCORES
+        if not scores and not is_ours(metric):
+            raise _unusable(metric.name, scores, task, expected)
         for score in scores:
             if not _is_score(score, task, trajectory):
-                raise UsageError(
-                    f"the metric {metric.name} returned {shortened(score)}; {_EXPECTED}"
-                )
+                raise _unusable(metric.name, score, task, expected)
+
+
+def _unusable(metric: str, said: Any, task: Task, expected: str) -> UsageError:
+    return UsageError(f"task {task.id}: the metric {metric} returned {shortened(said)}; {expected}")
 
 
 def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:

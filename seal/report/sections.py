@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from seal.core import Scale, SealError, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
+from seal.core.signatures import check_plain
 from seal.evaluation.goals import RATE, is_best
 from seal.evaluation.user_audit import INSTRUCTION
 from seal.pools.benchmark import Benchmark
@@ -194,6 +195,7 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
                 f"{origin}: {shortened(section)} is no section of a report; expected a class or "
                 "object with a title and render(lanes)"
             )
+        check_plain(section.render, f"{origin}: render of the report section {title!r}")
         built.append(ForeignSection(section, title, origin))
     return built
 

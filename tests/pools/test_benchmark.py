@@ -33,6 +33,18 @@ class Scores:
         return self.found
 
 
+class Late:
+    """A metric and a section that somebody would have to wait for."""
+
+    title = "Late"
+
+    async def score(self, task, trajectory, tools):
+        return []
+
+    async def render(self, lanes):
+        return None
+
+
 def played(bench, tmp_path: Path, **options):
     given = {"model": "oracle", "baselines": False, "cache_dir": tmp_path / "cache", **options}
     return seal.run(bench, out=tmp_path / "run", **given)
@@ -267,20 +279,25 @@ def test_own_metrics_headline_and_success_count_as_first_class(tmp_path):
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (lambda task, trajectory: "good", "returned 'good'; expected a number"),
+        (lambda task, trajectory: "good", "task shop-001: .* returned 'good'; expected a number"),
         (lambda task, trajectory: sys.exit(3), "failed on the first chat .*: SystemExit: 3; mend"),
-        (Scores(None), "Scores returned None; expected a number"),
-        (Scores(1.0), r"Scores returned 1\.0; expected a number"),
-        (Scores([seal.Score("shop-001", 0, 0, 7, 1.0)]), "returned Score.*; expected a number"),
-        (Scores([seal.Score("shop-001", 0, 0, "own", 1.0, "heavy")]), "expected a number"),
-        (Scores([seal.Score("shop-001", 0, 0, "own", 1.0, details=["x"])]), "expected a number"),
-        (Scores([seal.Score("shop-001", 0, 0, "own", 10**400)]), "returned Score.*; expected a n"),
+        (Scores(None), "Scores returned None; expected a list of seal.Score"),
+        (
+            Scores(1.0),
+            r"task shop-001: the metric Scores returned 1\.0; expected a list of seal.Sc",
+        ),
+        (Scores([]), r"Scores returned \[\]; expected a list of seal.Score"),
+        (Scores([seal.Score("shop-001", 0, 0, 7, 1.0)]), "returned Score.*; expected a list of se"),
+        (Scores([seal.Score("shop-001", 0, 0, "own", 1.0, "heavy")]), "expected a list of seal.Sc"),
+        (Scores([seal.Score("shop-001", 0, 0, "own", 1.0, details=["x"])]), "expected a list of "),
+        (Scores([seal.Score("shop-001", 0, 0, "own", 10**400)]), "returned Score.*; expected a l"),
         (Scores([seal.Score("another", 0, 0, "own", 1.0)]), "expected .*seal.Score of this chat"),
         (Scores([seal.Score("shop-001", 0, 7, "own", 1.0)]), "expected .*seal.Score of this chat"),
         (lambda task, trajectory: None, "returned None; expected a number"),
         (lambda task, trajectory: float("nan"), "returned nan; expected .*NaN, infinity and an"),
         (lambda task, trajectory: {"a": float("inf")}, r"returned \{'a': inf\}; expected a number"),
-        (lambda task, trajectory: {}, r"returned \{\}; expected .* an empty map are none of these"),
+        (lambda task, trajectory: {}, r"returned \{\}; expected .* an empty map or list"),
+        (lambda task, trajectory: [], r"returned \[\]; expected .* an empty map or list are none"),
         (lambda task, trajectory: 1 / 0, "ZeroDivisionError: division by zero; mend it"),
         (lambda task, trajectory: {"a": "x"}, "expected a number, True or False, a map"),
         (lambda task, trajectory: {"pass_rate": 1}, "two metrics give the score 'pass_rate'"),
@@ -301,7 +318,7 @@ def test_a_class_of_metric_that_needs_arguments_is_told_to_be_made(tmp_path):
 
 def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
     def named(task, trajectory, tools):
-        return {"many": len(tools), "few": False}
+        return {"many": len(tools), "few": numpy.bool_(False)}
 
     def each(task, trajectory):
         return [1.0] * len(task.goals)
@@ -587,6 +604,10 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
         shop(tools=[count_orders()])
     with pytest.raises(UsageError, match="late is a coroutine function; write it as a plain"):
         played(shop(metrics=[late]), tmp_path)
+    with pytest.raises(UsageError, match="Late: score is a coroutine function; write it as a pl"):
+        played(shop(metrics=[Late]), tmp_path)
+    with pytest.raises(UsageError, match="render of the report section 'Late' is a coroutine"):
+        played(shop(sections=[Late]), tmp_path).report()
 
 
 @pytest.mark.parametrize(
