@@ -133,7 +133,8 @@ def function_tool(tool_id: str, function: Callable[..., Any]) -> Tool:
 
     Raises:
         UsageError: An argument has no type, or a type or default that JSON has no word for, or
-            cannot be given by name; or the docstring describes an argument that is none.
+            cannot be given by name; the docstring describes an argument that is none; or the
+            first argument of a world's tool is none that a world could be.
     """
     return _document(tool_id, function, "", *_arguments(function, skipped=0))
 
@@ -146,7 +147,13 @@ def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, An
         raise UsageError(
             f"{name_of(function)}: a type cannot be found: {error}; import it in the same module"
         ) from error
-    parameters = list(inspect.signature(function).parameters.values())[skipped:]
+    parameters = list(inspect.signature(function).parameters.values())
+    if skipped and not (parameters and _may_be_world(hints.get(parameters[0].name, Any))):
+        raise UsageError(
+            f"{name_of(function)}: its first argument must be the world; "
+            f"write `def {name_of(function).rpartition(':')[2]}(world, ...)`"
+        )
+    parameters = parameters[skipped:]
     for parameter in parameters:
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise UsageError(
@@ -160,6 +167,11 @@ def _arguments(function: Callable[..., Any], skipped: int) -> tuple[dict[str, An
             )
     types = {p.name: hints[p.name] for p in parameters}
     return types, {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _may_be_world(annotation: Any) -> bool:
+    """Tell whether a type is none of those that arguments of calls have."""
+    return annotation is Any or _schema(annotation) is None
 
 
 def _document(

@@ -31,6 +31,7 @@ from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.records import to_plain
 from seal.core.store import Store
+from seal.core.typed_values import fits as fits_type
 from seal.core.typed_values import takes
 from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
@@ -85,6 +86,9 @@ class Worlds(Storeless):
     """A kind of world: opens one for each chat, and can be registered under a name.
 
     A run plays the same kind `under` its own settings.
+
+    Raises:
+        UsageError: A table is no list of rows, or holds what JSON cannot.
     """
 
     name: str
@@ -97,6 +101,20 @@ class Worlds(Storeless):
     with; any, if it begins empty, or if its map here is."""
     make: Callable[[Mapping[str, WorldTool], Circumstances], World] = World
     setup: WorldSetup = field(default_factory=WorldSetup)
+
+    def __post_init__(self) -> None:
+        """Check the tables."""
+        for table, rows in self.tables.items():
+            place = f"world {self.name!r}: table {table!r}"
+            if not fits_type(rows, Sequence[Mapping[str, Any]]):
+                raise UsageError(
+                    f"{place}: expected a list of rows, each a map of columns to values, "
+                    f"got {shortened(rows)}"
+                )
+            try:
+                canonical_json(rows)
+            except (TypeError, ValueError) as error:
+                raise UsageError(f"{place}: {error}; give values that JSON has") from error
 
     def under(self, setup: WorldSetup) -> Self:
         """Return this kind of world under the settings of a run.

@@ -151,6 +151,24 @@ def test_a_description_of_no_argument_is_refused():
         world_tool("x", bad)
 
 
+def bare() -> None:
+    """Do."""
+
+
+def lit(on: bool) -> None:
+    """Switch.
+
+    Args:
+        on: Whether it is lit.
+    """
+
+
+@pytest.mark.parametrize("function", [bare, lit])
+def test_a_tool_of_a_world_without_an_argument_for_the_world_is_refused(function):
+    with pytest.raises(UsageError, match=r"first argument must be the world; write `def \w+\(wor"):
+        world_tool("x", function)
+
+
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists))
 def test_any_value_is_bound_or_refused_with_a_type_error(value):
     for name in ("times", "tone", "loud", "notes"):

@@ -345,6 +345,20 @@ def test_worlds_of_one_kind_share_nothing():
     assert other.states() == [{"lamps": [{"on": False}]}]
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([1], r"world 'w': table 't': expected a list of rows, each a map .*, got \[1\]"),
+        ({"on": 1}, "table 't': expected a list of rows"),
+        ([{"on": float("nan")}], "table 't': nan is no JSON number; give values that JSON has"),
+        ([{"on": {1}}], "table 't': JSON cannot hold set"),
+    ],
+)
+def test_tables_that_no_world_can_begin_with_are_refused_when_the_kind_is_made(rows, said):
+    with pytest.raises(UsageError, match=said):
+        Worlds(name="w", tools={}, tables={"t": rows})
+
+
 def test_two_tools_of_one_name_are_refused():
     with pytest.raises(UsageError, match="two tools of w are named 'switch'"):
         toolbox("w", [switch, switch])
