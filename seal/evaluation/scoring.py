@@ -288,6 +288,6 @@ def distinct(scores: Iterable[Score]) -> list[Score]:
         if found.setdefault((score.metric, score.goal), score) is not score:
             raise UsageError(
                 f"two metrics give the score {score.metric!r}, so that neither could be read; "
-                "rename your own"
+                "rename your own, or leave it out"
             )
     return list(found.values())

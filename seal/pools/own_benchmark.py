@@ -227,8 +227,8 @@ def ask(
         tags: What results are grouped and selected by.
 
     Raises:
-        UsageError: The request is empty, a step is no condition, or gold steps are given for a task
-            that needs none.
+        UsageError: The request is empty, a step is no condition, gold steps are given for a task
+            that needs none, or JSON cannot hold the tags.
 
     Example:
         >>> import seal
@@ -247,6 +247,10 @@ def ask(
     if gold and (needs_no_tool or unanswerable):
         name = "unanswerable" if unanswerable else "needs_no_tool"
         raise UsageError(f"ask({shortened(request)}): {name}=True leaves no room for steps")
+    try:
+        told = exact_json(dict(tags or {}))
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"ask({shortened(request)}): tags: {error}; mend them") from error
     milestones = tuple(
         Milestone(step, (number - 1,) if in_order and number else ())
         for number, step in enumerate(gold)
@@ -260,7 +264,7 @@ def ask(
         offered=None if tools is None else tuple(tools),
         labels={"action": "abstain"} if unanswerable else {},
     )
-    return Task(id, "", (goal,), tags=dict(tags or {}))
+    return Task(id, "", (goal,), tags=told)
 
 
 def own_tasks(
@@ -298,7 +302,10 @@ def own_tasks(
             world=task.world or world,
         )
         if named.id in found:
-            raise UsageError(f"benchmark {benchmark!r}: the task id {named.id!r} stands twice")
+            raise UsageError(
+                f"benchmark {benchmark!r}: the task id {named.id!r} stands twice; "
+                "give each task its own"
+            )
         found[named.id] = replace(
             named, goals=tuple(_goal(named, goal, tools) for goal in named.goals)
         )
