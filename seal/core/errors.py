@@ -36,7 +36,16 @@ if TYPE_CHECKING:
 
     from seal.core.outcomes import Refusal
 
-_SHORT = reprlib.Repr()
+
+class _Short(reprlib.Repr):
+    """What Python writes for values, but the type of an object that would take several lines."""
+
+    def repr_instance(self, x: object, level: int) -> str:
+        text = super().repr_instance(x, level)
+        return f"<{type(x).__name__}>" if "\n" in text else text
+
+
+_SHORT = _Short()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 100
 _SHORT.maxdict = _SHORT.maxlist = 10
 

@@ -148,6 +148,9 @@ def test_a_run_stands_once_among_frames_and_none_is_refused(run: seal.Run) -> No
         seal.frames(run, run.folder)
     with pytest.raises(UsageError, match="frames of no run"):
         seal.frames()
+    assert seal.frames(one for one in [run]).scores.equals(seal.frames(run).scores)
+    with pytest.raises(UsageError, match=r"got \[<Run>\]: give what"):
+        seal.explain([run])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("what", [5, None, {"a": 1}, b"run"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -97,7 +97,7 @@ class Frames(Framed, Shown):
         return Glance(grid, ("frames: scores, calls, messages, tasks",))
 
 
-def folder_of(run: RunLike) -> Path:
+def folder_of(run: object) -> Path:
     """Return the folder of a run, which need not be there.
 
     Raises:
@@ -114,15 +114,15 @@ def folder_of(run: RunLike) -> Path:
     return folder.path
 
 
-def folders_of(runs: Iterable[RunLike | Sequence[RunLike]]) -> list[Path]:
-    """Return the folders of runs that stand alone or in lists.
+def folders_of(runs: Iterable[RunLike | Iterable[RunLike]]) -> list[Path]:
+    """Return the folders of runs that stand alone or in lists, or come one by one.
 
     Raises:
         UsageError: One is no run.
     """
     found: list[Path] = []
     for each in runs:
-        if isinstance(each, (str, PathLike)) or not isinstance(each, Sequence):
+        if isinstance(each, (str, PathLike, Mapping)) or not isinstance(each, Iterable):
             found.append(folder_of(each))
         else:
             found += map(folder_of, each)
@@ -130,12 +130,12 @@ def folders_of(runs: Iterable[RunLike | Sequence[RunLike]]) -> list[Path]:
 
 
 @checked
-def frames(*runs: RunLike | Sequence[RunLike]) -> Frames:
+def frames(*runs: RunLike | Iterable[RunLike]) -> Frames:
     """Join runs in pandas frames of their scores, calls, messages and tasks.
 
     Args:
-        runs: What `seal.run` returned, folders, or a list of such. Each is named by its folder,
-            with as many of the folders above it as tell all apart.
+        runs: What `seal.run` returned, folders, or a list, generator or the like of such. Each is
+            named by its folder, with as many of the folders above it as tell all apart.
 
     Raises:
         UsageError: No run, one that stands there twice, or something else.
