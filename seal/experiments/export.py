@@ -101,7 +101,9 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
         loaded(known_forms[to])(writer)
         if not any(count for kind, count in made.counts.items() if kind not in _BESIDE):
             reasons = ", ".join(f"{reason}: {count}" for reason, count in writer.left_out.items())
-            raise UsageError(f"nothing of {pool.folder} can be said in the form {to}: {reasons}")
+            raise UsageError(
+                f"nothing of {name} can be said in the form {to}: {reasons or 'it wrote no record'}"
+            )
         writer.card(name)
         for path in sorted(part.iterdir(), key=lambda path: path.name == CARD):
             path.replace(out / path.name)
@@ -351,7 +353,7 @@ def _inspect(to: Writer) -> None:
 
     if to.run is None:
         raise UsageError(
-            f"{to.pool.folder} is no run, and a log of inspect_ai is of one; give a run's folder"
+            f"{to.pool.name} is no run, and a log of inspect_ai is of one; give a run's folder"
         )
     to.read_back = "inspect_ai shows it: `inspect view --log-dir FOLDER`."
     heard = ((chat, _played(chat)) for chat in to.run.trajectories())

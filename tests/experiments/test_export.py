@@ -120,6 +120,9 @@ def test_a_benchmark_may_declare_a_form(tmp_path: Path, monkeypatch) -> None:
     assert (tmp_path / "sheet/README.md").read_text().endswith("\nPeople read it.\n")
     with pytest.raises(UnknownNameError, match=r"no form of export 'shet'; .*Did you mean 'sheet'"):
         export(shop(), "shet", tmp_path / "no")
+    monkeypatch.setitem(paper.exports, "blank", lambda to: None)
+    with pytest.raises(UsageError, match="nothing of shop can be said in the form blank: it wrote"):
+        export(shop(), "blank", tmp_path / "no")
 
 
 def test_chats_of_a_run_hold_what_was_said_and_called(tmp_path: Path, run: Path) -> None:
