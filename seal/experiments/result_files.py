@@ -62,7 +62,8 @@ class ExperimentFile:
         if self.name in names:
             if not resume:
                 raise UsageError(
-                    f"{out} holds {_a(what)} already; add --resume, or give another --out"
+                    f"{out} holds {_a(what)} already; add --resume (in Python: resume=True), "
+                    "or give another --out (out=...)"
                 )
         elif "run.json" in names:
             raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")

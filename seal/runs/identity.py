@@ -205,7 +205,10 @@ def check_folder(path: Path, resume: bool) -> None:
     names = {entry.name for entry in entries}
     if "run.json" in names:
         if not resume:
-            raise UsageError(f"{path} holds a run already; add --resume, or give another --out")
+            raise UsageError(
+                f"{path} holds a run already; add --resume (in Python: resume=True), "
+                "or give another --out (out=...)"
+            )
         return
     others = sorted(n for n in names - _BEFORE_IT_IS_A_RUN if whole_name(n) == n)
     if others:
@@ -235,6 +238,9 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
 
         before = folder.manifest()
         without_order(before.get("measure", {}))
+        if "metrics" in before.get("measure", {}) and not folder.scores_path.exists():
+            # Nothing is scored yet, so a metric that was refused can be mended or left out.
+            before["measure"]["metrics"] = measure["metrics"]
         was_judged = any(role == "judge" for role, _ in spent_on(folder).asked)
         if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended

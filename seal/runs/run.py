@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from seal.evaluation.scoring import (
     build_metrics,
     is_ours,
     names_of,
+    scales_of,
     score_trajectory,
     usual_metrics,
 )
@@ -128,7 +129,6 @@ def run(
     stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
-    _warn_of_missing(folder, summary)
     limit = budget.reached
     if stopped and limit and not budget.outage:
         tell(_stopped_by(limit, settings, given.path, summary["unfinished"]))
@@ -160,7 +160,8 @@ def _run(
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
-    _check_declared(pool.benchmark, (*usual_metrics(settings.cutoffs), *metrics))
+    every = (*usual_metrics(settings.cutoffs), *metrics)
+    told = _check_declared(pool.benchmark, every) if earlier else []
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with (
         without_cycle_search() as prepared,
@@ -190,6 +191,8 @@ def _run(
                 raise
             summary = chats.score()
             came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
+            if earlier and not summary["errors"]:
+                _warn_of_missing(folder, summary["metrics"], told, metrics)
     return chats.stopped or bool(budget.refused), summary
 
 
@@ -229,17 +232,20 @@ def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -
     return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
 
 
-def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> None:
+def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[str]:
     """Refuse a headline or success of a benchmark of the user's own that nobody will measure.
 
     A function may name what it measures as it goes. Beside one, a name that is likely a slip is
     told; `_warn_of_missing` tells the others.
 
+    Returns:
+        The names that a warning told.
+
     Raises:
         UsageError: No metric has the name; names the closest.
     """
     if bench is None or bench.name in BENCHMARKS:
-        return
+        return []
     known, are_all = names_of(metrics)
     are_all = are_all and bench.measures is None
     missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
@@ -252,19 +258,30 @@ def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> None:
         raise UsageError(told)
     if meant:
         _LOG.warning("%s", told)
+    return missing if meant else []
 
 
-def _warn_of_missing(folder: RunFolder, summary: Mapping[str, Any]) -> None:
+def _warn_of_missing(
+    folder: RunFolder, found: Collection[str], told: Collection[str], metrics: Iterable[Guarded]
+) -> None:
     """Tell of metrics that a benchmark of the user's own declares to matter, and nobody measured.
 
-    An installed one may have several kinds of runs, each with metrics of its own.
+    An installed one may have several kinds of runs, each with metrics of its own. Names in `told`
+    are told already. Scales that a user's metric declares are held to the scores `found` too.
     """
+    unseen = [n for n in scales_of(m for m in metrics if not is_ours(m)) if n not in found]
+    if unseen:
+        _LOG.warning(
+            "a metric declares scales of %s, but no score has that name; correct the name, or "
+            "leave it out of the scales",
+            ", ".join(unseen),
+        )
     declared = folder.manifest().get("benchmark") or {}
     if declared.get("name", "") in BENCHMARKS:
         return
     named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
-    missing = [name for name in named if name and name not in summary["metrics"]]
-    if missing and not summary["errors"]:
+    missing = [name for name in named if name and name not in (*found, *told)]
+    if missing:
         _LOG.warning(
             "benchmark %s: no metric is named %s, which its headline or success names",
             declared["name"],

@@ -6,7 +6,7 @@ import re
 import sys
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy
 import pytest
@@ -14,7 +14,7 @@ from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
 from seal.api import count
-from seal.core import Goal, Task, Tool, UnknownNameError, UsageError, write_records
+from seal.core import Goal, Scale, Task, Tool, UnknownNameError, UsageError, write_records
 from seal.core.conditions import AllOf, StateHas, StateUnchanged
 from seal.environments import Worlds, toolbox
 
@@ -405,6 +405,28 @@ def test_a_likely_slip_beside_a_function_is_told_before_the_first_chat(tmp_path,
     played(bench, tmp_path, progress=lambda state: told.append(caplog.text))
     assert "no metric is named polit, which its headline or success names; did" in told[0]
     assert "did you mean polite?" in told[0]
+    assert caplog.text.count("no metric is named polit") == 1
+
+
+def test_scales_of_a_score_that_never_comes_are_told(tmp_path, caplog):
+    class Length:
+        scales: ClassVar = {"lenght": Scale(bounded=False), "length": Scale()}
+
+        def score(self, task, trajectory, tools):
+            return [seal.Score(task.id, trajectory.trial, 0, "length", 1.0)]
+
+    played(shop(metrics=[Length]), tmp_path)
+    assert "declares scales of lenght, but no score has that name; correct the name" in caplog.text
+
+
+def test_a_run_whose_metric_was_refused_goes_on_without_it(tmp_path):
+    with pytest.raises(UsageError, match="returned None"):
+        played(shop(), tmp_path, metrics=[lambda task, trajectory: None])
+    with pytest.raises(UsageError, match=r"already; add --resume \(in Python: resume=True\), or"):
+        played(shop(), tmp_path)
+    assert played(shop(), tmp_path, resume=True, metrics=[polite])["polite"].mean == 0.0
+    with pytest.raises(UsageError, match="holds a run of other settings"):
+        played(shop(), tmp_path, resume=True)
 
 
 def test_every_usual_metric_may_be_declared(tmp_path):
