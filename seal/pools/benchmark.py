@@ -348,7 +348,7 @@ class Benchmark(_Parts):
 
         given = self.environment
         world = given if isinstance(given, str) else "" if given is None else self.name
-        return own_tasks(self.name, self.tasks, self._own.ids(), world)
+        return own_tasks(self.name, self.tasks, self._own, world)
 
     @cached_property
     def _written(self) -> Path:

@@ -179,7 +179,8 @@ def called(tool: str, /, **arguments: JSON | Argument) -> Called:
     Args:
         tool: Name or id of the tool.
         **arguments: Name to the right value, or to an `Argument` where several are right or it may
-            be left out. None at all: any arguments are right.
+            be left out. None at all: any arguments are right. One that is not named here may only
+            be given with the default that the tool declares.
 
     Example:
         >>> import seal
@@ -268,14 +269,14 @@ def ask(
 
 
 def own_tasks(
-    benchmark: str, tasks: Iterable[Task], tools: Mapping[str, str], world: str = ""
+    benchmark: str, tasks: Iterable[Task], tools: OwnTools, world: str = ""
 ) -> tuple[Task, ...]:
-    """Return tasks with what a benchmark decides: ids, names of tools as ids, the world.
+    """Return tasks with what a benchmark decides: ids, names of tools as ids, defaults, the world.
 
     Args:
         benchmark: Its name.
         tasks: As `ask` makes them, or records.
-        tools: Name to id, and id to id.
+        tools: The benchmark's.
         world: In which tasks are played that name none.
 
     Raises:
@@ -330,8 +331,19 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
                 )
 
 
-def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
+def default_arguments(tool: Tool) -> dict[str, Argument]:
+    """Return what a gold call accepts of arguments that it leaves out: the tool's defaults."""
+    properties: dict[str, JSON] = tool.parameters.get("properties", {})
+    return {
+        name: Argument((schema["default"],), optional=True)
+        for name, schema in properties.items()
+        if isinstance(schema, dict) and "default" in schema
+    }
+
+
+def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
     """Return the goal with ids of tools for their names, and what follows from its gold."""
+    tools = own.ids()
 
     def known(tool: str) -> str:
         if tool not in tools:
@@ -350,7 +362,10 @@ def _goal(task: Task, goal: Goal, tools: Mapping[str, str]) -> Goal:
         gold = milestone.condition
         if not isinstance(gold, Called):
             return milestone
-        return replace(milestone, condition=replace(gold, tool=known(gold.tool)))
+        tool = own.by_id[known(gold.tool)]
+        asked = gold.arguments
+        arguments = None if asked is None else {**default_arguments(tool), **asked}
+        return replace(milestone, condition=Called(tool.id, arguments))
 
     plans = goal.plans and tuple(
         Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields)))

@@ -328,7 +328,7 @@ class _Rows:
                 id=str(values.get(at["id"], "")),
                 tags=tags,
             )
-            check_gold(own_tasks("row", [task], self._tools.ids()), self._tools.by_id)
+            check_gold(own_tasks("row", [task], self._tools), self._tools.by_id)
         except DataError:
             raise
         except SealError as error:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from seal.core import UsageError
+from seal.core import Milestone, Plan, Tool, UsageError
+from seal.core.conditions import Called
+from seal.core.records import encode
+from seal.pools.importer import TOOLS
+from seal.pools.own_benchmark import default_arguments
+from seal.pools.pool import StoredPool
 from seal.runs.settings import GROWING
+
+Plans = tuple[Plan, ...] | None
 
 
 def differences(
@@ -43,6 +52,37 @@ def without_order(measure: dict[str, Any]) -> None:
     """Tell of an old run, whose limit took the head of the file, in the words of now."""
     if measure.get("limit") is not None and "order" not in measure:
         measure |= {"limit": None, "first": measure["limit"]}
+
+
+def without_defaults(measure: dict[str, Any], pool: StoredPool) -> None:
+    """Tell of an old run, whose gold did not accept the defaults of tools, in the words of now."""
+    if measure.get("pool_digest") in (None, pool.digest):
+        return
+    tools = {tool.id: tool for tool in pool.tools()}
+    written = hashlib.sha256()
+    for task in pool.every_task():
+        goals = (replace(goal, plans=_as_asked(goal.plans, tools)) for goal in task.goals)
+        written.update(encode(replace(task, goals=tuple(goals))))
+    tools_file = hashlib.sha256((pool.folder / TOOLS).read_bytes())
+    then = hashlib.sha256(tools_file.digest() + written.digest()).hexdigest()
+    if measure["pool_digest"] == then:
+        measure["pool_digest"] = pool.digest
+
+
+def _as_asked(plans: Plans, tools: Mapping[str, Tool]) -> Plans:
+    """Return plans without the defaults that gold calls accept beside what they ask."""
+
+    def node(milestone: Milestone) -> Milestone:
+        gold = milestone.condition
+        if not isinstance(gold, Called) or gold.arguments is None or gold.tool not in tools:
+            return milestone
+        defaults = default_arguments(tools[gold.tool])
+        asked = {n: a for n, a in gold.arguments.items() if a != defaults.get(n)}
+        return replace(milestone, condition=Called(gold.tool, asked))
+
+    return plans and tuple(
+        Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields))) for plan in plans
+    )
 
 
 def _same(key: str, old: Any, new: Any) -> bool:

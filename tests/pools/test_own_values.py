@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,3 +77,36 @@ def test_what_a_function_returns_and_json_would_change_is_the_tools_failure(
     message = f"ValueError: the tool returned {told}, which JSON cannot hold"
     assert answer.result.error == {"kind": "api", "message": message}
     assert run.summary["errors"] == 0
+
+
+def book(country: str, express: bool = False) -> str:
+    """Book a parcel."""
+    return f"booked {country}, express: {express}"
+
+
+def test_a_gold_call_accepts_the_default_of_what_it_leaves_out(tmp_path: Path) -> None:
+    schema = {"name": "pay", "parameters": {"properties": {"tip": {}, "by": {"default": "card"}}}}
+    gold = (seal.called("book", country="DE"), seal.called("pay", tip=1))
+    bench = seal.Benchmark("post", tools=[book, schema], tasks=[seal.ask("Book", *gold)])
+    (plan,) = next(iter(bench.pool().tasks())).goals[0].plans or ()
+    first, second = plan.calls()
+    assert first.accepts({"country": "DE", "express": False}) and first.accepts({"country": "DE"})
+    assert not first.accepts({"country": "DE", "express": True})
+    assert second.accepts({"tip": 1, "by": "card"}) and not second.accepts({"tip": 1, "by": "x"})
+
+
+def test_a_run_of_gold_that_took_no_defaults_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def agent(request: str, tools: Any) -> Any:
+        return tools[0](country=request, express=False)
+
+    def play(**settings: Any) -> seal.Run:
+        tasks = [seal.ask(country, seal.called("book", country=country)) for country in ("DE", "F")]
+        bench = seal.Benchmark("post", tools=[book], tasks=tasks)
+        return seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run", **settings)
+
+    with monkeypatch.context() as then:
+        then.setattr("seal.pools.own_benchmark.default_arguments", lambda tool: {})
+        assert play(first=1)["calls_right"].mean == 0.0
+    assert play(resume=True)["calls_right"].mean == 1.0
