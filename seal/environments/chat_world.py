@@ -26,6 +26,7 @@ from seal.core import (
     NOT_RECORDED,
     DataError,
     Execution,
+    InfrastructureError,
     SealError,
     Tables,
     Task,
@@ -306,7 +307,7 @@ class World:
             arguments = tool.bind(own_copy(call.arguments or {}))
             passed = {name: v for name, v in arguments.items() if v is not NOT_GIVEN}
             executed = Execution(tool.document.id, own_copy(passed))
-            value = _plain_result(tool.function(self, **arguments))
+            value = _plain_result(tool.document.name, tool.function(self, **arguments))
         except (SealError, KeyboardInterrupt):
             raise
         except BaseException as error:  # a tool's failure is data: the chat goes on
@@ -324,14 +325,20 @@ def _failed(result: ToolResult) -> bool:
     return result.error is not None and result.error["kind"] != NOT_RECORDED
 
 
-def _plain_result(value: Any) -> JSON:
+def _plain_result(name: str, value: Any) -> JSON:
     """Return what a tool returned as a record holds it.
 
     Raises:
-        TypeError: It is no JSON.
+        InfrastructureError: It is an object that JSON cannot hold; names the tool.
         ValueError: A number in it is infinite, none or beyond a float, which JSON has no word for.
     """
-    written = json_bytes(value)
+    try:
+        written = json_bytes(value)
+    except TypeError as error:
+        raise InfrastructureError(
+            f"the tool {name} returned {type(value).__name__}, which JSON cannot say ({error}); "
+            "return texts, numbers, lists or maps of these"
+        ) from error
     if b"null" in written and loses_number(value):
         raise ValueError(
             "the tool returned a number that is infinite, none (NaN) or beyond a float; "

@@ -115,8 +115,12 @@ def world_tool(tool_id: str, function: Callable[..., Any], category: str = "") -
     """Return a function as a tool of a world, which its first argument is.
 
     Raises:
-        UsageError: As of `function_tool`.
+        UsageError: It is a coroutine function; or as of `function_tool`.
     """
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise UsageError(
+            f"{name_of(function)}: a world's tools are plain functions; write it with def"
+        )
     types, defaults = _arguments(function, skipped=1)
     return WorldTool(
         _document(tool_id, function, category, types, defaults),

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import seal
 from seal.core import Tool, UsageError
-from seal.environments import NOT_GIVEN, NotGiven, World, fits, world_tool
+from seal.environments import NOT_GIVEN, NotGiven, World, Worlds, fits, toolbox, world_tool
 
 
 def ring(
@@ -177,3 +178,24 @@ def test_any_value_is_bound_or_refused_with_a_type_error(value):
         except TypeError:
             continue
         assert bound[name] == value
+
+
+def test_a_coroutine_function_is_no_tool_of_a_world() -> None:
+    async def ring(bell: World) -> str:
+        """Ring the bell."""
+        return "rung"
+
+    with pytest.raises(UsageError, match=r"ring: a world's tools are plain functions"):
+        world_tool("bell/ring", ring)
+
+
+def test_a_result_that_json_cannot_hold_is_an_error_and_no_score() -> None:
+    def ring(bell: World) -> set[int]:
+        """Ring the bell."""
+        return {1}
+
+    worlds = Worlds(name="bell", tools=toolbox("bell", [ring]))
+    bench = seal.Benchmark("bell", environment=worlds, tasks=[seal.ask("Ring!", answer="rung")])
+    run = seal.run(bench, agent=lambda request, tools: str(tools[0]()), baselines=False)
+    assert "the tool ring returned set, which JSON cannot say" in run.tasks["error"][0]
+    assert run["pass_rate"].mean is None

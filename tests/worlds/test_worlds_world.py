@@ -11,6 +11,7 @@ from seal.core import (
     CodeRefusedError,
     DataError,
     Execution,
+    InfrastructureError,
     OptionError,
     SealError,
     Task,
@@ -124,11 +125,12 @@ def test_an_exception_without_readable_text_is_a_failure_and_the_chat_goes_on(fa
     assert use(world, "fine").value == "fine"
 
 
-def test_a_result_that_is_no_json_is_a_failure_of_the_tool():
+def test_a_result_that_is_no_json_is_no_failure_of_whoever_called():
     def odd(world) -> str:
         return {1, 2}  # type: ignore[return-value]
 
-    assert use(world_of(odd), "odd").error["kind"] == "TypeError"
+    with pytest.raises(InfrastructureError, match="the tool odd returned set, which JSON cannot"):
+        use(world_of(odd), "odd")
 
 
 @pytest.mark.parametrize(
