@@ -83,6 +83,11 @@ class Registry:
         """Return all names, sorted, without importing any plug-in."""
         return sorted({*self._ours, *self._registered, *(p.name for p in _installed(self.group))})
 
+    def is_ours(self, name: str) -> bool:
+        """Tell whether SEAL offers a name. Imports nothing."""
+        points = (point for point in _installed(self.group) if point.name == name)
+        return name in self._ours or any(map(_is_ours, points))
+
     def offered_by(self, name: str) -> str:
         """Return the distributions that offer a name; empty: none does. Imports nothing."""
         if name in self._ours:
@@ -113,7 +118,7 @@ class Registry:
 
     def _loaded(self, points: Sequence[EntryPoint]) -> Any:
         """Return what the one distribution offers that has a name; of several SEAL's own wins."""
-        ours = [point for point in points if point.module.partition(".")[0] == _SEAL]
+        ours = list(filter(_is_ours, points))
         homes, others = _homes(points), _homes([point for point in points if point not in ours])
         if ours and others:
             warn_once(
@@ -181,6 +186,10 @@ class Registry:
                 f"{place} names the {self.kind} {shortened(name)}, but data may not name code; "
                 f"if you trust it, allow it: --allow-code {module}"
             )
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == _SEAL
 
 
 def _homes(points: Iterable[EntryPoint]) -> list[str]:

@@ -73,24 +73,28 @@ def _show_one(name: str, count: bool, run: Path | None, result: Output) -> None:
 def _show_all(count: bool, result: Output) -> None:
     from seal.cli import benchmark_tables as tables
     from seal.pools.catalogue import catalogue
+    from seal.pools.importer import REGISTRY
     from seal.pools.lookup import installed_benchmarks
 
     entries = list(catalogue().values())
     measured = _measured(entries if count else [])
     sound, broken = installed_benchmarks()
-    shipped = []
+    complete = []
     for name, bench in sound.items():
         try:
-            shipped += [name] if bench.is_complete else []
+            complete += [name] if bench.is_complete else []
         except UsageError as error:  # of its tools
             broken[name] = str(error)
     importers = [name for name, bench in sound.items() if bench.importer is not None]
     described = [tables.plain(entry, measured.get(entry.name)) for entry in entries]
-    found = {"shipped": shipped, "importers": importers, "broken": broken}
+    shipped = [name for name in complete if REGISTRY.is_ours(name)]
+    others = [name for name in complete if name not in shipped]
+    found = {"shipped": shipped, "others": others, "importers": importers, "broken": broken}
     result.result({**found, "benchmarks": described})
     result.show(
         tables.overview(entries),
         f"shipped, played by `seal run NAME`: {', '.join(shipped)}",
+        *([f"of others, played by `seal run NAME`: {', '.join(others)}"] if others else []),
         f"imported by `seal import NAME SOURCE --out DIR`: {', '.join(importers)}",
         *(f"broken, {name}: {why}" for name, why in sorted(broken.items())),
         tables.table_1(entries, measured),
