@@ -105,12 +105,17 @@ def known_benchmark(name: str) -> Benchmark | None:
     """Return the installed or registered benchmark of a name; None: there is none.
 
     Raises:
-        UsageError: Its code fails to import, or is no benchmark.
+        UsageError: Its code fails to import, is no benchmark, or one of another name.
     """
     if name not in REGISTRY:
         return None
     found = REGISTRY.resolve(name)
     if isinstance(found, Benchmark):
+        if found.name != name:
+            raise UsageError(
+                f"the benchmark {name!r} of {REGISTRY.offered_by(name)} is named {found.name!r}; "
+                "give the entry point and the seal.Benchmark one name"
+            )
         return found
     if callable(found):
         return Benchmark(name, importer=found)

@@ -80,6 +80,12 @@ def test_its_section_and_its_papers_table_stand_in_the_report(played: Path) -> N
     assert "100.0" in page
 
 
+def test_it_is_listed_as_one_of_others(installed: Path, tmp_path: Path) -> None:
+    listed = json.loads(seal("benchmarks", "--json", paths=(installed,), cwd=tmp_path).stdout)
+    assert listed["others"] == ["tickets"]
+    assert "tickets" not in listed["shipped"]
+
+
 def test_its_papers_table_is_printed_with_runs_beside_it(installed: Path, played: Path) -> None:
     told = seal("paper", "tickets", "oracle", "lexical", "--json", paths=(installed,), cwd=played)
     (table,) = json.loads(told.stdout)["tables"]
@@ -286,3 +292,11 @@ def test_its_run_is_read_where_it_is_broken_or_offered_twice(
         assert told.stderr.count("is read by what its folder says") == 1
     refused = seal("run", "tickets", paths=twice, cwd=tmp_path)
     assert (refused.returncode, "second_office" in refused.stderr) == (2, True)
+
+
+def test_a_benchmark_of_another_name_than_its_entry_point_is_refused(tmp_path: Path) -> None:
+    code = "import seal\nBENCHMARK = seal.Benchmark('elsewise')\n"
+    odd = distribution(tmp_path / "a", "odd_pack", "othername", code)
+    failed = seal("run", "othername", paths=(odd,), cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "the benchmark 'othername' of odd_pack is named 'elsewise'; give" in failed.stderr
