@@ -106,8 +106,8 @@ def _overlaps(pools: Sequence[Mapping[str, Any]]) -> Grid:
 def _tool_overlap(own: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a test within the source says of tools that training never saw."""
     yield (
-        f"of {counted(own['tools'], 'tool')} that the test in the source needs, "
-        f"{own['tools_trained']} trained on; "
+        f"trained on {own['tools_trained']} of {counted(own['tools'], 'tool')} "
+        "that the test in the source needs; "
         f"{own['unseen']} of {counted(own['queries'], 'query')} need one that was not"
     )
     if not own["unseen"]:

@@ -296,7 +296,7 @@ def test_the_tables_say_what_was_left_out(finished: Finished) -> None:
     rows = [line.replace("│", " ").split() for line in said.splitlines()]
     assert ["copied", "3", "2", "3", "3", "0", "0"] in rows
     assert ["copied", "0", "n/a", "n/a"] in rows
-    assert "0 of 2 tools that the test in the source needs were trained on" in said
+    assert "trained on 0 of 2 tools that the test in the source needs" in said
     assert "copied: n/a, 3 queries, all in training" in said
     assert "recall@3 in its source less foreign sources" in said
     assert max(map(len, said.splitlines())) <= 80
@@ -439,7 +439,7 @@ def test_the_folder_is_no_model_before_it_is_measured(
     [
         ([replace(TASKS[0], goals=(Goal("x"),))], "none of 1 task names the tools"),
         (TASKS[:1], "no task is left for training of 1"),
-        (TASKS[:2], "1 pairs of a query and a tool to train on"),
+        (TASKS[:2], "1 pair of a query and a tool to train on"),
         ([task(n, f"number {n}", "rain") for n in range(9)], "queries that need different tools"),
     ],
 )
