@@ -300,6 +300,6 @@ def load_dotted(path: str) -> Any:
             found = getattr(found, part)
         except AttributeError as error:
             close = nearest(part, dir(found))
-            hint = f"; did you mean {close!r}?" if close else ""
-            raise UsageError(f"{path!r}: {module_name} has no {attribute!r}{hint}") from error
+            hint = f"did you mean {close!r}?" if close else "correct the name"
+            raise UsageError(f"{path!r}: {module_name} has no {attribute!r}; {hint}") from error
     return found

@@ -120,7 +120,8 @@ def known_benchmark(name: str) -> Benchmark | None:
     if callable(found):
         return Benchmark(name, importer=found)
     raise UsageError(
-        f"the benchmark {name!r} is {shortened(found)}; expected a seal.Benchmark, or an importer"
+        f"the benchmark {name!r} is {shortened(found)}; expected a seal.Benchmark, or an importer, "
+        f"from {REGISTRY.offered_by(name)}"
     )
 
 

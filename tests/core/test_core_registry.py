@@ -143,7 +143,7 @@ def test_an_unknown_name_lists_the_known_and_the_closest(registry, site):
         ),
         ("gadgets_none.sub:X", "no module 'gadgets_none'"),
         ("json.none:X", "no module 'json.none'"),
-        ("json:none", "'json:none': json has no 'none'"),
+        ("json:none", "'json:none': json has no 'none'; correct the name"),
         ("json:dumps.none", "json has no 'dumps.none'"),
         ("json:dmps", "json has no 'dmps'; did you mean 'dumps'?"),
         ("json:", "'json:' is no dotted path; expected package.module:attribute, such as"),

@@ -267,6 +267,7 @@ def test_what_is_no_benchmark_is_told(tmp_path: Path) -> None:
     failed = seal("run", "odd", paths=(odd,), cwd=tmp_path)
     assert failed.returncode == 2
     assert "the benchmark 'odd' is 3; expected a seal.Benchmark" in failed.stderr
+    assert "or an importer, from odd_pack" in failed.stderr
 
 
 def test_a_name_of_ours_stays_ours_and_the_other_one_is_named(tmp_path: Path) -> None:
