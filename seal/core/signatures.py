@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from importlib import import_module
 from typing import (
@@ -22,7 +23,7 @@ from typing import (
     is_typeddict,
 )
 
-from seal.core.errors import UnknownNameError, UsageError, nearest
+from seal.core.errors import SealError, UnknownNameError, UsageError, nearest
 from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import check_fields, check_types, choices, fields_of, takes
 
@@ -36,7 +37,8 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Return a function that refuses arguments which its signature does not have.
 
     Keyword arguments may be annotated as `Unpack` of a `TypedDict`: its keys are names then. Any
-    other keywords have free names, and they and `*args` are of any type.
+    other keywords have free names, and they and `*args` are of any type. An error that names
+    options of the command line gets a note with those that are arguments here.
 
     Raises:
         UnknownNameError: No such argument; names the closest.
@@ -48,9 +50,26 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
         form = _form_of(function)
         given = _bound(function, function.__qualname__, args, kwargs)
         check_types(given, form.hints, form.needed)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except SealError as error:
+            _note_arguments(error, form.hints)
+            raise
 
     return call
+
+
+def _note_arguments(error: SealError, arguments: Collection[str]) -> None:
+    """Add how Python names the options that an error tells before any command with its own."""
+    text = re.split(r"\bseal [a-z]", str(error))[0]
+    options = dict.fromkeys(re.findall(r"(?<!\S)--([a-z-]+)", text))
+    told = [
+        f"--{option} is {name}=..."
+        for option in options
+        if (name := option.replace("-", "_")) in arguments
+    ]
+    if told:
+        error.add_note(f"In Python, {' and '.join(told)}")
 
 
 def checked_names(kind: _C) -> _C:

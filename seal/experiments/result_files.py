@@ -62,8 +62,7 @@ class ExperimentFile:
         if self.name in names:
             if not resume:
                 raise UsageError(
-                    f"{out} holds {_a(what)} already; add --resume (in Python: resume=True), "
-                    "or give another --out (out=...)"
+                    f"{out} holds {_a(what)} already; add --resume, or give another --out"
                 )
         elif "run.json" in names:
             raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")

@@ -205,10 +205,7 @@ def check_folder(path: Path, resume: bool) -> None:
     names = {entry.name for entry in entries}
     if "run.json" in names:
         if not resume:
-            raise UsageError(
-                f"{path} holds a run already; add --resume (in Python: resume=True), "
-                "or give another --out (out=...)"
-            )
+            raise UsageError(f"{path} holds a run already; add --resume, or give another --out")
         return
     others = sorted(n for n in names - _BEFORE_IT_IS_A_RUN if whole_name(n) == n)
     if others:

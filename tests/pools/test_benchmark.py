@@ -422,8 +422,9 @@ def test_scales_of_a_score_that_never_comes_are_told(tmp_path, caplog):
 def test_a_run_whose_metric_was_refused_goes_on_without_it(tmp_path):
     with pytest.raises(UsageError, match="returned None"):
         played(shop(), tmp_path, metrics=[lambda task, trajectory: None])
-    with pytest.raises(UsageError, match=r"already; add --resume \(in Python: resume=True\), or"):
+    with pytest.raises(UsageError, match="holds a run already; add --resume, or give") as held:
         played(shop(), tmp_path)
+    assert held.value.__notes__ == ["In Python, --resume is resume=... and --out is out=..."]
     assert played(shop(), tmp_path, resume=True, metrics=[polite])["polite"].mean == 0.0
     with pytest.raises(UsageError, match="holds a run of other settings"):
         played(shop(), tmp_path, resume=True)
