@@ -354,7 +354,7 @@ def _valued(args: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _line(kind: Any) -> tuple[str, str]:
     """Return the title of a group and what it is about: its docstring, `Title: about it.`."""
     title, _, about = (inspect.getdoc(kind) or "").partition("\n")[0].partition(": ")
-    return title, about
+    return title.rstrip("."), about
 
 
 def _show_all(context: typer.Context, asked: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from seal.core import JSON
@@ -76,4 +77,6 @@ def generator_of(declared: Any) -> Generator:
 
 def written(out: Any) -> str:
     """Return where a pool was written, and how it is played."""
+    if not Path(out).exists():
+        return f"nothing was written to {out}"
     return f"written to {out}; play it: seal run {out}"

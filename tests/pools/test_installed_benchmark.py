@@ -207,6 +207,14 @@ class Mute:
     loudness: int = 2
 
 
+@dataclass(frozen=True)
+class Silent:
+    """Silence."""
+
+    length: int = 2
+    """Number of seconds."""
+
+
 def make(bench, out, **settings):
     """Write odes."""
     made = {"of": bench, **settings}
@@ -224,6 +232,7 @@ BENCHMARK = seal.Benchmark(
     generators={
         "rhymes": Generator(make=drawn, about="Write rhymes.", settings=Rhymes, stage="rhymes"),
         "odes": make,
+        "silence": Generator(make=lambda *a, **b: b, about="Write nothing.", settings=Silent),
         "mute": Generator(make=make, about="Write nothing.", settings=Mute),
     },
 )
@@ -249,6 +258,11 @@ def test_a_generator_of_another_distribution_has_the_flags_of_its_settings(tmp_p
     assert (tmp_path / "rhymes").read_text() == str({"of": "sample", "count": 3, "seed": 0})
     refused = seal(*words, "three", paths=poems, cwd=tmp_path)
     assert (refused.returncode, "'--count': expected a whole number" in refused.stderr) == (2, True)
+    assert "benchmark poems: generate mute has no command" in refused.stderr
+    told = seal("generate", "silence", "sample", "--out", "none", paths=poems, cwd=tmp_path)
+    assert told.stdout.endswith("nothing was written to none\n")
+    titled = seal("generate", "silence", "--help", paths=poems, cwd=tmp_path).stdout
+    assert "\nSilence:\n" in titled
     listed = seal("generate", "--help", paths=poems, cwd=tmp_path).stdout
     assert "Write odes." in listed
     assert "Make harder queries" in listed

@@ -19,7 +19,7 @@ from seal.cli.words import new_file
 from seal.core import SealError
 from seal.pools.benchmark import loaded
 from seal.pools.generator import Generator, Told, generator_of, written
-from seal.pools.lookup import declared
+from seal.pools.lookup import installed_benchmarks
 
 if TYPE_CHECKING:
     pass
@@ -90,8 +90,9 @@ def _make(
     return 1 if told.failures else 0
 
 
-for _kind, _code in declared("generators").items():
-    try:
-        _add(_kind, generator_of(_code))
-    except SealError as _error:
-        tell(f"generate {_kind} has no command: {_error}")
+for _bench in installed_benchmarks().sound.values():
+    for _kind, _code in _bench.generators.items():
+        try:
+            _add(_kind, generator_of(_code))
+        except SealError as _error:
+            tell(f"benchmark {_bench.name}: generate {_kind} has no command: {_error}")
