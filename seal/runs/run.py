@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
 from seal.core.folders import Lock
 from seal.core.records import AtomicFile, decode, encode, without_cycle_search
+from seal.core.registry import warn_once
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.metric_guard import Guarded
@@ -232,6 +233,19 @@ def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -
     return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
 
 
+def _warn_of_our_name(bench: Benchmark | None) -> None:
+    """Tell that a benchmark of the user's own has the name of one of SEAL's."""
+    if bench is None or not BENCHMARKS.is_ours(bench.name):
+        return
+    shipped = BENCHMARKS.resolve(bench.name)
+    parts = {part.name for part in fields(bench)} - {"tools", "tasks", "folder"}
+    if any(getattr(bench, part) != getattr(shipped, part, None) for part in parts):
+        warn_once(
+            f"benchmark {bench.name!r}: SEAL ships another one of this name, and readers of the "
+            "run take that one's parts; choose another name"
+        )
+
+
 def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[str]:
     """Refuse a headline or success of a benchmark of the user's own that nobody will measure.
 
@@ -245,6 +259,7 @@ def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[
         UsageError: No metric has the name; names the closest.
     """
     if bench is None or bench.name in BENCHMARKS:
+        _warn_of_our_name(bench)
         return []
     known, are_all = names_of(metrics)
     are_all = are_all and bench.measures is None

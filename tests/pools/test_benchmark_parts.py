@@ -143,3 +143,21 @@ def test_an_option_that_it_takes_itself_is_told_in_the_run(tmp_path):
     manifest = played(bench, tmp_path, world_options={"volume": 3}).folder.manifest()
     assert manifest["measure"]["volume"] == 3
     assert "speed" not in manifest["system"]
+
+
+def test_a_name_of_ours_for_another_benchmark_is_told(tmp_path, caplog) -> None:
+    mine = replace(shop(), name="toolsandbox")
+    seal.run(mine, baselines=False, out=tmp_path / "run")
+    assert "'toolsandbox': SEAL ships another one of this name" in caplog.text
+    caplog.clear()
+    seal.run("sample", limit=1, baselines=False, out=tmp_path / "sample")
+    assert "ships another" not in caplog.text
+
+
+def test_an_ablation_tells_what_it_declares_to_matter(tmp_path):
+    def words(task, trajectory):
+        return {"words": len(" ".join(filter(None, trajectory.answers)).split()), "polite": 0.0}
+
+    bench = shop(metrics=[words], headline=("words", "call_f1"), success="polite")
+    done = seal.ablate("feedback", bench, out=tmp_path / "ablated", baselines=False, limit=1)
+    assert done.content["protocol"]["told"][-2:] == ["words", "polite"]
