@@ -10,7 +10,7 @@ figures/                 of the ablation of similarity, with the extra `experime
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -21,7 +21,7 @@ from seal.core import UsageError
 from seal.core.text import counted
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.role_work import roles_record
-from seal.evaluation.scoring import build_metrics
+from seal.evaluation.scoring import build_metrics, is_foreign
 from seal.experiments.ablation.irrelevance import Irrelevant
 from seal.experiments.ablation.similarity import homes_of, points_of
 from seal.experiments.ablation.variants import Variation, ablation_named, conditions_of
@@ -136,6 +136,7 @@ class _Planned:
         told = [
             f"{name}@{most}" if name in ("recall", "mrr") else name for name in self.ablation.told
         ]
+        told += [name for name in _headlined(runs.values()) if name not in told]
         partner = irrelevant.seeds if irrelevant is not None else None
         compared = [
             entry
@@ -190,6 +191,17 @@ class _Planned:
         if not alone:
             return []
         return [f"{counted(alone, 'irrelevant task')} without a seed in this pool, in no pair"]
+
+
+def _headlined(runs: Iterable[RunFolder]) -> dict[str, None]:
+    """Return the metrics that a benchmark brings itself and declares to matter."""
+    found: dict[str, None] = {}
+    for run in runs:
+        declared, metrics = run.declared(), run.summary()["metrics"]
+        named = (*declared.get("headline", ()), declared.get("success", ""))
+        mine = (name for name in named if name in metrics and is_foreign(name, METRICS))
+        found |= dict.fromkeys(mine)
+    return found
 
 
 def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
