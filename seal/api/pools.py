@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seal.api.objects.lint_findings import Findings
     from seal.api.objects.paper_tables import PoolTables
     from seal.api.objects.products import Generated
+    from seal.api.objects.run_object import Run
     from seal.experiments.export import Exported
     from seal.pools import ImportReport, StoredPool
     from seal.pools.catalogue import Card
@@ -234,7 +235,7 @@ def augment(
 @checked
 def generate(
     what: str,
-    bench: Bench | Sequence[Task],
+    bench: Bench | Run | Sequence[Task],
     out: str | Path | None = None,
     *,
     tools: Sequence[OwnTool] = (),
@@ -251,7 +252,8 @@ def generate(
     Args:
         what: missions, queries, tools or milestones.
         bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
-            `tools`. For tools: the file of descriptions. For milestones also a run folder.
+            `tools`. For tools: the file of descriptions. For milestones also what `seal.run`
+            returned, or its folder.
         out: Folder to make. A folder that was begun under the same settings is continued. For
             milestones a file; None: nothing is written.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
@@ -283,7 +285,7 @@ def generate(
 
     offered = declared("generators")
     check_name("kind of generation", what, offered)
-    made = loaded(generator_of(offered[what]).make)(bench_of(bench, tools), out, **options)
+    made = loaded(generator_of(offered[what]).make)(_source(bench, tools), out, **options)
     if isinstance(made, Generated):
         return made
     content = made.to_json() if hasattr(made, "to_json") else dict(made)
@@ -320,20 +322,23 @@ def tables(pool: Bench) -> PoolTables:
 
 @checked
 def export(
-    what: Bench,
+    what: Bench | Run | Sequence[Task],
     to: str,
     out: str | Path,
     *,
+    tools: Sequence[OwnTool] = (),
     licence: str = "",
 ) -> Exported:
     """Write a pool or a run in the form that others read, with a card of its source and licence.
 
     Args:
-        what: A benchmark, the name of one, a pool folder, or a run's folder.
+        what: A benchmark, the name of one, a pool folder, or a list of tasks with `tools`. Or what
+            `seal.run` returned, or its folder.
         to: openai (messages and tools), mteb, trec, hf (a data set of rows), inspect (of a run, a
             log that `inspect view` opens), or another that a benchmark declares
             (`seal.Benchmark.exports`).
         out: Folder to make.
+        tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         licence: Of the data. Empty: as the catalogue knows it.
 
     Returns:
@@ -347,7 +352,13 @@ def export(
     from seal.experiments.export import export as written
     from seal.pools.lookup import open_pool
 
-    return written(open_pool(what), to, Path(out), licence)
+    return written(open_pool(_source(what, tools)), to, Path(out), licence)
+
+
+def _source(what: Bench | Run | Sequence[Task], tools: Sequence[OwnTool]) -> Bench:
+    from seal.api.objects.run_object import Run
+
+    return bench_of(what.folder.path if isinstance(what, Run) else what, tools)
 
 
 @checked

@@ -57,6 +57,7 @@ class Generator:
     `argument` say how it is typed. Classes that it inherits all fields from are groups of flags:
     each begins its docstring with `Title: what it is about.`"""
     source: SourceFlag = SourceFlag()
+    """How the command line names what it is made of."""
     to_file: bool = False
     """`out` is a new file, which may be left out; else it is a folder that is continued."""
     stage: str = ""

@@ -53,6 +53,7 @@ class PublishedTable:
     whole is named by an empty text, others as in `rows`. What is measured is a
     `seal.report.lanes.Lane`, a `StoredPool`, or the content of sweep.json or results.json."""
     of: Source = "run"
+    """What its figures are made from."""
     needs: Mapping[str, str] = field(default_factory=dict)
     """Heading to the flags or commands that give it, told where it is missing; of the empty text:
     those that the table as a whole needs."""

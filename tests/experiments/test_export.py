@@ -239,3 +239,17 @@ def test_a_pool_is_no_log(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no run, and a log of inspect_ai is of one"):
         export(shop(), "inspect", tmp_path / "log")
     assert not (tmp_path / "log").exists()
+
+
+def test_a_list_of_tasks_and_a_run_are_exported_and_drafted_from(tmp_path: Path) -> None:
+    def get_order(order_id: str) -> dict[str, str]:
+        """Look an order up."""
+        return {"ships": "Monday"}
+
+    task = seal.ask("When does order 7 ship?", seal.called("get_order", order_id="7"))
+    assert export([task], "hf", tmp_path / "hf", tools=[get_order]).counts["tools"] == 1
+    run = seal.run([task], tools=[get_order], model="oracle", baselines=False, out=tmp_path / "run")
+    assert export(run, "openai", tmp_path / "openai").counts["chats"] == 1
+    drafted = seal.generate("milestones", run)
+    assert len(drafted["drafts"]) == 1
+    assert drafted.content == seal.generate("milestones", run.folder.path).content
