@@ -167,7 +167,8 @@ def notes_of(content: Mapping[str, Any]) -> list[str]:
 def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the tables of two runs."""
     one, other = pair["run"], pair["other"]
-    yield matched_text(pair)
+    named = f"{one} against {other}: " if len(content["pairs"]) > 1 else ""
+    yield named + matched_text(pair)
     for name, alone in ((one, pair["alone"]), (other, pair["other_alone"])):
         if alone["chats"]:
             yield (
@@ -175,7 +176,7 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
                 + listed([one_line(task, _LONGEST) for task in alone["named"]], _TASKS)
             )
     if pair["flips"] is not None:
-        yield from _flip_lines(pair)
+        yield from _flip_lines(pair, named)
     if pair["win_rate"] is not None:
         yield from preference_lines(pair)
     yield from excluded_lines(content, pair)
@@ -209,12 +210,12 @@ def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Itera
         yield f"{', '.join(metrics)}: {reasons}"
 
 
-def _flip_lines(pair: Mapping[str, Any]) -> Iterator[str]:
+def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
     flips, metric = pair["flips"], pair["success"]
     without = flips["undecided"]
     yield (
-        f"tasks by {metric}: {len(flips['won'])} won, {len(flips['lost'])} lost, {flips['both']} "
-        f"solved by both, {flips['neither']} by neither"
+        f"{named}tasks by {metric}: {len(flips['won'])} won, {len(flips['lost'])} lost, "
+        f"{flips['both']} solved by both, {flips['neither']} by neither"
         + (f", {flips['alike']} as often by both" if flips["alike"] else "")
         + (f"; {counts_of(chat=without)} without a verdict" if without else "")
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
@@ -181,6 +182,17 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     lines = [line for line in comparison_tables(content) if isinstance(line, str)]
     assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+
+
+def test_the_lines_of_each_of_several_pairs_name_its_runs(runs) -> None:
+    base, new = runs(("a", "b"))
+    third = replace(new, path=new.path.parent / "third")
+    shutil.copytree(new.path, third.path)
+    content = compared((base, new, third))
+    lines = [line for line in comparison_tables(content) if isinstance(line, str)]
+    won = "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither"
+    for each in (new, third):
+        assert f"{each.path.name} against {base.path.name}: {won}" in lines
 
 
 def test_no_word_of_the_terminals_tables_is_broken_at_80_columns(runs) -> None:
