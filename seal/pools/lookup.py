@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from seal.core import DataError, Task, UsageError, check_name, shortened
+from seal.core import DataError, Task, UnknownNameError, UsageError, check_name, shortened
 from seal.core.folders import check_path
 from seal.core.registry import load_dotted, warn_once
 from seal.environments import REGISTRY as WORLDS
@@ -58,6 +58,9 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
             f"{folder} is a file, and a pool is a folder; make one of your own files: "
             "seal new NAME --tools FILE --tasks FILE --out POOL" + made * (folder.suffix == ".py")
         )
+    if Path(f"{name}.py").is_file():
+        cure = f"{name}.py is a module: name a benchmark that it makes, as {name}:NAME."
+        raise UnknownNameError("pool or folder", name, (), cure=cure)
     check_name("pool or folder", name, pool_names())
     return StoredPool(imported_pool(name).folder, benchmark=known)
 

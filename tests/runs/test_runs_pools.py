@@ -133,3 +133,11 @@ def test_a_run_folder_of_a_benchmarks_name_is_not_taken_for_the_benchmark(
     again = seal.run("sample", limit=2, out="sample", resume=True)
 
     assert len(again.tasks) == 2
+
+
+def test_a_module_of_the_working_folder_is_named_with_the_repair(tmp_path, monkeypatch) -> None:
+    (tmp_path / "benchmod.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownNameError, match="as benchmod:NAME") as error:
+        open_pool("benchmod")
+    assert "apibench" not in str(error.value)
