@@ -477,3 +477,8 @@ def test_a_folder_with_something_else_is_left_alone(train: Train, tmp_path: Path
     with pytest.raises(UsageError, match="holds no training to go on with"):
         train(resume=True)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_a_map_over_a_retriever_is_refused_by_what_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="base 'tfidf' is a retriever, and a map"):
+        seal.train_retriever("sample", out=tmp_path / "map", trains="map", base="tfidf")

@@ -13,9 +13,11 @@ from typing import Any, ClassVar
 
 from threadpoolctl import threadpool_limits
 
+from seal.core import UsageError
 from seal.core.store import open_store
 from seal.experiments.training.training_settings import TrainSettings
-from seal.retrievers.embedders import build_embedder, embed_documents, embed_queries
+from seal.retrievers import REGISTRY
+from seal.retrievers.embedders import EMBEDDERS, build_embedder, embed_documents, embed_queries
 from seal.retrievers.embedders.linear_map import write_map
 from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
 from seal.retrievers.fine_tuning import Recipe, check_installed, fine_tune, load_base, write_model
@@ -79,6 +81,11 @@ class MapTrainer:
 
     def __init__(self, settings: TrainSettings) -> None:
         self._settings = settings
+        if settings.base in REGISTRY and settings.base not in EMBEDDERS:
+            raise UsageError(
+                f"base {settings.base!r} is a retriever, and a map is trained over an embedder; "
+                f"name a model of sentence-transformers, or one of {', '.join(EMBEDDERS.names())}"
+            )
         self.identity = str(getattr(build_embedder(settings.base, {}), "identity", ""))
 
     def prepare(self) -> None:
