@@ -18,7 +18,10 @@ MODEL_OPTIONS = setting(RunSettings, "model_options")
 ALLOW_CODE = setting(RunSettings, "allow_code")
 SIMULATOR = setting(RunSettings, "simulator")
 SEED = setting(RunSettings, "seed")
-POOL = argument("Name of a shipped benchmark, or folder of an imported one.", metavar="NAME|DIR")
+POOL = argument(
+    "Name of a shipped benchmark, folder of an imported one, or your own as module:name.",
+    metavar="NAME|DIR",
+)
 NEW_FOLDER = option(..., "Folder to write; the command that began it continues there.")
 POOL_NAME = option("", "Name of the new pool.  [default: that of its folder]")
 WRITER = option(None, "Model that writes, as PROVIDER/MODEL.  [default: a grammar]")

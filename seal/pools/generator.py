@@ -16,7 +16,7 @@ from seal.core.registry import load_dotted
 class SourceFlag:
     """How a command line names what something is made of."""
 
-    help: str = "Name of a benchmark, or folder of a pool or run."
+    help: str = "Name of a benchmark, folder of a pool or run, or your own as module:name."
     metavar: str = "NAME|DIR"
     flag: str = ""
     """Such as `--tools`; empty: it is an argument."""

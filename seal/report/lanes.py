@@ -271,7 +271,7 @@ class ShortTable:
         }
         few = ", ".join(f"{name} (n={most})" for name, most in counts.items() if most)
         if few:
-            yield f"left out, for few goals have them: {few}"
+            yield f"not in the table, because few goals have a value (n): {few}"
 
 
 def _unrecorded(lanes: Sequence[Lane]) -> Rows:

@@ -151,7 +151,7 @@ def _pools_own(run: RunFolder) -> list[str]:
     given = {name: known[name] for name in own}
     given |= manifest.get("pool_defaults") or {}  # of runs before there were origins
     told = ", ".join(f"--{name} {value}" for name, value in given.items())
-    return [f"played as the pool asks where no flag says otherwise: {told}"] if told else []
+    return [f"set by the benchmark, and a flag replaces it: {told}"] if told else []
 
 
 def missing_notes(lanes: Sequence[Lane]) -> list[str]:

@@ -20,8 +20,8 @@ class ScoreGroup:
 
     judge: str = "auto"
     """Who decides what is solved: rule, llm, auto (llm if a judge's model is named, else rule), or
-    published judges, by commas: pass_paper, tooleval, sopr, fac. A world's milestones go before
-    pass_paper."""
+    published judges, by commas: pass_paper, tooleval, sopr, fac. Where a task has
+    a world's milestones, they decide, and not pass_paper."""
     judge_model: Any = None
     """Model of the judge, as PROVIDER/MODEL; several vote together."""
     votes: int | None = None

@@ -242,8 +242,8 @@ class JudgingGroup:
 
     judge: str = "auto"
     """Who decides what is solved: rule, llm, auto (llm if a judge's model is named, else rule), or
-    published judges, by commas: pass_paper, tooleval, sopr, fac. A world's milestones go before
-    pass_paper."""
+    published judges, by commas: pass_paper, tooleval, sopr, fac. Where a task has
+    a world's milestones, they decide, and not pass_paper."""
     votes: Count | None = None
     """Number of votes of each judge's model on a goal.  [default: as published]"""
     metrics: Sequence[MetricChoice] = ()

@@ -74,7 +74,9 @@ def test_metrics_that_few_goals_have_are_told_with_their_number(make_run):
     metrics = {"pass_rate": metric(1.0, 10), "progress": metric(0.5, 1, undefined=9)}
     run = make_run("run", [task("own/a")], [], metrics=metrics)
 
-    assert "left out, for few goals have them: progress (n=1)" in summary_notes(run)
+    assert "not in the table, because few goals have a value (n): progress (n=1)" in summary_notes(
+        run
+    )
     assert not any("progress" in line for line in summary_notes(run, ["pass_rate"]))
 
 

@@ -32,9 +32,10 @@ def command(
     """Compare runs of one benchmark, paired by task, trial and goal.
 
     For every metric the table has the mean difference, its 95 % bootstrap interval over tasks, and
-    a randomisation test. It tells which difference could have been found, and how many tasks or
-    trials would find this one. Then come the tasks won and lost, pass^k and pass@k. Runs that do
-    not measure the same are refused. The exit code is 1 if the server of a judge failed.
+    a randomisation test. It also has the smallest difference that these tasks could have shown, and
+    how many tasks or trials would show the measured one. Then come the tasks won and lost, pass^k
+    and pass@k. Runs that do not measure the same are refused. The exit code is 1 if the server of a
+    judge failed.
     """
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

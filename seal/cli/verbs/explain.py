@@ -12,9 +12,9 @@ def command(
     run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
     metric: str | None = option(
         None,
-        "Metric that decides what failed.  [default: mission_accuracy for missions, "
-        "awareness, selection and execution for dialogue turns, calls_right where gold is only "
-        "calls, else goal_state or pass_rate]",
+        "Metric that decides what failed.  [default: the one that the benchmark declares as "
+        "success; else mission_accuracy for missions, awareness, selection and execution "
+        "for dialogue turns, calls_right where gold is only calls, else goal_state or pass_rate]",
         metavar="NAME",
     ),
     examples: int = option(3, "Number of examples for each stage.", least=0),

@@ -13,7 +13,9 @@ from seal.experiments.export import forms
 @verb()
 def command(
     what: str = argument(
-        "Name of a shipped benchmark, or folder of an imported one or of a run.", metavar="NAME|DIR"
+        "Name of a shipped benchmark, folder of an imported one or of a run, or your own as "
+        "module:name.",
+        metavar="NAME|DIR",
     ),
     to: str = option(..., "Format to write.", words=choice(forms())),
     out: Path = option(..., "Folder to write."),

@@ -32,9 +32,10 @@ def command(
     ),
     json: bool = JSON,
 ) -> int:
-    """Print each table and figure of a paper to which the folders add something.
+    """Print the tables and figures of a paper, with the figures of your runs beside them.
 
-    Published rows stand first, then each run with its difference. Without a folder the tables are
+    Published rows stand first, then each run with its difference. A table or figure for which the
+    folders hold nothing is left out. Without a folder the tables are
     listed, with what each is made of.
     """
     with output(json) as result:

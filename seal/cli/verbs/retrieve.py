@@ -45,7 +45,8 @@ class Results(KeptGroup):
 def command(
     *,
     pools: list[str] = argument(
-        "Names of shipped benchmarks, or folders of imported ones.", metavar="NAME|DIR..."
+        "Names of shipped benchmarks, folders of imported ones, or your own as module:name.",
+        metavar="NAME|DIR...",
     ),
     retrievers: Retrievers,
     tasks: Tasks,

@@ -32,8 +32,8 @@ class CompareGroup:
     None given: all that the runs have.
     """
     success: str | None = None
-    """Metric of which 1 means a solved task.  [default: the first of pass_rate, success,
-    mission_accuracy, similarity that both runs have]"""
+    """Metric of which 1 means a solved task.  [default: the one that the benchmark declares, else
+    the first of pass_rate, success, mission_accuracy, similarity that both runs have]"""
     force: bool = False
     """Compare runs even if they do not measure the same."""
     seed: int = 0
