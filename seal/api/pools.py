@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from seal.core import Task, check_name
 from seal.core.signatures import checked
+from seal.core.typed_values import check_types
 from seal.pools.benchmark import loaded
 from seal.pools.generator import generator_of
 from seal.pools.lookup import Bench, bench_of, declared
@@ -285,7 +286,14 @@ def generate(
 
     offered = declared("generators")
     check_name("kind of generation", what, offered)
-    made = loaded(generator_of(offered[what]).make)(_source(bench, tools), out, **options)
+    generator = generator_of(offered[what])
+    if settings := loaded(generator.settings):
+        given = {name: value for name, value in options.items() if name != "progress"}
+        hints = get_type_hints(settings)
+        for name in given:
+            check_name("setting", name, hints)
+        check_types(given, hints)
+    made = loaded(generator.make)(_source(bench, tools), out, **options)
     if isinstance(made, Generated):
         return made
     content = made.to_json() if hasattr(made, "to_json") else dict(made)

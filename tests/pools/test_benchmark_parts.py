@@ -1,6 +1,6 @@
 """What a benchmark declares of its goals, roles and runs is asked where the engine needs it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from shops import shop
@@ -10,7 +10,14 @@ from seal.agents import DIRECT, Team
 from seal.core import Completion, Message, Reply, Score, UnknownNameError, UsageError
 from seal.evaluation.attribution.evidence import Cause
 from seal.experiments import Variation, ablation_named
-from seal.pools import REGISTRY
+from seal.pools import REGISTRY, Generator
+
+
+@dataclass(frozen=True)
+class Recipes:
+    """Settings of a generator."""
+
+    servings: int = 2
 
 
 class Clerk:
@@ -161,3 +168,13 @@ def test_an_ablation_tells_what_it_declares_to_matter(tmp_path):
     bench = shop(metrics=[words], headline=("words", "call_f1"), success="polite")
     done = seal.ablate("feedback", bench, out=tmp_path / "ablated", baselines=False, limit=1)
     assert done.content["protocol"]["told"][-2:] == ["words", "polite"]
+
+
+def test_settings_of_a_generator_of_its_own_are_checked(tmp_path):
+    recipes = Generator(make=lambda bench, out, **given: given, about="", settings=Recipes)
+    known("kitchen", generators={"recipes": recipes})
+    with pytest.raises(UnknownNameError, match=r"no setting 'serving'.*Did you mean 'servings'"):
+        seal.generate("recipes", "sample", tmp_path / "out", serving=4)
+    with pytest.raises(UsageError, match="servings: expected a whole number, got 'many'"):
+        seal.generate("recipes", "sample", tmp_path / "out", servings="many")
+    assert seal.generate("recipes", "sample", tmp_path / "out", servings=4)["servings"] == 4
