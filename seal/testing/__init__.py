@@ -26,14 +26,17 @@ from seal.api.runs import run
 from seal.core import ChatModel, DataError, Scale, Task, Tool
 from seal.core.records import write_records
 from seal.core.text import counted
+from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import RATE, is_best
 from seal.evaluation.ranking_metrics import MEASURES
+from seal.evaluation.scoring import is_foreign
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.upstream_files import json_file
+from seal.report.paper import tables_of
 from seal.runs.cast import with_roles
 from seal.runs.rescore import rescore
 from seal.runs.run_folder import RunFolder
@@ -131,6 +134,7 @@ def check_benchmark(
       made twice, or made with a wrong argument; a call that changes the world, left out or made
       otherwise; an answer with wrong values, without its values, or with an invented one; a gold
       tool that was not retrieved. Whoever does nothing where a call is needed has no success.
+    - Columns of published tables (`seal.pools.PublishedTable`) are of metrics that there are.
     - No task is passed over: how many have no gold that can be played is said beforehand.
 
     Args:
@@ -154,6 +158,7 @@ def check_benchmark(
     with tempfile.TemporaryDirectory() as folder:
         checks = _Checks(bench, Path(folder), {**options, "first": limit}, may_change)
         _check_played(checks, without_gold, exact=limit is None)
+        checks.check_published()
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
     new = [one.told for one in found if one.task not in excused]
@@ -210,6 +215,18 @@ class _Checks:
         self._chats = {chat.task_id: chat for chat in self._gold.trajectories() if chat.trial == 0}
         self._before = _values(self._gold)
         self._scales = self._gold.scales()
+
+    def check_published(self) -> None:
+        """Make sure that columns of published tables are of metrics that a run can have."""
+        made = self._pool.benchmark
+        measured = self._gold.summary()["metrics"]
+        for table in tables_of(made) if made is not None else ():
+            for heading, metric in table.columns.items() if table.of == "run" else ():
+                name = metric.partition("|")[0]
+                assert not name or name in measured or not is_foreign(name, METRICS), (
+                    f"{table.name}: the column {heading!r} is of the metric {name!r}, which no run "
+                    f"has; name one of: {', '.join(measured)}"
+                )
 
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield every score that cannot be."""

@@ -13,6 +13,7 @@ import pytest
 
 import seal
 from seal.core import Called, DataError, Milestone, Plan, StateHas, Step, Task, ToolCall, Trajectory
+from seal.pools import PublishedTable
 from seal.testing import check_benchmark
 
 
@@ -254,3 +255,13 @@ def test_gold_that_any_answer_meets_is_caught() -> None:
     vague = ask("Is there a lamp?", seal.called("get_stock", item="lamp"), answer="you")
     with pytest.raises(AssertionError, match=r"drops its values: .*: pass_rate is 1\.0"):
         check_benchmark(shop(vague))
+
+
+def test_a_published_column_of_no_metric_is_told() -> None:
+    rows, columns = {"Clerk": {"F1": 80.0}}, {"F1": "cal_f1"}
+    table = PublishedTable("Honesty", "Office 2026, Table 1", rows, columns, 100.0)
+    told = "table-1: the column 'F1' is of the metric 'cal_f1', which no run has; name one of: "
+    with pytest.raises(AssertionError, match=told):
+        check_benchmark(replace(shop(*SOUND), published=[table]), gold_alone=True)
+    sound = replace(table, columns={"F1": "call_f1"})
+    check_benchmark(replace(shop(*SOUND), published=[sound]), gold_alone=True)
