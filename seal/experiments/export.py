@@ -56,7 +56,7 @@ _COLUMNS = ("id", "query", "calls", "answer", "split")
 _NOT_SAID = "not stated; ask its authors"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Exported:
     """The files that were written, and what they hold."""
 
@@ -69,6 +69,12 @@ class Exported:
     """Reason to the number of goals or chats that the form cannot hold."""
     source: str = ""
     licence: str = ""
+
+    def __repr__(self) -> str:
+        held = [f"{what}: {count:,}" for what, count in self.counts.items()]
+        left = [f"left out, {why}: {count:,}" for why, count in self.left_out.items()]
+        files = f"files: {', '.join(self.files)}"
+        return "\n".join((f"exported as {self.to} to {self.folder}", *held, *left, files))
 
 
 def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:

@@ -247,7 +247,16 @@ def test_a_list_of_tasks_and_a_run_are_exported_and_drafted_from(tmp_path: Path)
         return {"ships": "Monday"}
 
     task = seal.ask("When does order 7 ship?", seal.called("get_order", order_id="7"))
-    assert export([task], "hf", tmp_path / "hf", tools=[get_order]).counts["tools"] == 1
+    made = export([task], "hf", tmp_path / "hf", tools=[get_order])
+    assert made.counts["tools"] == 1
+    assert repr(made).splitlines() == [
+        f"exported as hf to {tmp_path / 'hf'}",
+        "tools: 1",
+        "queries: 1",
+        "files: tools.jsonl, tasks.jsonl, README.md",
+    ]
+    with pytest.raises(UsageError, match="a Findings has no picture: print it"):
+        seal.lint([task], tools=[get_order]).plot()
     run = seal.run([task], tools=[get_order], model="oracle", baselines=False, out=tmp_path / "run")
     assert export(run, "openai", tmp_path / "openai").counts["chats"] == 1
     drafted = seal.generate("milestones", run)

@@ -56,7 +56,8 @@ class Shown(ABC):
         """
         figure = next(iter(self._figures()), None)
         if figure is None:
-            raise UsageError(f"a {type(self).__name__} of one point has no picture: print it")
+            one = "of one point " if type(self)._figures is not Shown._figures else ""
+            raise UsageError(f"a {type(self).__name__} {one}has no picture: print it")
         return figure
 
 
