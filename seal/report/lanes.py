@@ -249,7 +249,7 @@ class ShortTable:
         return [name for name in self.metrics if self.scales.get(name, RATE).bounded]
 
     def gaps(self) -> Iterator[str]:
-        """Yield which of the metrics no lane has a value of, and which few goals have."""
+        """Yield which metrics no lane has a value of, are better low, or few goals have."""
         valued = self.valued
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
@@ -259,6 +259,9 @@ class ShortTable:
                 why = " / ".join(sorted(reasons)) or "not measured"
                 by_reason.setdefault(why, []).append(metric)
         yield from (f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items())
+        low = [name for name in valued if self.scales.get(name, RATE).higher_is_better is False]
+        if low:
+            yield f"lower is better: {', '.join(low)}"
         if not self._chosen and not self._headline:
             yield from self._few()
 

@@ -152,3 +152,13 @@ def test_what_is_no_scale_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"expected its scales as a map of names to seal\.core\.S"):
         seal.run(shop([Odd]), model="oracle", out=tmp_path / "run")
+
+
+def test_a_line_below_the_table_names_what_is_better_low(tmp_path: Path) -> None:
+    said = "lower is better: abandoned_minutes"
+    bench = shop([Delay], headline=("abandoned_minutes", "call_f1"))
+    timed = seal.run(bench, model="oracle", baselines=False, out=tmp_path / "timed")
+    assert said in str(timed)
+    assert said in seal.report(timed).read_text()
+    rates = seal.run(shop([]), model="oracle", baselines=False, out=tmp_path / "rates")
+    assert "lower is better" not in str(rates)
