@@ -3,7 +3,7 @@
 Source: the SEAL paper, metrics "API call recall" and "API parameter accuracy"; what it leaves open
 is decided here.
 
-- Calls are a multiset: order never matters, repeated calls are distinct.
+- Calls are a multiset: order matters to `calls_right` alone, repeated calls are distinct.
 - Gold and made calls of the same tool are paired one to one. The pairing has the most exact pairs,
   then the most right values, then the most right names (`best_pairs`).
 - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
@@ -14,10 +14,11 @@ is decided here.
   made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
   and nothing here applies.
 - Gold calls, but none made: precision is 0.0, as the model failed to call.
-- `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments, in
-  any order, and no other call was. If gold needs none, it is 1 if none was made. It is 0 if the
-  agent crashed. Summaries add `calls_balanced`, the mean of its means over goals that need a call
-  and over those that need none.
+- `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments and
+  no other call was. Their order counts where the goal has the label `IN_ORDER`, as of
+  `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent crashed.
+  Summaries add `calls_balanced`, the mean of its means over goals that need a call and over those
+  that need none.
 
 Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 """
@@ -34,6 +35,7 @@ from seal.core import Goal, Plan, Scale, ToolCall
 from seal.core.conditions import Called
 from seal.evaluation.goals import (
     CRASHED,
+    IN_ORDER,
     NONE_NEEDED,
     GoalChat,
     GoalMetric,
@@ -49,6 +51,8 @@ CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")
 VERDICT, ABSTENTION = "calls_right", "abstention"
 NAMES = (*CALL_METRICS, *ARGUMENT_METRICS, VERDICT, ABSTENTION)
+MISPLACED = "in another order"
+"""Reason of right calls that gold has in another order."""
 CALL_HEADLINE = (
     VERDICT,
     ABSTENTION,
@@ -203,12 +207,21 @@ class Calls(GoalMetric):
             best = best_alignment(plans, goal.made)
             gold_tools = {gold.tool for gold in best.gold.values()}
             cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
-            amiss = wrong(best) or ("the agent crashed" if goal.stop == CRASHED else "")
+            amiss = wrong(best) or misplaced(goal.goal, best)
+            if not amiss and goal.stop == CRASHED:
+                amiss = "the agent crashed"
             right = Value(float(not amiss), 1.0, amiss, {"needed": bool(best.gold)})
             if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
                 right = undefined("arguments were cut upstream")
             values = {**_call_values(best), **_argument_values(best, cut), VERDICT: right}
         return values if self.verdict is None else {**values, VERDICT: self.verdict(goal)}
+
+
+def misplaced(goal: Goal, best: Alignment) -> str:
+    """Return that right calls were made in another order than gold has (`IN_ORDER`); else empty."""
+    pairs = zip(best.gold.values(), best.made, strict=False)
+    ordered = all(gold.tool == made.tool and gold.accepts(made.arguments) for gold, made in pairs)
+    return MISPLACED if goal.labels.get(IN_ORDER) and not ordered else ""
 
 
 def wrong(best: Alignment) -> str:

@@ -41,6 +41,8 @@ UNDECIDED = "undecided"
 """First word of the reason of a score of what is neither right nor wrong."""
 NONE_NEEDED = "no call was needed"
 """Why metrics of calls do not apply to a goal."""
+IN_ORDER = "in_order"
+"""Label of a goal whose gold calls are right in the order of its plan alone."""
 MISSION = "mission_accuracy"
 JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
 CRASHED = "crashed"

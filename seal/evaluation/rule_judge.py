@@ -47,7 +47,7 @@ from seal.core.english import normalise, numbers, read
 from seal.core.plain import leaves
 from seal.core.statements import statement
 from seal.core.text import sentences
-from seal.evaluation.calls import best_alignment, wrong
+from seal.evaluation.calls import best_alignment, misplaced, wrong
 from seal.evaluation.goals import asks_calls_alone, asks_no_call, asks_of_world, failed, made_calls
 
 _GIVE_UP = re.compile(r"give_up_and_restart|^\W*(?:i )?give up\W*$", re.IGNORECASE)
@@ -121,13 +121,14 @@ def judge_calls(goal: Goal, steps: Sequence[Step]) -> Verdict | None:
     if not asks_calls_alone(goal):
         return None
     best = best_alignment(goal.plans or (), made_calls(steps))
-    if best.right:
+    amiss = wrong(best) or misplaced(goal, best)
+    if not amiss:
         return Verdict("solved", "every gold call was made, and no other", 2)
     for call, result in _outcomes(steps):
         cut = result is None or "arguments" in (result.error or {}).get("cut", ())
         if cut and call.arguments is None:
             return None
-    return Verdict("unsolved", f"the calls are not those of gold: {wrong(best)}", 2)
+    return Verdict("unsolved", f"the calls are not those of gold: {amiss}", 2)
 
 
 def judge_abstention(goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict | None:

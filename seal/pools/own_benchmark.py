@@ -19,6 +19,7 @@ from seal.core.schema_faults import schema_faults
 from seal.core.schemas import required_names
 from seal.core.signatures import checked
 from seal.core.specs import name_of
+from seal.evaluation.goals import IN_ORDER
 from seal.pools.own_parts import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
@@ -221,7 +222,8 @@ def ask(
         answer: What a right final answer states; several values must all be stated.
         tools: Names or ids of the tools that are offered. None: all tools of a small benchmark (at
             most 20), else those that a retriever finds.
-        in_order: Whether the steps must be taken in the order given.
+        in_order: Whether the steps must be taken in the order given. `mission_accuracy` and
+            `calls_right` are 0 where they are not, and `pass_rate` where gold is calls alone.
         needs_no_tool: Whether it is right to call no tool at all, as for small talk.
         unanswerable: Whether no tool serves the request: it is right to say so, without a call.
         id: Unique in the benchmark; empty: its number there.
@@ -258,12 +260,15 @@ def ask(
     )
     plans = (Plan(milestones),) if gold or needs_no_tool or unanswerable else None
     answers = (answer,) if isinstance(answer, (str, int, float)) else tuple(answer)
+    labels: dict[str, JSON] = {"action": "abstain"} if unanswerable else {}
+    if in_order and len(gold) > 1:
+        labels[IN_ORDER] = True
     goal = Goal(
         request,
         plans,
         tuple(str(value) for value in answers),
         offered=None if tools is None else tuple(tools),
-        labels={"action": "abstain"} if unanswerable else {},
+        labels=labels,
     )
     return Task(id, "", (goal,), tags=told)
 

@@ -231,14 +231,14 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
     if folder.is_begun:
-        from seal.runs.resume import check_resumable, without_defaults, without_order
+        from seal.runs.resume import check_resumable, with_gold_of_now, without_order
 
         before = folder.manifest()
         without_order(before.get("measure", {}))
         if "metrics" in before.get("measure", {}) and not folder.scores_path.exists():
             # Nothing is scored yet, so a metric that was refused can be mended or left out.
             before["measure"]["metrics"] = measure["metrics"]
-        without_defaults(before.get("measure", {}), pool)
+        with_gold_of_now(before.get("measure", {}), pool)
         was_judged = any(role == "judge" for role, _ in spent_on(folder).asked)
         if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended

@@ -10,6 +10,7 @@ from typing import Any
 from seal.core import Milestone, Plan, Tool, UsageError
 from seal.core.conditions import Called
 from seal.core.records import encode
+from seal.evaluation.goals import IN_ORDER
 from seal.pools.importer import TOOLS
 from seal.pools.own_benchmark import default_arguments
 from seal.pools.pool import StoredPool
@@ -54,14 +55,21 @@ def without_order(measure: dict[str, Any]) -> None:
         measure |= {"limit": None, "first": measure["limit"]}
 
 
-def without_defaults(measure: dict[str, Any], pool: StoredPool) -> None:
-    """Tell of an old run, whose gold did not accept the defaults of tools, in the words of now."""
+def with_gold_of_now(measure: dict[str, Any], pool: StoredPool) -> None:
+    """Tell of an old run, whose gold said nothing of defaults and order, in the words of now."""
     if measure.get("pool_digest") in (None, pool.digest):
         return
     tools = {tool.id: tool for tool in pool.tools()}
     written = hashlib.sha256()
     for task in pool.every_task():
-        goals = (replace(goal, plans=_as_asked(goal.plans, tools)) for goal in task.goals)
+        goals = (
+            replace(
+                goal,
+                plans=_as_asked(goal.plans, tools),
+                labels={name: said for name, said in goal.labels.items() if name != IN_ORDER},
+            )
+            for goal in task.goals
+        )
         written.update(encode(replace(task, goals=tuple(goals))))
     tools_file = hashlib.sha256((pool.folder / TOOLS).read_bytes())
     then = hashlib.sha256(tools_file.digest() + written.digest()).hexdigest()

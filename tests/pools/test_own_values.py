@@ -110,3 +110,21 @@ def test_a_run_of_gold_that_took_no_defaults_goes_on(
         then.setattr("seal.pools.own_benchmark.default_arguments", lambda tool: {})
         assert play(first=1)["calls_right"].mean == 0.0
     assert play(resume=True)["calls_right"].mean == 1.0
+
+
+@pytest.mark.parametrize("order", [("DE", "FR", "DE"), ("DE", "DE", "FR")])
+def test_calls_in_another_order_than_that_of_gold_solve_nothing(
+    order: tuple[str, ...], tmp_path: Path
+) -> None:
+    def agent(request: str, tools: Any) -> str:
+        return str([tools[0](country=country) for country in order])
+
+    gold = [seal.called("book", country=country) for country in ("DE", "FR", "DE")]
+    bench = seal.Benchmark("post", tools=[book], tasks=[seal.ask("Book", *gold, in_order=True)])
+    run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
+    right = float(order == ("DE", "FR", "DE"))
+    names = ("calls_right", "pass_rate", "mission_accuracy")
+    assert [run[name].mean for name in names] == [right] * 3
+    assert f"{1 - right:.0f} of 1 goal failed" in str(seal.explain(run))
+    loose = seal.Benchmark("post", tools=[book], tasks=[seal.ask("Book", *gold)])
+    assert seal.run(loose, agent=agent, baselines=False)["calls_right"].mean == 1.0

@@ -40,7 +40,7 @@ from seal.evaluation.attribution.evidence import (
     tool_error,
     wrong_tool,
 )
-from seal.evaluation.calls import VERDICT
+from seal.evaluation.calls import MISPLACED, VERDICT
 from seal.evaluation.error_patterns.against_gold import GoldFinding, choose
 from seal.evaluation.error_patterns.findings import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, failed
@@ -116,7 +116,8 @@ class _GoldSteps:
         """Return what a verdict on calls blames where every gold call was made."""
         if self._besides and self._evidence.calls:
             made = self._evidence.other_call(self._gold) or self._evidence.calls[-1]
-            return Cause("wrong_tool", "besides", self._besides, made.step, made.name)
+            cause = "order_or_number" if self._besides == MISPLACED else "besides"
+            return Cause("wrong_tool", cause, self._besides, made.step, made.name)
         if not self._error or self._error.startswith("param") or not self._evidence.calls:
             return None
         extra = self._evidence.other_call(self._gold)
