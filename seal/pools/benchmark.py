@@ -70,8 +70,8 @@ class _Parts:
     headline: Sequence[str] = ()
     """Metrics of the short table, in its order; none: the usual ones."""
     success: str = ""
-    """Metric whose best value, 1 or of a fault 0, is a solved task; empty: the one that the kind of
-    gold decides."""
+    """Metric whose best value, 1 or of a fault 0, is a solved task. One without a best value, such
+    as a count, is refused. Empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing."""
     verdicts: OfOne = None

@@ -24,6 +24,7 @@ from seal.core.records import AtomicFile, decode, encode, without_cycle_search
 from seal.core.registry import warn_once
 from seal.core.specs import name_of
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.goals import RATE
 from seal.evaluation.metric_guard import Guarded
 from seal.evaluation.scoring import (
     build_metrics,
@@ -263,6 +264,12 @@ def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[
         return []
     known, are_all = names_of(metrics)
     are_all = are_all and bench.measures is None
+    scale = scales_of(metrics).get(bench.success, RATE)
+    if not scale.bounded or scale.higher_is_better is None:
+        raise UsageError(
+            f"benchmark {bench.name!r}: its success {bench.success!r} has no best value that would "
+            "mean a solved task; name a rate, or a metric of which 1 means solved"
+        )
     missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
     closest = [nearest(name, known, 60 if are_all else _SLIP) for name in missing]
     meant = ", ".join(dict.fromkeys(filter(None, closest)))

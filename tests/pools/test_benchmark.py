@@ -682,3 +682,15 @@ def test_a_section_that_cannot_be_made_is_told(tmp_path):
     told = "the benchmark shop: Broken of the report cannot be made: ValueError: no"
     with pytest.raises(UsageError, match=told):
         run.report()
+
+
+@pytest.mark.parametrize("scale", [Scale(bounded=False), Scale(higher_is_better=None)])
+def test_a_metric_without_a_best_value_cannot_say_that_a_task_is_solved(
+    tmp_path: Path, scale: Scale
+) -> None:
+    def pages(task: Task, trajectory: seal.Trajectory) -> int:
+        return 3
+
+    pages.scales = {"pages": scale}  # type: ignore[attr-defined]
+    with pytest.raises(UsageError, match=r"its success 'pages' has no best value .* name a rate"):
+        played(shop(metrics=[pages], success="pages"), tmp_path)
