@@ -197,7 +197,7 @@ def _score_of(name: Any, registry: Registry) -> OneScore | None:
     if k and name in known:
         return OneScore(Retrieval((k,)), name)
     failed = []
-    for metric in sorted(registry.names(), key=lambda one: registry.offered_by(one) != "seal"):
+    for metric in sorted(registry.names(), key=lambda one: not registry.is_ours(one)):
         try:
             kind = registry.resolve(metric)
         except UsageError as error:  # another one may have the score
