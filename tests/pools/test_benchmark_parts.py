@@ -170,9 +170,10 @@ def test_an_ablation_tells_what_it_declares_to_matter(tmp_path):
     assert done.content["protocol"]["told"][-2:] == ["words", "polite"]
 
 
-def test_settings_of_a_generator_of_its_own_are_checked(tmp_path):
+def test_settings_of_a_generator_of_its_own_are_checked(monkeypatch, tmp_path):
     recipes = Generator(make=lambda bench, out, **given: given, about="", settings=Recipes)
-    known("kitchen", generators={"recipes": recipes})
+    kitchen = replace(shop(generators={"recipes": recipes}), name="kitchen")
+    monkeypatch.setitem(REGISTRY._registered, "kitchen", kitchen)  # it ends with this test
     with pytest.raises(UnknownNameError, match=r"no setting 'serving'.*Did you mean 'servings'"):
         seal.generate("recipes", "sample", tmp_path / "out", serving=4)
     with pytest.raises(UsageError, match="servings: expected a whole number, got 'many'"):

@@ -112,9 +112,7 @@ def test_a_run_of_before_tells_what_its_pool_gave(tmp_path: Path) -> None:
     del manifest["origins"]
     played.folder.write_json("run.json", manifest | {"pool_defaults": {"team": "full"}})
     again = RunFolder.open(tmp_path / "run")
-    assert any(
-        line.endswith("no flag says otherwise: --team full") for line in summary_notes(again)
-    )
+    assert any(line.endswith("a flag replaces it: --team full") for line in summary_notes(again))
     resumed = seal.run("sample", limit=1, baselines=False, out=tmp_path / "run", resume=True)
     assert resumed.exit_code == 0
 
