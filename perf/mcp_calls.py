@@ -28,7 +28,7 @@ from seal.core import Task, Tool, ToolCall
 from seal.core.environment import Environment, Held
 from seal.core.store import Store
 from seal.environments.mcp import McpWorld, Origin
-from seal.environments.mcp_servers import Server
+from seal.environments.mcp_servers import McpServer
 
 SERVER = Path(__file__).parents[1] / "tests" / "fixtures" / "mcp_server.py"
 WORDS = (sys.executable, str(SERVER))
@@ -97,7 +97,7 @@ def bare_client() -> Iterator[Callable[[str], Any]]:
 @contextmanager
 def environment(store: Store, asks: bool) -> Iterator[Callable[[str], Any]]:
     """Yield a call through the world of a chat."""
-    world = McpWorld({ECHO.id: ECHO}, {"shop": Server(WORDS)}, store, asks)
+    world = McpWorld({ECHO.id: ECHO}, {"shop": McpServer(WORDS)}, store, asks)
     chat: Environment = world.open(Task("perf", "perf", ()), 0)
 
     def call(text: str) -> str:

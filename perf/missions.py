@@ -24,9 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seal.evaluation.missions.value_likeness import words
-
-from seal.evaluation.missions import judge
+from seal.benchmarks.mmtb.plain_data import judge
+from seal.benchmarks.mmtb.value_likeness import words
 from seal.evaluation.missions.graph import ANSWER
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from seal.benchmarks.dialogtool.api_code import Recorded, fit, rule_written
+from seal.benchmarks.dialogtool.api_code import ApiCase, fit, rule_written
 from seal.benchmarks.dialogtool.functions import function_name
 from seal.core import Tool
 from seal.sandbox import Case
@@ -77,13 +77,13 @@ def row(name: str, seconds: float, count: int, reference: float) -> None:
     print(f"{name:32}{seconds:9.3f}{seconds / count * 1e3:9.3f}{seconds / reference:8.1f}")
 
 
-def recorded_case(number: int) -> Recorded:
+def recorded_case(number: int) -> ApiCase:
     """Return a call and the rows that it brings."""
     arguments = {"city": f"City {number % 5}", "cuisine": f"Cuisine {number % 3}"}
     if number % 2:
         arguments["price_range"] = f"Range {number % 4}"
     rows = [n for n, each in enumerate(TABLE) if arguments.items() <= each.items()]
-    return Recorded(arguments, rows)
+    return ApiCase(arguments, rows)
 
 
 def run(sandbox: MontySandbox | BubblewrapSandbox, source: str, cases: Sequence[Case]) -> None:
