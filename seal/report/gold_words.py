@@ -10,6 +10,9 @@ from seal.core.conditions import Argument, Called, Condition
 from seal.core.conditions.condition import OfTheStepAlone
 from seal.core.records import to_plain
 
+_LEFT_OUT = "left out"
+"""Stands for an argument that is not given."""
+
 
 def plan_lines(plan: Plan) -> list[str]:
     """Return one line for each milestone and minefield, numbered, with what it comes after."""
@@ -35,7 +38,7 @@ def gold_lines(goal: Goal) -> list[str]:
 
 
 def describe(condition: Condition) -> str:
-    """Return a condition on one line: `tool(city="Paris" | "Lyon")` of a call, or its fields."""
+    """Return a condition on one line: a call as `tool(city="Paris" | "Lyon", n=1 | left out)`."""
     if isinstance(condition, Called):
         if condition.arguments is None:
             return f"{condition.tool}(…)"
@@ -63,6 +66,6 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 def _values(gold: Argument) -> str:
     if gold.values == ():
-        return "[left out]"
+        return _LEFT_OUT
     values = " | ".join(map(json_text, gold.listed)) or "any"
-    return f"[{values}]" if gold.optional else values
+    return f"{values} | {_LEFT_OUT}" if gold.optional else values

@@ -188,7 +188,9 @@ def test_a_task_that_the_run_lost_is_no_failure():
 
 def test_conditions_of_every_kind_are_told_on_one_line():
     assert describe(Called("own/x", None)) == "own/x(…)"
-    assert describe(Called("own/x", {"a": Argument((1,), optional=True)})) == "own/x(a=[1])"
+    assert (
+        describe(Called("own/x", {"a": Argument((1,), optional=True)})) == "own/x(a=1 | left out)"
+    )
     assert describe(Asked(("city",))) == 'asked about=["city"]'
     assert describe(Replied()) == "replied"
 
