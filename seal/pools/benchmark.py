@@ -103,9 +103,6 @@ class _Parts:
     matches: Mapping[str, Code] = field(default_factory=dict)
     """Name of published rules (`seal score --match`) to a function that gives a function of a
     `GoalChat` to the `Value` of `calls_right`."""
-    peers: Mapping[str, Code] = field(default_factory=dict)
-    """Name of code or records of others to the `seal.experiments.verification.Peer` that holds our
-    figures against theirs (`seal verify`)."""
     is_request: OfOne = None
     """(goal) to whether it asks for something to be done. In a task without such a goal, metrics
     of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""

@@ -204,7 +204,7 @@ def answer_formats() -> dict[str, Code]:
 
 
 def declared(
-    part: Literal["answers", "augmentations", "exports", "generators", "peers"],
+    part: Literal["answers", "augmentations", "exports", "generators"],
 ) -> dict[str, Any]:
     """Return what installed benchmarks declare by name in a part."""
     found = installed_benchmarks().sound.values()

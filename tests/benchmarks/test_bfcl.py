@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
+from peers.bfcl import python_gold
 
 import seal
 from seal.benchmarks.bfcl import MORE_FUNCTIONS
@@ -274,7 +275,7 @@ def test_repeated_items_count_once_and_repeated_texts_are_counted(shelf: BfclShe
     assert (report.tasks, report.dropped) == (3, {"duplicates": 1})
     assert report.facts["counts"]["repeated_texts"] == 1
     assert report.facts["files"]["answers_without_item"] == 1
-    assert report.facts["python_gold"]["queries"] == 3
+    assert python_gold(shelf.source, load_pool(shelf.out).tasks())["queries"] == 3
 
 
 def test_gold_that_its_document_forbids_is_kept_and_told(shelf: BfclShelf) -> None:
@@ -543,7 +544,8 @@ def test_the_pool_of_python_gold_is_the_measured_one(seal_data: Path, tmp_path: 
         categories="python_gold",
     )
     assert (report.tasks, report.tools, report.dropped) == (2351, 1287, {})
-    assert report.facts["python_gold"] == {
+    pool = load_pool(tmp_path / "pool")
+    assert python_gold(seal_data / "bfcl", pool.tasks()) == {
         "queries": 2351,
         "repeated_queries": 121,
         "longest_query": 4739,
@@ -555,5 +557,5 @@ def test_the_pool_of_python_gold_is_the_measured_one(seal_data: Path, tmp_path: 
         "texts": 2312,
         "names_with_several_texts": 390,
     }
-    tasks = load_pool(tmp_path / "pool").tasks(select={"python_gold": "true"})
+    tasks = pool.tasks(select={"python_gold": "true"})
     assert sum(1 for _ in tasks) == 2351

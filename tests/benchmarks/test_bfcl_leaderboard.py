@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from bfcl_peer import stand_in
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
+from peers.bfcl import MUTATIONS, judged
 
 import seal
-from seal.benchmarks.bfcl import MUTATIONS, VARIABLE, as_code, judged, wrong_goal
+from seal.benchmarks.bfcl import VARIABLE, as_code, wrong_goal
 from seal.benchmarks.bfcl.peer import Peer
 from seal.cli import main
 from seal.core import InfrastructureError, ToolCall, UsageError

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from peers.bfcl import code_gold, dialogues, judged
 
 import seal
-from seal.benchmarks.bfcl import VARIABLE, Leaderboard, code_gold, dialogues, judged
+from seal.benchmarks.bfcl import VARIABLE, Leaderboard
 from seal.benchmarks.bfcl.peer import Peer
 from seal.core import Task, ToolCall
 from seal.evaluation import TaskChat

@@ -1,6 +1,5 @@
 """Figures held against peers: what agrees, what does not, and who is right."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -9,13 +8,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from peers.comparison import Peer, PeerFigure, Verified, compare, page, tables
+from verify import PEERS, main
 
-import seal
-from seal.benchmarks.bfcl import PEER as LEADERBOARD
-from seal.cli import main
-from seal.core import UnknownNameError, UsageError
-from seal.experiments import Peer, PeerFigure, tables, verify, write_page
-from seal.pools import REGISTRY
+import seal.cli
+from seal.core import UsageError
 
 
 def judged() -> Iterator[PeerFigure]:
@@ -37,15 +34,16 @@ TOLD = Peer("a peer", judged, explained={"kind|of": "Ours.", "odd": "Theirs."})
 GONE = Peer("a gone peer", missing, "no-such-package")
 
 
-@pytest.fixture(autouse=True)
-def bench(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed benchmark that declares peers."""
-    named = {name: f"{__name__}:{name.upper()}" for name in ("odd", "told", "gone")}
-    monkeypatch.setitem(REGISTRY._registered, "lab", seal.Benchmark("lab", peers=named))
+LAB = {"odd": ODD, "told": TOLD, "gone": GONE}
+
+
+def held(name: str) -> Verified:
+    """The comparison with one of our peers."""
+    return compare(name, PEERS[name])
 
 
 def test_figures_are_counted_and_differences_sorted_by_kind() -> None:
-    found = verify("odd")
+    found = compare("odd", ODD)
     assert found.figures == [("share", 3, 1), ("verdict", 2, 1)]
     first, second = found.differences
     assert (first.what, first.why, first.count, first.right) == (
@@ -54,48 +52,57 @@ def test_figures_are_counted_and_differences_sorted_by_kind() -> None:
     )
     assert first.example == "two: ours 1, theirs 1.1"
     assert (second.why, second.right) == ("odd", "")
-    assert not found.explained and verify("told").explained
+    assert not found.explained and compare("told", TOLD).explained
 
 
-def test_a_page_has_every_figure_and_difference(tmp_path: Path) -> None:
-    write_page([verify("odd")], {"gone": "not installed"}, tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text("utf-8").splitlines()
-    assert "| a peer | share | 3 | 1 | 33.33% |" in page
+def test_a_page_has_every_figure_and_difference() -> None:
+    lines = page([compare("odd", ODD)], {"gone": "not installed"}).splitlines()
+    assert "| a peer | share | 3 | 1 | 33.33% |" in lines
     row = "| share | kind&#124;of | 2 | two: ours 1, theirs 1.1 | Ours, by the rule. |"
-    assert row in page
-    assert "| verdict | odd | 1 | four: ours right, theirs wrong | not explained |" in page
-    assert page[-1] == "Not held: gone (not installed)."
-    assert len(list(tables([verify("odd")]))) == 2
+    assert row in lines
+    assert "| verdict | odd | 1 | four: ours right, theirs wrong | not explained |" in lines
+    assert lines[-1] == "Not held: gone (not installed)."
+    assert len(list(tables([compare("odd", ODD)]))) == 2
 
 
-def test_the_command_prints_writes_and_fails_where_a_difference_is_not_explained(
+def test_the_script_prints_writes_and_fails_where_a_difference_is_not_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "page.md"
-    assert main(["verify", "told", "--out", str(page)]) == 0
-    assert "33.33%" in capsys.readouterr().out and page.is_file()
-    assert main(["verify", "odd", "--json"]) == 1
-    (peer,) = json.loads(capsys.readouterr().out)["peers"]
-    assert [difference["why"] for difference in peer["differences"]] == ["kind|of", "odd"]
+    out = tmp_path / "page.md"
+    assert main(["told"], LAB) == 0
+    assert "33.33%" in capsys.readouterr().out
+    assert main(["told", "--out", str(out)], LAB) == 0 and "33.33%" in out.read_text("utf-8")
+    assert capsys.readouterr().out == ""
+    assert main(["odd"], LAB) == 1
+    assert "not explained" in capsys.readouterr().out
 
 
-def test_a_peer_that_is_not_here_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageError, match=r"No module .*; pip install no-such-package"):
-        verify("gone")
-    with pytest.raises(UnknownNameError, match=r"no peer 'od'.*Did you mean 'odd'"):
-        verify("od")
-    assert main(["verify", "gone"]) == 2
-    assert "pip install no-such-package" in capsys.readouterr().err
-
-
-def test_without_names_peers_that_are_not_here_are_told(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_peer_that_is_not_here_is_a_failure_unless_it_may_be_missing(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    few = {name: f"{__name__}:{name.upper()}" for name in ("told", "gone")}
-    monkeypatch.setattr("seal.experiments.verification.peers", lambda: few)
-    assert main(["verify"]) == 0
-    out = capsys.readouterr().out
-    assert "not held: gone: No module named" in out and "66.67%" not in out
+    with pytest.raises(UsageError, match=r"No module .*; pip install no-such-package"):
+        compare("gone", GONE)
+    few = {"told": TOLD, "gone": GONE}
+    for words in ([], ["gone"], ["told", "gone"]):
+        assert main(words, few) == 1
+        told = capsys.readouterr()
+        assert "not held: gone: No module named" in told.err
+        assert "Not held: gone (No module named" in told.out
+    assert main(["--some"], few) == main(["--short"], few) == 0
+    assert "not held: gone: No module named" in capsys.readouterr().err
+
+
+def test_a_peer_of_no_such_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["od"], LAB)
+    assert stop.value.code == 2
+    assert "no peer 'od'" in (told := capsys.readouterr().err) and "Did you mean 'odd'" in told
+
+
+def test_the_former_verb_says_what_replaces_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert seal.cli.main(["verify", "scipy", "--out", "page.md"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "verify is now python perf/verify/verify.py" in told
 
 
 @pytest.mark.parametrize(
@@ -110,8 +117,8 @@ def test_without_names_peers_that_are_not_here_are_told(
 )
 def test_ours_are_the_figures_of_peers(name: str, package: str) -> None:
     pytest.importorskip(package)
-    found = verify(name)
-    assert found.differences == [] and all(held == agreed for _, held, agreed in found.figures)
+    found = held(name)
+    assert found.differences == [] and all(count == agreed for _, count, agreed in found.figures)
 
 
 def test_pass_hat_is_held_against_the_function_of_tau2(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,13 +127,13 @@ def test_pass_hat_is_held_against_the_function_of_tau2(monkeypatch: pytest.Monke
     for name in ("tau2", "tau2.metrics"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, theirs.__name__, theirs)
-    assert verify("tau2").figures == [("pass^k", 240, 240)]
+    assert held("tau2").figures == [("pass^k", 240, 240)]
     theirs.pass_hat_k = lambda n, count, k: count / n  # type: ignore[attr-defined]
-    assert verify("tau2").differences
+    assert held("tau2").differences
 
 
 def test_where_the_leaderboard_is_said_to_be_wrong_its_rule_is_quoted() -> None:
-    told = [text for text in LEADERBOARD.explained.values() if text.startswith("Ours.")]
+    told = [text for text in PEERS["bfcl"].explained.values() if text.startswith("Ours.")]
     assert len(told) == 6 and all(re.search(r"`.+`", text) for text in told)
 
 
@@ -135,8 +142,8 @@ def test_ours_are_the_recorded_scores_of_toolsandbox(
     seal_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEAL_DATA", str(seal_data))
-    found = verify("toolsandbox")
-    assert [(held, agreed) for _, held, agreed in found.figures] == [(1310, 1310)] * 4
+    found = held("toolsandbox")
+    assert [(count, agreed) for _, count, agreed in found.figures] == [(1310, 1310)] * 4
 
 
 def test_records_that_are_not_here_are_named(
@@ -144,4 +151,4 @@ def test_records_that_are_not_here_are_named(
 ) -> None:
     monkeypatch.setenv("SEAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=r"expected .*vectors_public.jsonl.gz; set SEAL_DATA"):
-        verify("toolsandbox")
+        held("toolsandbox")

@@ -14,7 +14,6 @@ BFCL = Benchmark(
     errata=Path(__file__).parent / "errata.json",
     headline=CALL_HEADLINE,
     exports={"bfcl": "seal.benchmarks.bfcl.export:write_bfcl"},
-    peers={"bfcl": "seal.benchmarks.bfcl.agreement:PEER"},
     matches={"bfcl": "seal.benchmarks.bfcl.leaderboard:Leaderboard"},
     success=VERDICT,
 )

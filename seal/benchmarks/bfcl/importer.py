@@ -16,15 +16,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast, get_args
-
-import orjson
+from typing import cast, get_args
 
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
-from seal.benchmarks.bfcl.tools import Functions, ToolPer, text_digest
+from seal.benchmarks.bfcl.tools import Functions, ToolPer
 from seal.core import JSON, Task, Tool, check_name
-from seal.core.canonical import digest
 from seal.core.conditions import Called
 from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
@@ -85,7 +82,6 @@ class _Import:
         self._ids = TaskIds()
         self._items: dict[str, int] = {}
         self._gold: defaultdict[str, list[tuple[str, Called]]] = defaultdict(list)
-        self._python = _PythonGold()
 
     def records(self) -> Iterator[Tool | Task]:
         for category in self._categories:
@@ -103,8 +99,6 @@ class _Import:
         for goal in task.goals:
             for plan in goal.plans or ():
                 self._gold[category.name] += [(task.id, call) for call in plan.calls()]
-        if category.python_gold:
-            self._python.add(item.record, task)
         return task
 
     def _report(self) -> None:
@@ -122,7 +116,6 @@ class _Import:
             "set_aside_documents": self._functions.set_aside,
         }
         facts["type_words"] = dict(sorted(self._functions.words.items()))
-        facts["python_gold"] = self._python.counts()
         counts = Counter(self._maker.counts)
         counts["gold_calls"] = sum(map(len, self._gold.values()))
         counts["repeated_texts"] = self._ids.repeated
@@ -157,46 +150,3 @@ class _Import:
             name: dict(sorted(kinds.items())) for name, kinds in found.items()
         }
         facts["gold_violations_listed"] = listed[:_LISTED]
-
-
-class _PythonGold:
-    """What the single-turn categories in Python with gold hold, by upstream's documents alone."""
-
-    def __init__(self) -> None:
-        self._seen: set[bytes] = set()
-        self._documents: dict[str, str] = {}
-        self._texts: dict[str, str] = {}
-        self._queries: Counter[str] = Counter()
-        self._relevant = 0
-        self._system = 0
-
-    def add(self, record: dict[str, Any], task: Task) -> None:
-        (goal,) = task.goals
-        for document in record["function"]:
-            written = orjson.dumps(document)
-            if written in self._seen:
-                continue
-            self._seen.add(written)
-            self._documents[digest(document)] = document["name"]
-            self._texts[text_digest(document)] = document["name"]
-        self._queries[goal.text] += 1
-        self._relevant += len(goal.relevant)
-        self._system += any(step.author == "system" for step in task.history)
-
-    def counts(self) -> dict[str, JSON]:
-        return {
-            "queries": self._queries.total(),
-            "repeated_queries": self._queries.total() - len(self._queries),
-            "longest_query": max(map(len, self._queries), default=0),
-            "relevant": self._relevant,
-            "system_messages": self._system,
-            "names": len({*self._documents.values()}),
-            "documents": len(self._documents),
-            "names_with_several_documents": _several(self._documents),
-            "texts": len(self._texts),
-            "names_with_several_texts": _several(self._texts),
-        }
-
-
-def _several(named: dict[str, str]) -> int:
-    return sum(count > 1 for count in Counter(named.values()).values())

@@ -28,7 +28,6 @@ from typing import Any, Literal
 import orjson
 
 from seal.core import JSON, Tool, located
-from seal.core.canonical import digest
 from seal.pools.reading.tool_table import ToolTable
 from seal.pools.reading.upstream_files import expect, field, refuse_deep, tool_id
 
@@ -230,17 +229,3 @@ def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Too
         _converted(returns, "", False, {}) if isinstance(returns, dict) else returns,
         source,
     ), words
-
-
-def text_digest(document: Mapping[str, Any]) -> str:
-    """Return a digest of what a document says in words.
-
-    That is names and descriptions, its own and its arguments'; types, defaults, choices and nested
-    arguments aside.
-    """
-    properties = document["parameters"].get("properties", {})
-    described = [
-        [name, schema.get("description") if isinstance(schema, dict) else None]
-        for name, schema in sorted(properties.items())
-    ]
-    return digest([document["name"], document.get("description"), described])

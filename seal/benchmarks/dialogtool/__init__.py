@@ -21,7 +21,6 @@ DIALOGTOOL = Benchmark(
         *("param_acc_matched", "planted_dropped", "planted_invented", "planted_template"),
     ),
     measures=f"{_HERE}.metrics.dialogue.metrics:measures",
-    peers={"sacrebleu": f"{_HERE}.metrics.dialogue.peer:SACREBLEU"},
     is_request=f"{_HERE}.tool_life:is_request",
     decided_by=f"{_HERE}.tool_life:decided_by",
     cause_of=f"{_HERE}.metrics.dialogue.metrics:cause_of",

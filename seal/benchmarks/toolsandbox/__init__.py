@@ -24,7 +24,6 @@ TOOLSANDBOX = replace(
     SCENARIOS,
     name="toolsandbox",
     importer=f"{_HERE}.importer:import_toolsandbox",
-    peers={"toolsandbox": f"{_HERE}.recorded_scores:PEER"},
     generators={
         "milestones": Generator(
             make=f"{_HERE}.generator:generate_milestones",

@@ -26,9 +26,13 @@ GROUPS: Mapping[str, Sequence[str]] = {
     ),
     "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
     "Make and mend": ("generate", "augment", "errata", "train-retriever"),
-    "This installation": ("doctor", "models", "verify", "completion"),
+    "This installation": ("doctor", "models", "completion"),
 }
 """Title in `seal --help` to verbs; each verb stands once."""
+
+
+_FORMER = {"verify": "python perf/verify/verify.py, in a checkout of SEAL"}
+"""Former verb to what does now what it did."""
 
 
 def verbs() -> dict[str, str]:
@@ -42,11 +46,14 @@ def load(verb: str) -> typer.Typer:
 
     Raises:
         UnknownNameError: There is no such verb.
+        UsageError: There was one; the text says what replaces it.
     """
     from seal.cli.groups import app_of
-    from seal.core import UnknownNameError
+    from seal.core import UnknownNameError, UsageError
 
     known = verbs()
+    if verb in _FORMER:
+        raise UsageError(f"No such verb: {verb} is now {_FORMER[verb]}.")
     if verb not in known:
         raise UnknownNameError("verb", verb, known)
     module = import_module(f"{__name__}.{known[verb]}")

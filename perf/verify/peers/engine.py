@@ -1,4 +1,4 @@
-"""The engine's peers (`seal.experiments.verification`): what they are asked is drawn by a seed."""
+"""The engine's peers: what they are asked is drawn by a seed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from peers.comparison import Peer, PeerFigure
 from seal.core import Ranking
 from seal.evaluation.paired_tests import mcnemar
 from seal.evaluation.power import pass_hat
 from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
-from seal.experiments.verification import Peer, PeerFigure
 
 _DRAWN = 2_000
 _KS = (1, 3, 5, 10)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from peers.comparison import Peer, PeerFigure
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core import Task, UsageError
 from seal.evaluation.milestones.plans import measure_plan, turn_count, view
-from seal.experiments.verification import Peer, PeerFigure
 from seal.pools.importer import Notes, Recorded
 
 _FILES = ("vectors_public.jsonl.gz", "fuzz_public.jsonl.gz")

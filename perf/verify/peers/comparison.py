@@ -1,7 +1,6 @@
 """Compares SEAL's figures with those of peers: code or records that others made.
 
-A `Peer` yields the things that both judge, one by one, and says who is right if they differ. The
-peers of the engine are in `seal.experiments.peers`, those of a benchmark in `Benchmark.peers`.
+A `Peer` yields the things that both judge, one by one, and says who is right if they differ.
 """
 
 from __future__ import annotations
@@ -10,18 +9,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from seal.core import JSON, UnknownNameError, UsageError
-from seal.core.records import AtomicFile
-from seal.pools.benchmark import Code, loaded
-from seal.pools.lookup import declared
+from seal.core import JSON, UsageError
 
-OURS: Mapping[str, str] = {
-    name: f"seal.experiments.peers:{name.upper()}"
-    for name in ("trec_eval", "rouge", "scipy", "tau2")
-}
-"""Name of a peer of the engine to the place of its code."""
 NEAR = 1e-9
 
 
@@ -87,22 +77,12 @@ class Verified:
         return all(difference.right for difference in self.differences)
 
 
-def peers() -> dict[str, Code]:
-    """Return the peers by name: the engine's, and those that installed benchmarks declare."""
-    return {**OURS, **declared("peers")}
-
-
-def verify(name: str) -> Verified:
+def compare(name: str, peer: Peer) -> Verified:
     """Compare SEAL's figures with a peer's.
 
     Raises:
-        UnknownNameError: There is no such peer.
         UsageError: The peer is not installed, or its records are missing; the text says the repair.
     """
-    known = peers()
-    if name not in known:
-        raise UnknownNameError("peer", name, known)
-    peer: Peer = loaded(known[name])
     held: Counter[str] = Counter()
     agreed: Counter[str] = Counter()
     kinds: Counter[tuple[str, str]] = Counter()
@@ -146,20 +126,23 @@ def tables(found: Sequence[Verified]) -> Iterator[Table]:
             yield f"Where ours differs from {one.name}", columns, rows
 
 
-def write_page(found: Sequence[Verified], absent: Mapping[str, str], path: Path) -> None:
-    """Write the comparison with peers as a Markdown page.
+def page(found: Sequence[Verified], absent: Mapping[str, str]) -> str:
+    """Return the comparison with peers as a Markdown page.
 
     Args:
         found: The peers that were compared.
         absent: Name of each missing peer to the reason.
-        path: The file.
     """
-    lines = ["# Our figures beside those of others", "", "Written by `seal verify --out FILE`.", ""]
+    lines = [
+        "# Our figures beside those of others",
+        "",
+        "Written by `perf/verify/verify.py --out FILE`.",
+        "",
+    ]
     for title, columns, rows in tables(found):
         lines += [f"## {title}", ""] if title else []
         for cells in (columns, ["---"] * len(columns), *rows):
             lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
         lines.append("")
     lines += [f"Not held: {name} ({why})." for name, why in absent.items()]
-    with AtomicFile(path) as out:
-        out.write(("\n".join(lines) + "\n").encode())
+    return "\n".join(lines) + "\n"

@@ -8,21 +8,27 @@ the goal's id, so that equal pools give equal answers. Dialogues are changed lik
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
+import orjson
+
+from peers.comparison import Peer, PeerFigure
+from seal.benchmarks.bfcl.files import BfclFiles
 from seal.benchmarks.bfcl.leaderboard import CallRules, as_code, wrong_goal
 from seal.benchmarks.bfcl.peer import RELEASE
 from seal.benchmarks.bfcl.peer import Peer as LeaderboardsOwn
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.core import JSON, Goal, Task, Tool, ToolCall
-from seal.core.canonical import derive_seed
+from seal.core.canonical import derive_seed, digest
 from seal.core.conditions import Called
 from seal.core.plain import json_text
 from seal.evaluation.calls import align
-from seal.experiments.verification import Peer, PeerFigure
+from seal.pools.importer import Notes
 from seal.pools.lookup import open_pool
 
 Calls = list[tuple[str, dict[str, JSON]]]
@@ -335,3 +341,51 @@ MUTATIONS: Mapping[str, Change] = {
 """Change to what makes it, in place."""
 
 PEER = Peer(f"{RELEASE}, the leaderboard's own checker", _held, explained=_EXPLAINED)
+
+
+def python_gold(source: Path, tasks: Iterable[Task]) -> dict[str, int]:
+    """Count what the single-turn goals in Python hold, and their documents as upstream has them.
+
+    Args:
+        source: The folder as upstream publishes it.
+        tasks: Of the pool that was made of it.
+    """
+    files = BfclFiles(source)
+    seen: dict[bytes, dict[str, Any]] = {}
+    for category in files.categories("python_gold"):
+        for documents in files.items(category, lambda item: item.record["function"], Notes()):
+            seen.update((orjson.dumps(document), document) for document in documents)
+    asked = [task for task in tasks if task.tags.get("python_gold")]
+    queries = Counter(task.goals[0].text for task in asked)
+    by_document = {digest(document): document["name"] for document in seen.values()}
+    by_text = {text_digest(document): document["name"] for document in seen.values()}
+    return {
+        "queries": queries.total(),
+        "repeated_queries": queries.total() - len(queries),
+        "longest_query": max(map(len, queries), default=0),
+        "relevant": sum(len(task.goals[0].relevant) for task in asked),
+        "system_messages": sum(any(s.author == "system" for s in t.history) for t in asked),
+        "names": len({*by_document.values()}),
+        "documents": len(by_document),
+        "names_with_several_documents": _several(by_document),
+        "texts": len(by_text),
+        "names_with_several_texts": _several(by_text),
+    }
+
+
+def _several(named: Mapping[str, str]) -> int:
+    return sum(count > 1 for count in Counter(named.values()).values())
+
+
+def text_digest(document: Mapping[str, Any]) -> str:
+    """Return a digest of what a document says in words.
+
+    That is names and descriptions, its own and its arguments'; types, defaults, choices and nested
+    arguments aside.
+    """
+    properties = document["parameters"].get("properties", {})
+    described = [
+        [name, schema.get("description") if isinstance(schema, dict) else None]
+        for name, schema in sorted(properties.items())
+    ]
+    return digest([document["name"], document.get("description"), described])

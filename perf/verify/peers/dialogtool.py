@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from peers.comparison import Peer, PeerFigure
 from seal.benchmarks.dialogtool.metrics.dialogue.texts import bleu_counts, corpus_bleu, marks
-from seal.experiments.verification import Peer, PeerFigure
 
 _DRAWN = 500
 _WORDS = (
