@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from seal.api.objects.json_results import Explanation
     from seal.api.objects.run_frames import RunLike
     from seal.api.objects.run_object import Run
-    from seal.experiments.annotation import ImportedRatings
-    from seal.experiments.goal_sheets import ImportedLabels
+    from seal.experiments.annotation import ImportedSheets
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -242,7 +241,7 @@ def export_sheet(
 
     Args:
         run: What `seal.run` returned, or its folder.
-        out: The CSV file; filled in with labels, it is what an audit of the judge takes.
+        out: The sheet, a CSV file; filled in with labels, it is what an audit of the judge takes.
         what: Turns, goals (verdicts), or what the run has: turns where its benchmark names some to
             rate, else verdicts.
         n: Turns or goals, at most.
@@ -257,18 +256,19 @@ def export_sheet(
     """
     from seal.api.objects.run_frames import folder_of
     from seal.experiments.annotation import export_items, items_of
-    from seal.experiments.goal_sheets import export_goals
+    from seal.experiments.sheets import LABEL, RATING
     from seal.runs.run_folder import RunFolder
 
     folder = RunFolder.open(folder_of(run))
     if what == "auto":
-        what = "turns" if any(True for _ in items_of(folder)) else "verdicts"
-    export = export_items if what == "turns" else export_goals
-    return {"file": str(out), "items": export(folder, Path(out), n, seed), "what": what}
+        what = "turns" if any(True for _ in items_of(folder, RATING)) else "verdicts"
+    question = RATING if what == "turns" else LABEL
+    written = export_items(folder, question, Path(out), n, seed)
+    return {"file": str(out), "items": written, "what": what}
 
 
 @checked
-def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedRatings | ImportedLabels:
+def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedSheets:
     """Take people's ratings in, which the run's report and summary show, or labels of goals.
 
     Labels are written to the run's labels.csv. What was taken in before is kept.
@@ -286,9 +286,7 @@ def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedRatings 
             of one rater and item.
     """
     from seal.api.objects.run_frames import folder_of
-    from seal.experiments.annotation import import_ratings
-    from seal.experiments.goal_sheets import holds_labels, import_labels
+    from seal.experiments import annotation
     from seal.runs.run_folder import RunFolder
 
-    folder, paths = RunFolder.open(folder_of(run)), [Path(file) for file in files]
-    return (import_labels if any(map(holds_labels, paths)) else import_ratings)(folder, paths)
+    return annotation.import_sheets(RunFolder.open(folder_of(run)), [Path(file) for file in files])

@@ -1,194 +1,357 @@
-"""People's ratings of an assistant's turns: a sample goes out to a file, ratings come back.
+"""People's judgements of a run: a sample goes out as a sheet, and what raters say comes back.
 
-The sample is a CSV file. A row has a turn, the dialogue before it, its calls with their results,
-and the gold calls, results and words. The file is blind: it names no system, model or run, and the
-ids of items tell nothing. A file that comes back has the ratings of one rater, unless its column
-`rater` names others. A rating is a whole number.
+Of a run's turns, people rate how good they are (`RATING`); of its goals, they say whether they are
+solved (`LABEL`). Both are one sheet (`seal.experiments.sheets`). It is blind: it names no system,
+model or run, has no verdict, and the ids of items tell nothing. In a sample of goals each verdict
+of the judge has the same share as in the run, and appears at least once. So an audit of the sample
+holds for the run; `seal.experiments.judge_audit` takes the sheet as it is.
 
-Ratings are kept in the run's `human.json`, which the report and the summary read. A later import
-adds ratings; a rater's new rating of an item replaces the old one. Within one import, no rater may
-rate an item twice.
+Ratings are kept in the run's `human.json`, which the report and the summary read, and labels in its
+`labels.csv`, which an audit takes too. A later import adds to them; a rater's new value of an item
+replaces the old one. Within one import, no rater may judge an item twice.
 
-Source: DialogTool, table 3, column Human (1 to 5). Agreement is Krippendorff's alpha, ordinal.
+Source of the ratings: DialogTool, table 3, column Human (1 to 5).
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from seal.core import DataError, OptionError, shortened
+from seal.core import JSON, DataError, OptionError, Step
 from seal.core.canonical import derive_seed, digest
-from seal.core.csv_tables import CsvRows, write_csv
-from seal.evaluation.goals import goal_steps
-from seal.experiments.goal_sheets import done_in, said_in
-from seal.experiments.sheets import Judgements, SheetRow, alpha_of, harmless
+from seal.core.csv_tables import write_csv
+from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
+from seal.evaluation.judges import METRICS
+from seal.evaluation.judges.audits import Case
+from seal.evaluation.judges.panel import majority
+from seal.experiments.sheets import (
+    LABEL,
+    RATING,
+    SHOWN,
+    Judgements,
+    Question,
+    SheetRow,
+    alpha_of,
+    harmless,
+    named,
+    question_of,
+    read_sheet,
+    write_sheet,
+)
 from seal.pools.benchmark import part_of
 from seal.runs.run_folder import HUMAN, Ratings, RunFolder, human_summary, read_human
 
-COLUMNS = ("item", "role", "dialogue", "user", "calls", "gold", "assistant", "rating", "rater")
-LOWEST, HIGHEST = 1, 5
+LABELS_FILE = "labels.csv"
+"""File of a run folder that holds the labels."""
+_KEPT_COLUMNS = ("item", "task_id", "trial", "goal", "label", "rater")
+_LONGEST = 1_000
+"""Characters of a result that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One turn to rate."""
+    """A turn or a goal, and what a person sees of it."""
 
     id: str
+    case: Case
     role: str
     """Description of the character that the assistant played; empty: it played none."""
-    dialogue: str
+    before: str
     """What was said before, one line a turn; with the history `gold`, the gold replies."""
-    user: str
+    asked: str
     """What the user said last."""
     calls: str
     """The calls of this turn with their results."""
     gold: str
-    """The gold calls with their results, and the gold reply; empty: there are none."""
-    assistant: str
+    """The gold calls with their results, and the gold reply; empty: there are none, or none are
+    shown."""
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedRatings:
-    """What an import of ratings took in."""
+class ImportedSheets:
+    """What an import of sheets took in."""
 
-    human: Ratings
+    question: Question
+    votes: Mapping[Any, Mapping[str, str]]
+    """Item, or goal, to rater to value: all of the run, also those of earlier imports."""
     taken: int
-    """Number of ratings that were taken from these files."""
+    """Number of values that were taken from these files."""
     empty: int
-    """Number of rows without a rating."""
+    """Number of rows without a value."""
     problems: tuple[str, ...]
     """The rows that were not taken: file, line and reason."""
+    alpha: float | None
+    """Krippendorff's alpha; None: no two raters judged the same item, or all values are equal."""
+    kept: Path
+    """File of all values."""
+
+    def record(self) -> dict[str, JSON]:
+        """Return the import as JSON; solved, unsolved and undecided count goals."""
+        told: dict[str, JSON] = {
+            "taken": self.taken,
+            "empty": self.empty,
+            "problems": list(self.problems),
+        }
+        raters = len(Judgements(self.votes).raters)
+        if self.question is RATING:
+            human = human_of(self.votes, self.alpha)
+            return told | {
+                "mean": human.mean,
+                "alpha": human.alpha,
+                "items": human.items,
+                "raters": raters,
+            }
+        solved = Counter(decided(self.votes).values())
+        return told | {
+            "goals": len(self.votes),
+            "raters": raters,
+            "solved": solved[True],
+            "unsolved": solved[False],
+            "undecided": len(self.votes) - solved.total(),
+            "alpha": self.alpha,
+            "file": str(self.kept),
+        }
 
 
-def export_items(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
-    """Write a sample of a run's turns to rate, in random order.
+def decided(votes: Mapping[Case, Mapping[str, str]]) -> dict[Case, bool]:
+    """Return whether goals are solved by the majority of raters, without unsure and tied goals."""
+    found = {case: majority(list(of.values())) for case, of in votes.items()}
+    return {case: label == "solved" for case, label in found.items() if label in LABEL.values[:2]}
+
+
+def export_items(run: RunFolder, question: Question, out: Path, n: int = 50, seed: int = 0) -> int:
+    """Write a sample of a run's turns or goals to judge, in random order.
 
     Args:
-        run: The run.
-        out: The CSV file, in UTF-8.
-        n: Most turns; at least 1.
+        run: The run; if it is scored, a sample of goals has the shares of its judge's verdicts.
+        question: What people are asked: it says whether they see turns or goals.
+        out: The sheet.
+        n: Most items; at least 1.
         seed: The same seed and run give the same file.
 
     Returns:
-        How many turns were written.
+        How many were written.
 
     Raises:
         OptionError: n is less than 1.
-        DataError: The run has no turn to rate.
+        DataError: The run has nothing to judge.
     """
     if n < 1:
         raise OptionError(f"--n {n}: expected 1 or more")
-    items = list(items_of(run))
-    if not items:
+    verdicts = _verdicts(run) if question is LABEL else {}
+    strata: defaultdict[str, list[str]] = defaultdict(list)
+    for item in items_of(run, question):
+        strata[verdicts.get(item.case, "")].append(item.id)
+    if not strata and question is LABEL:
+        raise DataError(f"{run.path}: nothing to label: no chat ended; play the run again")
+    if not strata:
         raise DataError(
             f"{run.path}: nothing to rate: its benchmark has no turns for people to rate, or "
             "nobody said a word in them; play one of dialogues, such as dialogtool-sample"
         )
-    draw = Random(derive_seed(seed, "annotation"))
-    chosen = draw.sample(items, min(n, len(items)))
-    shown = (
-        (item.id, *map(harmless, (getattr(item, name) for name in COLUMNS[1:-2])))
-        for item in chosen
-    )
-    write_csv(out, COLUMNS, ([*row, "", ""] for row in shown))
+    draw = Random(derive_seed(seed, "labels" if question is LABEL else "annotation"))
+    sizes = allocated({name: len(ids) for name, ids in sorted(strata.items())}, n)
+    chosen = [item for name, size in sizes.items() for item in draw.sample(strata[name], size)]
+    draw.shuffle(chosen)
+    wanted = set(chosen)
+    shown = {
+        item.id: [getattr(item, name) for name in SHOWN]
+        for item in items_of(run, question)
+        if item.id in wanted
+    }
+    write_sheet(out, question, ((name, shown[name]) for name in chosen))
     return len(chosen)
 
 
-def import_ratings(run: RunFolder, files: Sequence[Path]) -> ImportedRatings:
-    """Take ratings in and write the run's `human.json` and its summary.
+def import_sheets(run: RunFolder, files: Sequence[Path]) -> ImportedSheets:
+    """Take ratings or labels in, and write the run's `human.json` and summary, or `labels.csv`.
 
     Rows that cannot be taken are listed in the result; the other rows are taken.
 
     Args:
         run: The run that was exported.
-        files: Each has the ratings of one rater, or a column `rater`.
+        files: All of one question; each has the values of one rater, or a column `rater`.
 
     Raises:
-        DataError: A file lacks the column `item` or `rating`. Or a rater rated an item twice in
-            these files: then nothing is taken, and the text names both lines.
-        MissingExtraError: Several raters rated the same item, and krippendorff is not installed.
+        DataError: A file cannot be read or lacks a column, or the files answer several questions.
+            Or a rater judged an item twice in these files: then nothing is taken, and the text
+            names both lines.
+        MissingExtraError: Several raters judged the same item, and krippendorff is not installed.
     """
-    known = {item.id for item in items_of(run)}
-    rows = (row for path in files for row in _rows(path, known))
-    found = Judgements.of(rows, "rated item {}".format)
-    before = read_human(run)
-    human = _human(found.over(before.ratings if before else {}))
-    run.write_json(HUMAN, asdict(human))
+    asked = [question_of(path) for path in files]
+    question = asked[0] if asked else RATING
+    for path, other in zip(files, asked, strict=True):
+        if other is not question:
+            raise DataError(
+                f"{path} has {other.name}s, {files[0]} has {question.name}s; import them apart"
+            )
+    names = {item.id: item.case for item in items_of(run, question)}
+    take = _take_ratings if question is RATING else _take_labels
+    return take(run, files, names)
+
+
+def _take_ratings(
+    run: RunFolder, files: Sequence[Path], names: Mapping[str, Case]
+) -> ImportedSheets:
+    ids = {name: name for name in names}
+    rows = (row for path in files for row in read_sheet(path, RATING, ids))
+    found = Judgements.of(rows, once=True)
+    human = read_human(run)
+    before = {
+        item: {rater: str(int(value)) for rater, value in of.items()}
+        for item, of in (human.ratings if human else {}).items()
+    }
+    votes = found.over(before)
+    alpha = alpha_of(votes, RATING)
+    run.write_json(HUMAN, asdict(human_of(votes, alpha)))
     if run.is_scored:
         run.write_json("summary.json", {**run.summary(), **human_summary(run)})
-    return ImportedRatings(human, found.taken, found.empty, found.problems)
+    kept = run.path / HUMAN
+    return ImportedSheets(RATING, votes, found.taken, found.empty, found.problems, alpha, kept)
 
 
-def items_of(run: RunFolder) -> Iterator[Item]:
-    """Yield the turns that the run's benchmark wants people to rate, without failed chats."""
-    rated = part_of(run.benchmark(), "rated")
-    if rated is None:
+def _take_labels(
+    run: RunFolder, files: Sequence[Path], names: Mapping[str, Case]
+) -> ImportedSheets:
+    played = {case: name for name, case in names.items()}
+    new = (_of_run(row, played) for path in files for row in read_sheet(path, LABEL, names))
+    found = Judgements.of(new, once=True)
+    kept = run.path / LABELS_FILE
+    before = Judgements.of(read_sheet(kept, LABEL, names) if kept.is_file() else ())
+    problems = (*before.problems, *found.problems)
+    votes = found.over(before.votes)
+    alpha = alpha_of(votes, LABEL)
+    lines = (
+        [played[case], harmless(case[0]), case[1], case[2], label, rater]
+        for case, of in sorted(votes.items())
+        for rater, label in sorted(of.items())
+    )
+    write_csv(kept, _KEPT_COLUMNS, lines)
+    return ImportedSheets(LABEL, votes, found.taken, found.empty, problems, alpha, kept)
+
+
+def _of_run(row: SheetRow[Case] | str, played: Collection[Case]) -> SheetRow[Case] | str:
+    if isinstance(row, str) or row.value is None or row.item in played:
+        return row
+    return f"{row.where}: {named(row.item)}: the run did not play it"
+
+
+def human_of(votes: Mapping[str, Mapping[str, str]], alpha: float | None) -> Ratings:
+    """Return what a run keeps of ratings."""
+    ratings = {
+        item: {rater: float(value) for rater, value in of.items()}
+        for item, of in sorted(votes.items())
+    }
+    means = [sum(of.values()) / len(of) for of in ratings.values()]
+    return Ratings(
+        sum(means) / len(means) if means else None,
+        alpha,
+        len(ratings),
+        len(Judgements(votes).raters),
+        ratings,
+    )
+
+
+def items_of(run: RunFolder, question: Question) -> Iterator[Item]:
+    """Yield what people judge of a run, without failed chats.
+
+    To rate: the turns that its benchmark names. To label: every goal, without role and gold.
+    """
+    rated = part_of(run.benchmark(), "rated") if question is RATING else None
+    if question is RATING and rated is None:
         return
-    of_gold = run.manifest()["measure"].get("history") == "gold"
+    of_gold = rated and run.manifest()["measure"].get("history") == "gold"
     for task, trajectory in run.chats():
         if trajectory.failed:
             continue
         before = [said_in(step) for step in task.history if step.content.strip()]
-        turns = {place: told for place, *told in rated(task, trajectory)}
+        turns = {place: told for place, *told in rated(task, trajectory)} if rated else {}
         for place, goal in enumerate(task.goals):
-            character, text = turns.get(place, ("", ""))
-            if text:
-                done = done_in(goal_steps(trajectory, place), (goal.text, text))
-                calls, gold = ("\n".join(lines) for lines in (done, done_in(goal.reference)))
-                # The id depends on the words, so that no rating goes to another run's words.
-                name = digest([task.id, trajectory.trial, place, text])[:12]
-                yield Item(name, character, "\n".join(before), goal.text, calls, gold, text)
-            reply = goal.reference[-1].content if of_gold and goal.reference else text
+            role, answer = turns.get(place, ("", ""))
+            if rated is None:
+                answer = answer_of(trajectory, place) or ""
+            done = "\n".join(done_in(goal_steps(trajectory, place), (goal.text, answer)))
+            case = (task.id, trajectory.trial, place)
+            # The id depends on what was said and done, so that no value goes to another run's.
+            told = [*case, answer] if rated else [*case, done, answer]
+            name = f"{'' if rated else 'g'}{digest(told)[:12]}"
+            if answer or rated is None:
+                gold = "\n".join(done_in(goal.reference)) if rated else ""
+                yield Item(name, case, role, "\n".join(before), goal.text, done, gold, answer)
+            reply = goal.reference[-1].content if of_gold and goal.reference else answer
             before += [f"user: {goal.text}", f"assistant: {reply}"]
 
 
-def _rows(path: Path, known: Collection[str]) -> Iterator[SheetRow[str, float] | str]:
-    """Yield the rows of a file; for a row that cannot be taken, a text with the reason.
+def allocated(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """Return how many of each stratum a sample takes: by its share, and at least one if n allows.
 
-    Raises:
-        DataError: The file cannot be read, or lacks a column.
+    Args:
+        sizes: Name of a stratum to its size, at least 1.
+        n: Size of the sample; a larger n takes all there are.
     """
-    rows = CsvRows(path, "ratings")
-    lacking = {"item", "rating"} - {*rows.columns}
-    if lacking:
-        raise DataError(
-            f"{path}: no column {', '.join(sorted(lacking))}; expected {', '.join(COLUMNS)}"
-        )
-    for row in rows:
-        if isinstance(row, str):
-            yield row
-            continue
-        where, fields = row
-        item, rating = fields["item"], fields["rating"]
-        problem = _problem(item, rating, known) if rating else ""
-        value = float(rating) if rating and not problem else None
-        given = SheetRow(where, item, value, fields.get("rater") or path.stem)
-        yield f"{where}: {problem}" if problem else given
+    total = sum(sizes.values())
+    n = min(n, total)
+    shares = {name: n * size / total for name, size in sizes.items()}
+    least = int(n >= len(sizes))
+    taken = {name: max(least, int(share)) for name, share in shares.items()}
+    while sum(taken.values()) < n:
+        taken[max(sizes, key=lambda name: shares[name] - taken[name])] += 1
+    while sum(taken.values()) > n:
+        more = [name for name in sizes if taken[name] > 1]
+        taken[max(more, key=lambda name: taken[name] - shares[name])] -= 1
+    return taken
 
 
-def _problem(item: str, rating: str, known: Collection[str]) -> str:
-    if item not in known:
-        return f"unknown item {shortened(item)}"
-    try:
-        value = float(rating)
-    except ValueError:
-        return f"rating {shortened(rating)} is no number"
-    if not LOWEST <= value <= HIGHEST:
-        return f"rating {rating} is off the scale from {LOWEST} to {HIGHEST}"
-    if not value.is_integer():
-        return f"rating {rating} is no whole number from {LOWEST} to {HIGHEST}"
-    return ""
+def _verdicts(run: RunFolder) -> dict[Case, str]:
+    """Return the verdicts of the first judge that judged the run."""
+    if not run.scores_path.is_file():
+        return {}
+    found: defaultdict[str, dict[Case, str]] = defaultdict(dict)
+    for score in run.scores():
+        if score.metric in METRICS.values() and score.value is not None:
+            label = score.details.get("label") or str(score.value)
+            found[score.metric][score.task_id, score.trial, score.goal] = str(label)
+    return next((found[name] for name in METRICS.values() if name in found), {})
 
 
-def _human(ratings: Mapping[str, Mapping[str, float]]) -> Ratings:
-    means = [sum(of.values()) / len(of) for of in ratings.values()]
-    return Ratings(
-        sum(means) / len(means) if means else None,
-        alpha_of(ratings, "ordinal"),
-        len(ratings),
-        len({rater for of in ratings.values() for rater in of}),
-        {item: dict(of) for item, of in sorted(ratings.items())},
-    )
+def said_in(step: Step) -> str:
+    """Return a step as a line of a sheet, such as `user: Hello`."""
+    return f"{'user' if step.author == USER else 'assistant'}: {step.content}"
+
+
+def done_in(steps: Sequence[Step], known: Collection[str] = ()) -> Iterator[str]:
+    """Yield the calls with their results, and what was said between them except `known`."""
+    made = {call.id for call in made_calls(steps)}
+    results = {step.result.call_id: step.result for step in steps if step.result is not None}
+    for step in steps:
+        if step.call is not None and step.call.id in made:
+            call = step.call
+            arguments = call.raw if call.arguments is None else _text(call.arguments)
+            brought = results.get(call.id)
+            yield f"{call.name}({arguments})"
+            yield f"  -> {'' if brought is None else _cut(_text(brought.content))}"
+        elif _heard(step) and step.content not in known:
+            yield said_in(step)
+
+
+def _heard(step: Step) -> bool:
+    """Tell whether a step is talk between user and assistant; a checker's words are a verdict."""
+    spoken = step.call is None and step.result is None and bool(step.content.strip())
+    return spoken and USER in (step.author, step.recipient) and step.author != "checker"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
+def _text(value: JSON) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

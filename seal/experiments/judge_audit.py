@@ -10,8 +10,8 @@ from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.audits import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.rule_judge import RuleJudge
-from seal.experiments.goal_sheets import LABELS, LabelRow, Labels, decided, items_of, read_rows
-from seal.experiments.sheets import SheetRow
+from seal.experiments.annotation import decided, items_of
+from seal.experiments.sheets import LABEL, Judgements, SheetRow, read_sheet
 from seal.runs.rescore import verdicts_for
 from seal.runs.run_folder import RunFolder
 
@@ -25,7 +25,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     Args:
         folder: A scored run; its summary.json gets the audit.
         labels: CSV with the columns label (solved, unsolved or unsure) and task_id, and optionally
-            trial, goal and rater; or a file of `seal annotate export`. Or verdicts that the
+            trial, goal and rater; or a sheet of `seal annotate export`. Or verdicts that the
             benchmark's authors recorded: JSON or a folder. If there are several raters, the
             majority counts.
 
@@ -52,7 +52,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     measured = [name for name in METRICS.values() if name in summary["metrics"]]
     told: dict[str, JSON] = {}
     if labels is not None:
-        given = Labels.of(_rows(folder, labels))
+        given = Judgements.of(_rows(folder, labels))
         references["people"] = _of_run(folder, given, labels)
         taken = len(references["people"])
         told["labels"] = {
@@ -81,23 +81,24 @@ def _by_rule(folder: RunFolder) -> bool:
     return judge.get("judge") == RuleJudge().identity
 
 
-def _rows(folder: RunFolder, path: Path) -> Iterator[LabelRow | str]:
+def _rows(folder: RunFolder, path: Path) -> Iterator[SheetRow[Case] | str]:
     """Yield what people say of a run's goals."""
     if path.suffix.lower() not in _RECORDED and not path.is_dir():
-        yield from read_rows(path, items_of(folder))
+        goals = {item.id: item.case for item in items_of(folder, LABEL)}
+        yield from read_sheet(path, LABEL, goals)
         return
     found, by_task = verdicts_for(folder, path)
     raters = found.judges or [f"run {run}" for run in range(found.runs)]
     for task_id, query in by_task.items():
         for run, label in query.labels.items():
             case, where = (task_id, 0, 0), f"{path.name}, task {task_id}"
-            if label in LABELS:
+            if label in LABEL.values:
                 yield SheetRow(where, case, label, raters[run])
             else:
-                yield f"{where}: label {shortened(label)}: expected {', '.join(LABELS)}"
+                yield f"{where}: label {shortened(label)}: expected {', '.join(LABEL.values)}"
 
 
-def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]:
+def _of_run(folder: RunFolder, given: Judgements[Case], path: Path) -> Mapping[Case, bool]:
     tasks = {task.id for task in folder.tasks()}
     if not any(case[0] in tasks for case in given.votes):
         first = next(iter(given.votes), ("nothing", 0, 0))[0]
@@ -107,7 +108,7 @@ def _of_run(folder: RunFolder, given: Labels, path: Path) -> Mapping[Case, bool]
             f"no label: {len(given.problems)}"
             + (f", such as {given.problems[0]}" if given.problems else "")
         )
-    return decided(given)
+    return decided(given.votes)
 
 
 def _rules(folder: RunFolder) -> dict[Case, bool]:

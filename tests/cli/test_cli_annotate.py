@@ -26,7 +26,7 @@ def test_ratings_go_out_and_come_back(seal, tmp_path):
     assert back.returncode == 1, back.stderr
     found = json.loads(back.stdout)
     assert (found["mean"], found["items"], found["taken"], found["alpha"]) == (4.0, 1, 1, None)
-    assert found["problems"] == ["ann.csv, line 3: unknown item 'other'"]
+    assert found["problems"] == ["ann.csv, line 3: item 'other' is none of this run"]
     shown = seal("annotate", "import", run, "ann.csv").stdout
     assert "1 rating taken, 0 rows without one, 1 not taken" in shown
 
@@ -51,7 +51,7 @@ def test_a_run_without_actors_has_goals_to_label_which_an_audit_takes(called, tm
     with (tmp_path / "ann.csv").open("w", newline="") as file:
         table = csv.DictWriter(file, rows[0])
         table.writeheader()
-        table.writerows([{**row, "label": "solved"} for row in rows])
+        table.writerows([{**row, "value": "solved"} for row in rows])
     back = called("annotate", "import", "run", "ann.csv")
     assert back.returncode == 0, back.stderr
     assert "2 goals by 1 rater: 2 solved, 0 unsolved, 0 undecided" in back.stdout

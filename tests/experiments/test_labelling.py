@@ -12,8 +12,7 @@ from small_pools import Weatherman, many, play, write_pool
 from seal.api import results
 from seal.cli import main
 from seal.core import DataError, OptionError, Score, write_records
-from seal.experiments import allocated, audit_run, export_goals, import_labels
-from seal.experiments.goal_sheets import COLUMNS, items_of
+from seal.experiments import COLUMNS, LABEL, allocated, annotation, audit_run, import_sheets
 from seal.runs import RunFolder
 
 
@@ -41,6 +40,14 @@ def run(played) -> RunFolder:
     return RunFolder.open(played)
 
 
+def cases_of(run: RunFolder) -> dict[str, tuple[str, int, int]]:
+    return {item.id: item.case for item in annotation.items_of(run, LABEL)}
+
+
+def export_goals(run: RunFolder, out: Path, n: int = 50, seed: int = 0) -> int:
+    return annotation.export_items(run, LABEL, out, n, seed)
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
@@ -52,7 +59,20 @@ def labelled(source: Path, out: Path, *labels: str, rater: str = "") -> Path:
         table = csv.DictWriter(lines, COLUMNS)
         table.writeheader()
         for row, label in zip(rows_of(source), labels, strict=False):
-            table.writerow({**row, "label": label, "rater": rater})
+            table.writerow({**row, "value": label, "rater": rater})
+    return out
+
+
+def former(run: RunFolder, source: Path, out: Path) -> Path:
+    """Write a filled-in file as former versions had it."""
+    cases = cases_of(run)
+    with out.open("w", newline="", encoding="utf-8") as lines:
+        table = csv.writer(lines)
+        columns = ("item", "before", "query", "calls", "answer", "label", "rater")
+        table.writerow((*columns, "task_id", "trial", "goal"))
+        for row in rows_of(source):
+            told = ("before", "asked", "calls", "answer", "value", "rater")
+            table.writerow([row["item"], *(row[name] for name in told), *cases[row["item"]]])
     return out
 
 
@@ -62,16 +82,19 @@ def test_a_seeded_sample_goes_out_blind_with_what_was_asked_done_and_answered(ru
     export_goals(run, other, 4, seed=1)
     assert out.read_bytes() == again.read_bytes() != other.read_bytes()
     text = out.read_text()
-    assert not any(word in text for word in ("secret", "weatherman", "solved", "unsure", "judge"))
+    seen = text.replace(LABEL.text, "")
+    assert not any(word in seen for word in ("secret", "weatherman", "solved", "unsure", "judge"))
     row = rows_of(out)[0]
-    assert tuple(row) == COLUMNS and row["label"] == row["rater"] == ""
+    assert tuple(row) == COLUMNS and row["value"] == row["rater"] == ""
+    assert row["role"] == row["gold"] == ""
     assert row["calls"].startswith("weather({") and "\n  -> " in row["calls"] and row["answer"]
 
 
 def test_the_sample_has_the_shares_of_the_judges_verdicts(run, tmp_path):
     unsolved = {task.id for task in list(run.tasks())[:2]}
     export_goals(run, tmp_path / "a.csv", 4)
-    drawn = [row["task_id"] in unsolved for row in rows_of(tmp_path / "a.csv")]
+    cases = cases_of(run)
+    drawn = [cases[row["item"]][0] in unsolved for row in rows_of(tmp_path / "a.csv")]
     assert Counter(drawn) == {True: 1, False: 3}
 
 
@@ -89,7 +112,7 @@ def test_labels_of_raters_come_in_and_an_audit_takes_file_and_folder(run, tmp_pa
     export_goals(run, out, 8)
     ann = labelled(out, tmp_path / "ann.csv", "solved", "Unsolved", "unsure", "solved", "")
     bob = labelled(out, tmp_path / "bob.csv", "solved", "unsolved", "unsure", "unsolved")
-    found = import_labels(run, [ann, bob]).record()
+    found = import_sheets(run, [ann, bob]).record()
 
     assert (found["taken"], found["empty"], found["problems"], found["raters"]) == (8, 1, [], 2)
     assert (found["solved"], found["unsolved"], found["undecided"]) == (1, 1, 2)
@@ -102,12 +125,23 @@ def test_labels_of_raters_come_in_and_an_audit_takes_file_and_folder(run, tmp_pa
     assert (of_folder["labels"]["taken"], of_folder["labels"]["undecided"]) == (2, 2)
 
 
+def test_a_sheet_of_a_former_version_is_read(run, tmp_path):
+    out = tmp_path / "a.csv"
+    export_goals(run, out, 8)
+    new = labelled(out, tmp_path / "ann.csv", *["solved", "unsolved"] * 4)
+    (old := tmp_path / "old").mkdir()
+    told = import_sheets(run, [former(run, new, old / "ann.csv")]).record()
+    assert (told["taken"], told["problems"], told["solved"]) == (8, [], 4)
+    assert import_sheets(run, [new]).record() == told
+    assert audit_run(run, old / "ann.csv") == audit_run(run, new)
+
+
 def test_a_later_file_adds_and_replaces_what_its_rater_said_before(run, tmp_path):
     out = tmp_path / "a.csv"
     export_goals(run, out, 2)
-    import_labels(run, [labelled(out, tmp_path / "x.csv", "solved", "solved", rater="=ann")])
+    import_sheets(run, [labelled(out, tmp_path / "x.csv", "solved", "solved", rater="=ann")])
     again = labelled(out, tmp_path / "y.csv", "unsolved", rater="=ann")
-    found = import_labels(run, [again]).record()
+    found = import_sheets(run, [again]).record()
     assert (found["raters"], found["solved"], found["unsolved"]) == (1, 1, 1)
 
 
@@ -116,20 +150,20 @@ def test_rows_that_are_no_label_are_counted_and_the_others_are_taken(run, tmp_pa
     export_goals(run, out, 2)
     bad = labelled(out, tmp_path / "bad.csv", "solved", "perhaps")
     with bad.open("a") as lines:
-        lines.write("gnone,,,,,solved,,,,\n")
-    found = import_labels(run, [bad])
+        lines.write("gnone,,,,,,,,solved,\n")
+    found = import_sheets(run, [bad])
     assert found.taken == 1
     assert [text.partition(": ")[2] for text in found.problems] == [
         "label 'perhaps': expected solved, unsolved, unsure",
-        "item 'gnone' is no answer of this run",
+        "item 'gnone' is none of this run",
     ]
 
 
 def test_a_label_of_what_was_not_played_is_refused_by_row_and_by_run(run, tmp_path):
     file = tmp_path / "l.csv"
-    known = next(iter(items_of(run).values()))[0]
+    known = next(iter(cases_of(run).values()))[0]
     file.write_text(f"task_id,label,trial\n{known},solved,0\n{known},solved,7\nelse,solved,0\n")
-    found = import_labels(run, [file])
+    found = import_sheets(run, [file])
     assert (found.taken, len(found.problems)) == (1, 2)
     assert "the run did not play it" in found.problems[0]
 
@@ -150,14 +184,17 @@ def test_what_cannot_be_taken_at_all_is_refused(run, tmp_path):
     export_goals(run, out, 2)
     twice = labelled(out, tmp_path / "one.csv", "solved", rater="ann")
     other = labelled(out, tmp_path / "two.csv", "unsolved", rater="ann")
-    with pytest.raises(DataError, match=r"two\.csv, line \d+: ann labelled task .* in one\.csv"):
-        import_labels(run, [twice, other])
+    with pytest.raises(DataError, match=r"two\.csv, line \d+: ann judged task .* in one\.csv"):
+        import_sheets(run, [twice, other])
     assert not (run.path / "labels.csv").exists()
     (tmp_path / "z.csv").write_text("item,rating\n")
-    with pytest.raises(DataError, match="no column task_id, label"):
-        import_labels(run, [tmp_path / "z.csv"])
+    with pytest.raises(DataError, match=r"no column label; .* or task_id, trial, goal, label"):
+        audit_run(run, tmp_path / "z.csv")
+    (tmp_path / "z.csv").write_text("label,trial\n")
+    with pytest.raises(DataError, match=r"no column item; .* or task_id, trial, goal, label"):
+        import_sheets(run, [tmp_path / "z.csv"])
     with pytest.raises(DataError, match="No such file"):
-        import_labels(run, [tmp_path / "gone.csv"])
+        import_sheets(run, [tmp_path / "gone.csv"])
 
 
 def test_the_public_functions_do_the_same(run, tmp_path):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from seal.cli.groups import argument, new_app, option, verb
 from seal.cli.options import JSON
@@ -10,12 +10,9 @@ from seal.cli.output import output
 from seal.cli.words import new_file
 from seal.core.text import counted
 
-if TYPE_CHECKING:
-    from seal.experiments.annotation import ImportedRatings
-
 _ASKED = {
-    "turns": "turns to rate from 1 to 5 in the column rating",
-    "verdicts": "goals to label solved, unsolved or unsure in the column label",
+    "turns": "turns to rate from 1 to 5 in the column value",
+    "verdicts": "goals to label solved, unsolved or unsure in the column value",
 }
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
@@ -60,12 +57,10 @@ def import_(
     The exit code is 1 if some rows could not be used.
     """
     from seal.api.results import import_sheets
-    from seal.experiments.annotation import ImportedRatings
 
     with output(json) as result:
         found = import_sheets(run, files)
-        told = _told_of(found) if isinstance(found, ImportedRatings) else found.record()
-        kind = "rating" if isinstance(found, ImportedRatings) else "label"
+        told = found.record()
         result.result(told)
         result.show(*found.problems[:SHOWN])
         more = len(found.problems) - SHOWN
@@ -74,27 +69,14 @@ def import_(
                 f"... and {counted(more, 'more row')} that were not taken (--json lists all)"
             )
         result.show(
-            f"{counted(found.taken, kind)} taken, {counted(found.empty, 'row')} without one, "
-            f"{len(found.problems)} not taken",
+            f"{counted(found.taken, found.question.name)} taken, "
+            f"{counted(found.empty, 'row')} without one, {len(found.problems)} not taken",
             _summary(told),
         )
         if told.get("goals"):
             audit = f"seal score {run} --judge-model MODEL --audit {told['file']}"
             result.show(f"compare a judge with them: {audit}")
     return int(bool(found.problems))
-
-
-def _told_of(found: "ImportedRatings") -> dict[str, Any]:
-    human = found.human
-    return {
-        "taken": found.taken,
-        "empty": found.empty,
-        "problems": list(found.problems),
-        "mean": human.mean,
-        "alpha": human.alpha,
-        "items": human.items,
-        "raters": human.raters,
-    }
 
 
 def _summary(told: Mapping[str, Any]) -> str:
