@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
@@ -15,6 +16,8 @@ from seal.core.types import JSON
 
 _MARKS = ",;\t"
 """Between fields; spreadsheets of many countries write semicolons."""
+_FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
+"""Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
 
 
 class CsvRows:
@@ -74,3 +77,13 @@ def write_csv(
     table.writerows(rows)
     with AtomicFile(path) as file:
         file.write(text.getvalue().encode(encoding, "replace"))
+
+
+def escaped(cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula: an apostrophe is put before one."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unescaped(cell: str) -> str:
+    """Return what a cell said before it was escaped."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

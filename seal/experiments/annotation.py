@@ -25,7 +25,7 @@ from typing import Any
 
 from seal.core import JSON, DataError, OptionError, Step
 from seal.core.canonical import derive_seed, digest
-from seal.core.csv_tables import write_csv
+from seal.core.csv_tables import escaped, write_csv
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.judges import METRICS
 from seal.evaluation.judges.audits import Case
@@ -38,7 +38,6 @@ from seal.experiments.sheets import (
     Question,
     SheetRow,
     alpha_of,
-    harmless,
     named,
     question_of,
     read_sheet,
@@ -229,7 +228,7 @@ def _take_labels(
     votes = found.over(before.votes)
     alpha = alpha_of(votes, LABEL)
     lines = (
-        [played[case], harmless(case[0]), case[1], case[2], label, rater]
+        [played[case], escaped(case[0]), case[1], case[2], label, escaped(rater)]
         for case, of in sorted(votes.items())
         for rater, label in sorted(of.items())
     )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from seal.core import DataError, needing, shortened
-from seal.core.csv_tables import CsvRows, write_csv
+from seal.core.csv_tables import CsvRows, escaped, unescaped, write_csv
 from seal.evaluation.judges.audits import Case
 
 Item = TypeVar("Item", bound=Hashable)
@@ -29,8 +29,6 @@ SHOWN = ("role", "before", "asked", "calls", "gold", "answer")
 asked last, the calls with their results, the gold calls with theirs, and the assistant's words."""
 COLUMNS = ("item", "question", *SHOWN, "value", "rater")
 _PLACE = ("task_id", "trial", "goal")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of a text by which a spreadsheet takes it for a formula."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,7 @@ def write_sheet(path: Path, question: Question, items: Iterable[tuple[str, Itera
         question: What is asked of each item.
         items: Id of an item, and what a person sees of it, in the order of `SHOWN`.
     """
-    rows = ([item, question.text, *map(harmless, shown), "", ""] for item, shown in items)
+    rows = ([item, question.text, *map(escaped, shown), "", ""] for item, shown in items)
     write_csv(path, COLUMNS, rows)
 
 
@@ -198,7 +196,7 @@ def read_sheet(
         elif isinstance(item, str) and by_place:
             yield f"{where}: {item}"
         else:
-            yield SheetRow(where, item, value, harmless(fields.get("rater") or path.stem))
+            yield SheetRow(where, item, value, unescaped(fields.get("rater") or path.stem))
 
 
 def _plain(text: str) -> str:
@@ -215,7 +213,7 @@ def _place(fields: Mapping[str, str]) -> Case | str:
     numbers = [fields.get(name) or "0" for name in _PLACE[1:]]
     if not all(number.isascii() and number.isdecimal() for number in numbers):
         return f"trial and goal {', '.join(numbers)}: expected whole numbers"
-    return fields["task_id"], int(numbers[0]), int(numbers[1])
+    return unescaped(fields["task_id"]), int(numbers[0]), int(numbers[1])
 
 
 def named(item: Hashable) -> str:
@@ -225,11 +223,6 @@ def named(item: Hashable) -> str:
             f"{name} {part}" for name, part in zip(("task", *_PLACE[1:]), item, strict=True)
         )
     return f"item {item}"
-
-
-def harmless(text: str) -> str:
-    """Return a text that no spreadsheet runs: an apostrophe is put before a formula."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 
 def alpha_of(votes: Mapping[Any, Mapping[str, str]], question: Question) -> float | None:

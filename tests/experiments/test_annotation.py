@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 import seal
-from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory, encode
-from seal.experiments import COLUMNS, RATING, annotation, harmless, import_sheets
+from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory, encode, escaped
+from seal.experiments import COLUMNS, RATING, annotation, import_sheets
 from seal.runs import Ratings, RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
@@ -109,7 +109,7 @@ def test_no_cell_is_a_formula(run, tmp_path):
     export_items(run, tmp_path / "a.csv", 50)
     cells = [cell for row in rows_of(tmp_path / "a.csv") for cell in row.values()]
     assert "'=cmd(0)" in cells and not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
-    assert [harmless(text) for text in ("@x", " =x", "\t=x", "a=x", "")] == [
+    assert [escaped(text) for text in ("@x", " =x", "\t=x", "a=x", "")] == [
         "'@x",
         "' =x",
         "'\t=x",

@@ -10,15 +10,13 @@ from query_pools import seed_of, tool_of
 from seal.benchmarks.toolscan import (
     Likenesses,
     Vocabulary,
-    escaped,
     is_empty,
     likeness,
     paraphrase_fault,
     shingles,
     told,
-    unescaped,
 )
-from seal.core import Sense, days, read, states
+from seal.core import Sense, days, escaped, read, states, unescaped
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)
 TEXTS = WORDS.map(" ".join)

@@ -10,19 +10,18 @@ person's own; the other columns only inform. Rows that are missing are accepted 
 generation writes the file anew, with the choices that it holds.
 
 A cell that a spreadsheet would take for a formula gets an apostrophe before it, which is taken off
-again. Such a cell begins with =, +, -, @, a tab or a line break, after any number of apostrophes.
+again.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from seal.benchmarks.toolscan.query_generation.calls import gold_calls
 from seal.benchmarks.toolscan.query_generation.filters import Query, Word
 from seal.core import DataError, located, shortened
-from seal.core.csv_tables import CsvRows, write_csv
+from seal.core.csv_tables import CsvRows, escaped, unescaped, write_csv
 from seal.core.plain import json_text, well_formed
 from seal.core.text import counted
 
@@ -30,8 +29,6 @@ COLUMNS = ("id", "kind", "seed", "text", "calls", "accept", "note")
 _YES = frozenset({"", "yes", "y", "true", "1", "x", "ok"})
 _NO = frozenset({"no", "n", "false", "0"})
 _NEEDED = ("id", "text", "accept")
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
-_ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 
 
 def read_review(path: Path | None) -> dict[str, Word]:
@@ -89,16 +86,6 @@ def write_review(path: Path, queries: Iterable[Query], said: Mapping[str, Word])
         cells = (*(query.id, kind, query.seed.text, word.text), *(_calls(query), accept, word.note))
         rows.append([escaped(well_formed(cell)) for cell in cells])
     write_csv(path, COLUMNS, rows, "utf-8-sig")
-
-
-def escaped(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def unescaped(cell: str) -> str:
-    """Return what a cell said before it was escaped."""
-    return cell[1:] if _ESCAPED.match(cell) else cell
 
 
 def _read(row: Mapping[str, str]) -> tuple[str, Word]:
