@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 from bfcl_sources import HEIGHT, function
+from peers.bfcl import text_digest
 
-from seal.benchmarks.bfcl import Functions, json_schema, text_digest
+from seal.benchmarks.bfcl import Functions, json_schema
 from seal.core import DataError
 
 
