@@ -31,8 +31,13 @@ class QueryWriter:
     def complete(self, request: Request) -> Completion:
         """Return the JSON object that the prompt asks for."""
         system, asked = (message.content for message in request.messages)
-        chance = random.Random(f"{request.seed} {asked}")
-        return Completion(json.dumps(_KINDS[_kind(system)](json.loads(asked), chance)))
+        return Completion(written(system, asked, request.seed))
+
+
+def written(system: str, asked: str, seed: int | None = None) -> str:
+    """Return the JSON object that a prompt asks for."""
+    chance = random.Random(f"{seed} {asked}")
+    return json.dumps(_KINDS[_kind(system)](json.loads(asked), chance))
 
 
 def _kind(system: str) -> str:
