@@ -1,4 +1,4 @@
-"""Missions judged from plain data: gold calls, a model's outputs, and arguments as JSON."""
+"""Missions judged from plain data, as the vectors have them: gold calls, outputs, arguments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any
 
+from mission_paths import PathCounts, count_moves, count_paths
+
 from seal.benchmarks.mmtb.original import ORIGINAL, moves
-from seal.benchmarks.mmtb.paths import PathCounts, count_moves, count_paths
 from seal.core import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
