@@ -35,5 +35,4 @@ SAMPLE = Benchmark(
     metrics=("toolscan",),
     published=_PAPER,
     folder=Path(__file__).parent / "sample",
-    importer="seal.benchmarks.toolscan.sample.importer:import_sample",
 )
