@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import dialogtool_sample
 import toolscan_sample
@@ -19,7 +20,7 @@ import toolscan_sample
 from seal.pools.imports import ImportReport
 from seal.pools.pool_writer import write_pool
 
-COMPILERS = {
+COMPILERS: Mapping[str, Any] = {
     toolscan_sample.NAME: toolscan_sample.import_sample,
     dialogtool_sample.NAME: dialogtool_sample.import_sample,
 }

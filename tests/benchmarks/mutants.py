@@ -22,8 +22,6 @@ from toolsandbox_checkout import write_checkout
 from seal.core import SealError
 from seal.pools import import_benchmark, load_pool
 
-SHIPPED = Path(__file__).parents[2] / "seal" / "benchmarks"
-
 
 def write(folder: Path, files: dict[str, Any]) -> Path:
     """Write JSON values as files; a tuple is JSON Lines, a text stays as it is."""
