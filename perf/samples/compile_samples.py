@@ -21,8 +21,8 @@ from seal.pools.imports import ImportReport
 from seal.pools.pool_writer import write_pool
 
 COMPILERS: Mapping[str, Any] = {
-    toolscan_sample.NAME: toolscan_sample.import_sample,
-    dialogtool_sample.NAME: dialogtool_sample.import_sample,
+    "toolscan-sample": toolscan_sample.import_sample,
+    "dialogtool-sample": dialogtool_sample.import_sample,
 }
 
 
