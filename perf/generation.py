@@ -1,9 +1,10 @@
-"""Time and CPU of generating the 256 dialogues of four missions without a model.
+"""Time and CPU of generating the 256 dialogues of four missions, but for what a model takes.
 
     python perf/generation.py [--short]
 
 The command's own work: roles that talk in AutoGen, the checker, the simulator `template`, machine
-checks with the oracle's play, records on disk. The reference is the play of the finished pool by
+checks with the oracle's play, records on disk. Speakers of a script, those of the tests, say what
+a model would. The reference is the play of the finished pool by
 the oracle. Budget: 60 s on one core.
 """
 
@@ -13,12 +14,16 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import seal
 
+sys.path[:0] = [
+    str(Path(__file__).resolve().parents[1] / folder) for folder in ("tests", "tests/generation")
+]
 BUDGET_S = 60.0
 ALL = 256
 
@@ -32,7 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         out = Path(folder)
         made, cpu, wall = measured(
             lambda: seal.generate(
-                "missions", "sample", out=out / "pool", limit=count, cache_dir=out / "cache"
+                "missions",
+                "sample",
+                out=out / "pool",
+                model=import_module("weather_talk").WeatherTalk(),
+                relations=("implicit", "ellipsis"),
+                limit=count,
+                cache_dir=out / "cache",
             )
         )
         _, play_cpu, play_wall = measured(

@@ -47,6 +47,8 @@ PAGE = Path(__file__).resolve().parents[1] / "results" / "hostile.md"
 KINDS = ("lost", "unhandled", "hung")
 RUN = "run sample --model lexical --limit 6 --out OUT"
 SWEEP = "run sample --model lexical --limit 3 --pool-sizes 20,all --no-baselines --out OUT"
+WRITER = "query_writer:QueryWriter"
+"""A model of the tests that writes queries by rule."""
 VERBS = {
     "run": f"{RUN} --resume",
     "run, 2 processes": f"{RUN} --processes 2 --resume",
@@ -56,10 +58,7 @@ VERBS = {
     "import": "import apigen SOURCE --out OUT",
     "new": "new shop --template --out OUT",
     "augment": "augment sample --augment distraction=2,names --out OUT",
-    "generate missions": "generate missions --limit 3 --out OUT",
-    "generate queries": "generate queries --tools sample --limit 3 --out OUT",
-    "generate tools": "generate tools DESCRIPTIONS --out OUT",
-    "generate milestones": "generate milestones toolsandbox-sample --out OUT",
+    "generate queries": f"generate queries --tools sample --model {WRITER} --limit 3 --out OUT",
     "errata draft": "errata draft sample TASK --out OUT",
     "annotate export": "annotate export RUN --out OUT.csv",
     "compare": "compare RUN OTHER --out OUT",
@@ -88,7 +87,6 @@ TASKS = 12
 def prepared(lab: Lab) -> None:
     """Write what is broken: a source, two runs, pools."""
     apigen(lab.folder / "source")
-    (lab.folder / "descriptions.txt").write_text("Find a train by its number.\nBook a table.\n")
     lab.clear()
     for name, model in (("base", "lexical"), ("other", "oracle")):
         broke = here([*BASE.split(), "--model", model, "--out", lab.folder / name])
@@ -251,7 +249,7 @@ def homes(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 def clock_jumps(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Let the clock jump by years, to and fro: the bytes are those of a calm run."""
     for number in range(count):
-        name = chance.choice(("run", "retrieve", "sweep", "generate missions", "cache"))
+        name = chance.choice(("run", "retrieve", "sweep", "generate queries", "cache"))
         commands = commands_of(lab, name)
         lab.undisturbed(name, commands)
         lab.clear()

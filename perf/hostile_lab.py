@@ -169,7 +169,6 @@ class Lab:
             "OTHER": self.folder / "other",
             "POOL": self.work / "pool",
             "SOURCE": self.folder / "source",
-            "DESCRIPTIONS": self.folder / "descriptions.txt",
             "TASK": self.task,
         }
         split = (word.partition(".") for word in command.split())

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from forked import run
+from query_writer import written
 from servers import Answer, ModelServer, Received, calls, text
 
 from seal.core import cache_folder, fetch
@@ -67,6 +68,15 @@ def clerk(tool: str) -> Any:
         return calls((tool, {"order_id": "7"}), (tool, {"order_id": "8"}))
 
     return answer
+
+
+def writer(request: Received) -> Answer:
+    """Write queries, as the prompts of their generation ask for them."""
+    return text(written(*(message["content"] for message in request.body["messages"])))
+
+
+SERVED = {"evaluate-my-agent": clerk("get_order"), "generate": writer}
+"""Page to the model that stands behind the server which its `openai/...` means."""
 
 
 def is_installed(section: str) -> bool:
@@ -155,9 +165,8 @@ def test_what_a_page_says_happens(page: Path, tmp_path: Path) -> None:
     for package in PACKAGES.get(page.stem, ()):
         pytest.importorskip(package)
     fetch("all-MiniLM-L6-v2")  # else each page would, and say so
-    with ModelServer(clerk("get_order")) as server:
-        url = server.url if page.stem == "evaluate-my-agent" else ""
-        check(Reader(page, tmp_path, url))
+    with ModelServer(SERVED.get(page.stem, [])) as server:
+        check(Reader(page, tmp_path, server.url if page.stem in SERVED else ""))
 
 
 def check(reader: Reader) -> None:

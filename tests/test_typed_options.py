@@ -149,7 +149,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.train_retriever, ("sample",), {"steps": "9"}, "steps: expected a whole number or None"),
     (seal.generate, ("missions", "sample", "o"), {"types": "single"}, "types: expected a list"),
     (seal.generate, ("queries", "sample", 3), {}, "out: expected a text, a path or None, got 3"),
-    (seal.generate, ("tools", "a", "b"), {"seed": None}, "seed: expected a whole number, got None"),
+    (seal.generate, ("queries", "a", "b"), {"seed": None}, "seed: expected a whole number, got N"),
     (seal.lint, (3,), {}, "pool: expected a text, a path, a Benchmark or a list, each item a Task"),
     (seal.lint, (), {}, "lint: missing a required argument: 'pool'; it takes (pool, *"),
     (seal.report, (), {}, "report: missing a required argument: 'runs'; it takes (runs, out=None)"),

@@ -10,7 +10,7 @@ from seal.core import Task, check_name
 from seal.core.signatures import checked
 from seal.core.typed_values import check_types
 from seal.pools.benchmark import loaded
-from seal.pools.generator import generator_of
+from seal.pools.generator import check_kind, generator_of
 from seal.pools.lookup import Bench, bench_of, declared
 from seal.pools.own_parts import OwnTool
 
@@ -236,56 +236,57 @@ def augment(
 @checked
 def generate(
     what: str,
-    bench: Bench | Run | Sequence[Task],
+    bench: Bench | Sequence[Task],
     out: str | Path | None = None,
     *,
     tools: Sequence[OwnTool] = (),
     **options: Any,
 ) -> Generated:
-    """Make something of your own: dialogues of missions, harder queries, tools or milestones.
+    """Make something of your own by a language model: dialogues of missions, or harder queries.
 
     `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
-    harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. `tools`
-    writes a tool for each one-sentence description, and checks it by rule. `milestones` proposes
-    milestones of what was done. An installed benchmark may offer further kinds
+    harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. Code
+    checks what the model writes. An installed benchmark may offer further kinds
     (`seal.Benchmark.generators`).
 
     Args:
-        what: missions, queries, tools or milestones.
+        what: missions or queries.
         bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
-            `tools`. For tools: the file of descriptions. For milestones also what `seal.run`
-            returned, or its folder.
-        out: Folder to make. A folder that was begun under the same settings is continued. For
-            milestones a file; None: nothing is written.
+            `tools`.
+        out: Folder to make. A folder that was begun under the same settings is continued.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
-        **options: Those of the kind. All of ours take `model`, its `base_url` and `model_options`,
-            `seed` and `progress`. A grammar writes where no model is named.
+        **options: Those of the kind. All of ours take `model`, which must be named, its `base_url`
+            and `model_options`, `seed` and `progress`.
 
     Returns:
         What was made: its `.content`, whose entries it gives by name, and its `.place`. For
         missions and queries the content is that of import.json, and `.report` says the same. Of
-        missions `.errors` are the dialogues at which the infrastructure failed. For tools the
-        content is counts: tools, lists, what was dropped and why, and how rich the parameters are.
-        For milestones it is the drafts, and the tasks that were left out or are unsolved.
+        missions `.errors` are the dialogues at which the infrastructure failed.
 
     Raises:
-        UnknownNameError: There is no such kind, setting, form, pool or model; the text names the
-            closest.
-        UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
+        UnknownNameError: There is no such kind, setting, pool or model; the text names the closest.
+        UsageError: No model is named, a setting cannot be, the pool has no seed, or `out` holds
+            something else.
         DataError: Nothing could be made, or a file is malformed.
         InfrastructureError: A model's server or a store failed; what is done is kept.
 
     Example:
+        >>> import json
         >>> import seal
-        >>> made = seal.generate("queries", "sample", "harder", limit=2)
+        >>> class Writer:  # as a rule the name of a model stands here: model="openai/gpt-4o"
+        ...     def complete(self, request):
+        ...         text = "On 6 June 2026 we party in a garden in Bristol. Will it rain?"
+        ...         return seal.Completion(json.dumps({"queries": [{"text": text}]}))
+        >>> settings = {"kinds": ["paraphrase"], "limit": 1}
+        >>> made = seal.generate("queries", "sample", "harder", model=Writer(), **settings)
         >>> made["tasks"]
-        8
+        1
         >>> run = seal.run("harder", model="oracle", limit=2, baselines=False)
     """
     from seal.api.objects.products import Generated
 
     offered = declared("generators")
-    check_name("kind of generation", what, offered)
+    check_kind(what, offered)
     generator = generator_of(offered[what])
     if settings := loaded(generator.settings):
         given = {name: value for name, value in options.items() if name != "progress"}
@@ -293,7 +294,7 @@ def generate(
         for name in given:
             check_name("setting", name, hints)
         check_types(given, hints)
-    made = loaded(generator.make)(_source(bench, tools), out, **options)
+    made = loaded(generator.make)(bench_of(bench, tools), out, **options)
     if isinstance(made, Generated):
         return made
     content = made.to_json() if hasattr(made, "to_json") else dict(made)

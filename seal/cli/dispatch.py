@@ -117,6 +117,10 @@ def _call(verb: str, words: list[str]) -> int:
         former = str(getattr(error, "option_name", ""))
         if former in _FORMER:
             text, stop = f"No such option: {former} is now {_FORMER[former]}", "."
+        if verb == "generate":
+            from seal.pools.generator import check_former
+
+            check_former("".join(words[:1]))
         raise UsageError(f"{text}{stop}{known}{origin} See `{path} --help`.") from error
     return outcome if isinstance(outcome, int) else 0
 

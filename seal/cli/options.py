@@ -24,7 +24,6 @@ POOL = argument(
 )
 NEW_FOLDER = option(..., "Folder to write; the command that began it continues there.")
 POOL_NAME = option("", "Name of the new pool.  [default: that of its folder]")
-WRITER = option(None, "Model that writes, as PROVIDER/MODEL.  [default: a grammar]")
 JSON = flag("Print one JSON object and nothing else.")
 
 

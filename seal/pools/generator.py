@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON
+from seal.core import JSON, UsageError, check_name
 from seal.core.field_docs import with_field_docs
 from seal.core.registry import load_dotted
+
+_FORMER = {
+    "tools": "write tools as `seal new --template` shows, or import them with `seal import`",
+    "milestones": "write milestones yourself, as docs/toolsandbox.md shows",
+}
+"""Kind that there was to what takes its place."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +38,6 @@ class Told:
     """A line each."""
     text: str
     """The lines after them."""
-    notes: Sequence[str] = ()
-    """Told on stderr."""
     failures: Sequence[str] = ()
     """What the infrastructure failed at; the first ones are told, and the exit code is 1."""
 
@@ -58,14 +62,38 @@ class Generator:
     each begins its docstring with `Title: what it is about.`"""
     source: SourceFlag = SourceFlag()
     """How the command line names what it is made of."""
-    to_file: bool = False
-    """`out` is a new file, which may be left out; else it is a folder that is continued."""
     stage: str = ""
     """What progress counts; empty: there is none."""
     is_slow: bool = False
     """Progress is told by lines too, where no terminal shows bars."""
     told: Callable[[Any, Any], Told] | str | None = None
     """(what was made, `out`) to what is told; None: its JSON, and how a pool is played."""
+
+
+def check_kind(what: str, offered: Collection[str]) -> None:
+    """Make sure that a kind of thing can be made.
+
+    Args:
+        what: The kind.
+        offered: Those that installed benchmarks declare.
+
+    Raises:
+        UsageError: As `check_former`.
+        UnknownNameError: There is no such kind.
+    """
+    if what not in offered:
+        check_former(what)
+    check_name("kind of generation", what, offered)
+
+
+def check_former(what: str) -> None:
+    """Refuse a kind that there was.
+
+    Raises:
+        UsageError: It is one; the text says what takes its place.
+    """
+    if what in _FORMER:
+        raise UsageError(f"generate {what} is no more: {_FORMER[what]}")
 
 
 def generator_of(declared: Any) -> Generator:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -22,8 +21,6 @@ from toolsandbox_checkout import write_checkout
 
 from seal.core import SealError
 from seal.pools import import_benchmark, load_pool
-
-SHIPPED = Path(__file__).parents[2] / "seal" / "benchmarks"
 
 
 def write(folder: Path, files: dict[str, Any]) -> Path:
@@ -154,21 +151,6 @@ def toolscan(folder: Path) -> Path:
     return write(folder, {"tools.json": content})
 
 
-def shipped(pack: str, *files: str) -> Callable[[Path], Path]:
-    """Return what copies an authored source that ships."""
-
-    def copy(folder: Path) -> Path:
-        source = SHIPPED / pack
-        for path in source.rglob("*"):
-            if path.is_file() and (not files or path.name in files):
-                to = folder / path.relative_to(source)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, to)
-        return folder
-
-    return copy
-
-
 SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "anytool": ("anytool", anytool),
     "apibench": ("apibench", apibench),
@@ -186,7 +168,6 @@ SOURCES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "toolsandbox's checkout": ("toolsandbox", write_checkout),
     "toolscan": ("toolscan", toolscan),
     "toolscan's checkout": ("toolscan", toolscan_checkout.write_checkout),
-    "toolscan-sample": ("toolscan-sample", shipped("toolscan/sample/authored")),
 }
 """Case to the name of its importer, and what writes its source and returns it."""
 

@@ -7,23 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compile_samples import compiled as compile_sample
+from dialogtool_notation import Said, dialogues
+from dialogtool_sample import App, apps_of, record_of
 
 import seal
 from seal.benchmarks.dialogtool import (
     SAMPLE,
-    App,
     Mobile,
-    Said,
-    apps_of,
     import_dialogtool,
-    record_of,
 )
 from seal.benchmarks.dialogtool.mobile.world import mobile
-from seal.benchmarks.dialogtool.sample.notation import dialogues
 from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core import DataError, Task, ToolCall, ToolResult
 from seal.environments import WorldSetup
-from seal.pools import Notes, import_benchmark, load_pool
+from seal.pools import Notes, load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}
@@ -102,7 +100,7 @@ def test_the_pool_has_the_announced_numbers() -> None:
 
 
 def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    import_benchmark("dialogtool-sample", SAMPLE.folder / "authored", tmp_path / "pool")
+    compile_sample("dialogtool-sample", SAMPLE.folder / "authored", tmp_path / "pool")
 
     for file in FILES:
         made = (tmp_path / "pool" / file).read_bytes()
@@ -318,7 +316,7 @@ def test_a_missing_file_of_the_sample_is_named(tmp_path: Path, name: str) -> Non
     (tmp_path / "authored" / name).unlink()
 
     with pytest.raises(DataError, match=f"has no {name}"):
-        import_benchmark("dialogtool-sample", tmp_path / "authored", tmp_path / "pool")
+        compile_sample("dialogtool-sample", tmp_path / "authored", tmp_path / "pool")
     assert not (tmp_path / "pool").exists()
 
 

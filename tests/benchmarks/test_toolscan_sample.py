@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compile_samples import compiled
 from rapidfuzz import fuzz
 
 import seal
@@ -27,7 +28,7 @@ from seal.core.plain import leaves
 from seal.core.text import words
 from seal.environments import WorldSetup
 from seal.evaluation import judge_answer
-from seal.pools import environments_of, import_benchmark, load_pool
+from seal.pools import environments_of, load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}
@@ -102,7 +103,7 @@ def test_the_tools_of_an_environment_have_similar_names() -> None:
 
 
 def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    import_benchmark("toolscan-sample", SAMPLE.folder / "authored", tmp_path / "pool")
+    compiled("toolscan-sample", SAMPLE.folder / "authored", tmp_path / "pool")
 
     for file in FILES:
         made = (tmp_path / "pool" / file).read_bytes()
@@ -277,7 +278,7 @@ class Authored:
 
     def fault(self) -> str:
         with pytest.raises(DataError) as raised:
-            import_benchmark("toolscan-sample", self.folder, self.out)
+            compiled("toolscan-sample", self.folder, self.out)
         assert not self.out.exists()
         return str(raised.value)
 

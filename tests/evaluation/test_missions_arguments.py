@@ -1,6 +1,7 @@
 """The scorers of arguments: against the original's scores, and case by case."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_missions import match_arguments
 
-from seal.benchmarks.mmtb import match_arguments
 from seal.core import DataError, UnknownNameError
 from seal.evaluation import SCORERS
 
@@ -157,23 +158,29 @@ def test_an_unknown_scorer_is_refused() -> None:
         match_arguments({}, {}, {}, scorer="os:getcwd")
 
 
+def ran(program: str) -> subprocess.CompletedProcess[str]:
+    places = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, env=places)
+
+
 def test_words_are_cut_only_where_texts_differ() -> None:
     program = (
-        "import sys; from seal.benchmarks.mmtb import match_arguments as m; "
+        "import sys; from plain_missions import match_arguments as m; "
         "m({'a': 'x y'}, {'a': 'X Y'}, {'a': {'type': 'string'}}); print('jieba' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = ran(program)
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
 def test_without_jieba_the_extra_is_named() -> None:
     program = (
         "import sys; sys.modules['jieba'] = None\n"
-        "from seal.benchmarks.mmtb import match_arguments as m\n"
+        "from plain_missions import match_arguments as m\n"
         "try: m({'a': 'x'}, {'a': 'y'}, {'a': {'type': 'string'}})\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = ran(program)
     assert "MissingExtraError" in done.stdout
     assert "seal-api-llms[missions]" in done.stdout
 

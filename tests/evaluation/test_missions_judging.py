@@ -28,8 +28,9 @@ from mission_plays import (
     turn,
     undecided,
 )
+from plain_missions import judge, read_graph
 
-from seal.benchmarks.mmtb import groups, judge, read_graph
+from seal.benchmarks.mmtb import groups
 from seal.core import DataError, UnknownNameError
 from seal.evaluation import Placed, place_all
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mission_plays import SAID, answer, node, turn
-
-from seal.benchmarks.mmtb import judge, match_arguments
+from plain_missions import judge, match_arguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

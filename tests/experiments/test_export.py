@@ -241,7 +241,7 @@ def test_a_pool_is_no_log(tmp_path: Path) -> None:
     assert not (tmp_path / "log").exists()
 
 
-def test_a_list_of_tasks_and_a_run_are_exported_and_drafted_from(tmp_path: Path) -> None:
+def test_a_list_of_tasks_and_a_run_are_exported(tmp_path: Path) -> None:
     def get_order(order_id: str) -> dict[str, str]:
         """Look an order up."""
         return {"ships": "Monday"}
@@ -259,6 +259,3 @@ def test_a_list_of_tasks_and_a_run_are_exported_and_drafted_from(tmp_path: Path)
         seal.lint([task], tools=[get_order]).plot()
     run = seal.run([task], tools=[get_order], model="oracle", baselines=False, out=tmp_path / "run")
     assert export(run, "openai", tmp_path / "openai").counts["chats"] == 1
-    drafted = seal.generate("milestones", run)
-    assert len(drafted["drafts"]) == 1
-    assert drafted.content == seal.generate("milestones", run.folder.path).content

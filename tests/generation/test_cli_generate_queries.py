@@ -1,4 +1,4 @@
-"""`seal generate queries`."""
+"""`seal generate queries`, by a model that is a class of the tests."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
 
     def call(*words: object) -> tuple[int, str, str]:
         tools = () if "--tools" in words else ("--tools", "boats")
-        code = main(["generate", "queries", *tools, "--out", "pool", *map(str, words)])
+        model = () if "--model" in words else ("--model", "query_writer:QueryWriter")
+        code = main(["generate", "queries", *tools, *model, "--out", "pool", *map(str, words)])
         told = capsys.readouterr()
         return code, told.out, told.err
 
@@ -46,6 +47,8 @@ def test_json_holds_the_report_alone(run):
         (("--kinds", ","), "expected at least one of constraint"),
         (("--per-seed", "0"), "--per-seed 0: expected a whole number of at least 1"),
         (("--tools", "nowhere"), "nowhere"),
+        (("--model", "grammar"), "name the model that writes the queries: --model PROVIDER/MODEL"),
+        (("--model", "oracle"), "writes no queries: name a server's model"),
         (("--out", "other"), "--out is given twice, with two values; keep one"),
     ],
 )
@@ -54,3 +57,15 @@ def test_what_cannot_be_is_said(run, words, told):
     assert code == 2
     assert told in error
     assert not Path("pool").exists()
+
+
+def test_without_a_model_one_line_says_to_name_one(run, capsys):
+    for kind in ("queries", "missions"):
+        assert main(["generate", kind, "--tools", "boats", "--out", "pool"]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err == (
+            f"seal: name the model that writes the {kind}: --model PROVIDER/MODEL, such as "
+            "openai/NAME or local/NAME\n"
+        )
+        assert not Path("pool").exists()

@@ -5,16 +5,10 @@ from pathlib import Path
 
 import pytest
 from query_pools import write_pool
+from query_writer import QueryWriter
+from weather_talk import WeatherTalk
 
 import seal
-
-DESCRIPTIONS = """# Travel
-search_hotels: Search hotels in a city between two dates.
-Convert an amount of money from one currency to another.
-# Office
-bookRoom: Book a meeting room for a number of people at a time.
-Searches for mushrooms by ripeness and colour.
-"""
 
 
 def digest(folder: Path, *names: str) -> str:
@@ -32,31 +26,25 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_queries_are_the_same_from_version_to_version(tmp_path):
     write_pool(tmp_path / "boats", 4)
-    review = tmp_path / "review.csv"
-    seal.generate("queries", tmp_path / "boats", tmp_path / "out", per_seed=2, review=review)
-    names = ("tasks.jsonl", "statistics.json", "rejected.jsonl", "generation/drafts.jsonl")
-    assert digest(tmp_path / "out", *names) == "da2c5602dc75c7d8"
-    assert digest(tmp_path, "review.csv") == "6a8f1e6a153ebb88"
+    settings = {"per_seed": 2, "review": tmp_path / "review.csv", "model": QueryWriter()}
+    seal.generate("queries", tmp_path / "boats", tmp_path / "out", **settings)
+    assert digest(tmp_path / "out", "generation/drafts.jsonl") == "d1a889644677b2f4"
+    names = ("tasks.jsonl", "statistics.json", "rejected.jsonl")
+    assert digest(tmp_path / "out", *names) == "708edd718e9db5ac"
+    assert digest(tmp_path, "review.csv") == "dc9f4de5de17520d"
 
 
-@pytest.mark.parametrize(
-    ("form", "name", "expected"),
-    [
-        ("seal", "tools.jsonl", "b4e5431cbf3ccc5f"),
-        ("mmtb", "mmtb_tools_en.jsonl", "95d3a7e8a738478d"),
-    ],
-)
-def test_tools_are_the_same_from_version_to_version(tmp_path, form, name, expected):
-    (tmp_path / "wishes.txt").write_text(DESCRIPTIONS)
-    seal.generate("tools", tmp_path / "wishes.txt", tmp_path / "out", form=form)
-    names = (name, "generation.json", "generation/drafts.jsonl")
-    assert digest(tmp_path / "out", *names) == expected
+def test_queries_of_tools_alone_are_the_same_from_version_to_version(tmp_path):
+    write_pool(tmp_path / "boats", 0)
+    seal.generate("queries", tmp_path / "boats", tmp_path / "out", model=QueryWriter())
+    names = ("tasks.jsonl", "generation/requests.jsonl", "generation/drafts.jsonl")
+    assert digest(tmp_path / "out", *names) == "706a82405c5c2b64"
 
 
 def test_missions_of_five_are_the_same_from_version_to_version(tmp_path):
     review = tmp_path / "review.json"
-    settings = {"missions": 5, "limit": 3, "seed": 2, "review": review}
+    settings = {"missions": 5, "limit": 3, "seed": 2, "review": review, "model": WeatherTalk()}
     seal.generate("missions", "sample", tmp_path / "out", **settings)
     made = digest(tmp_path / "out", "tasks.jsonl", "generation/dialogues.jsonl")
-    assert made == "0e6a62d025382545"
-    assert digest(tmp_path, "review.json") == "7d265db3af71a94e"
+    assert made == "3bf2471e18dab08e"
+    assert digest(tmp_path, "review.json") == "0ca94b55843a6e58"

@@ -14,7 +14,6 @@ from seal.benchmarks.toolscan import (
     likeness,
     paraphrase_fault,
     shingles,
-    told,
 )
 from seal.core import Sense, days, escaped, read, states, unescaped
 
@@ -59,6 +58,9 @@ def test_a_value_is_stated_in_any_usual_form(value, text, name, stated):
     )
 )
 def test_what_is_told_is_stated(value):
+    def told(value) -> str:
+        return " and ".join(map(told, value)) if isinstance(value, list) else str(value)
+
     assert states(f"Look: {told(value)}.", value)
 
 
@@ -134,9 +136,9 @@ def test_a_paraphrase_says_the_seed_s_values_and_no_others(text, reason):
 def test_a_tool_speaks_of_its_names_descriptions_and_choices():
     tool = tool_of("search_sailings", "Boats between ports.", vehicle={"enum": ["motorhome"]})
     vocabulary = Vocabulary({tool.id: tool})
-    assert vocabulary.heard(["motorhomes"], [tool.id]) == tool.id
-    assert vocabulary.heard(["port"], [tool.id]) == tool.id
-    assert vocabulary.heard(["whale"], [tool.id]) == ""
+    assert vocabulary.serving(["motorhomes"], [tool.id], 1.0) == tool.id
+    assert vocabulary.serving(["port"], [tool.id], 1.0) == tool.id
+    assert vocabulary.serving(["whale"], [tool.id], 1.0) == ""
     assert vocabulary.serving(["boats", "with", "vehicles"], [tool.id], 0.5) == tool.id
     assert vocabulary.serving(["whales", "and", "boats", "dance"], [tool.id], 0.5) == ""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 from query_pools import write_pool
+from query_writer import QueryWriter
 
 import seal
 from seal.api import load_pool
@@ -21,7 +22,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def generate(folder: Path):
-    settings = {"per_seed": 2, "kinds": ("paraphrase", "irrelevance")}
+    settings = {"per_seed": 2, "kinds": ("paraphrase", "irrelevance"), "model": QueryWriter()}
     review = folder / "review.csv"
     return seal.generate("queries", folder / "boats", folder / "pool", review=review, **settings)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from markupsafe import Markup
+from query_writer import QueryWriter
 from shops import CANCEL, count_orders, get_order, shop
 from tiny_models import write_static
 
@@ -114,7 +115,8 @@ def test_a_list_of_tasks_with_its_tools_stands_for_it_in_every_verb():
     ablation = seal.ablate("react", tasks, agent="oracle", out="a", **parts)
     assert {run["call_f1"].mean for run in ablation.runs.values()} == {1.0}
     assert seal.augment(tasks, "names", "scrambled", **parts).tasks == 2
-    assert seal.generate("queries", tasks, "harder", **parts).report.tasks > 0
+    made = seal.generate("queries", tasks, "harder", model=QueryWriter(), **parts)
+    assert made.report.tasks > 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_list_of_tasks_with_its_tools_stands_for_it_in_every_verb():
         partial(seal.retrieve, retrievers="tfidf"),
         seal.sweep,
         partial(seal.ablate, "react"),
-        partial(seal.generate, "queries", out="made"),
+        partial(seal.generate, "queries", out="made", model="openai/any"),
         partial(seal.augment, augmentations="names", out="made"),
         seal.train_retriever,
         seal.plan_run,
@@ -149,7 +151,7 @@ def test_an_ablation_tries_the_agent_that_is_given():
 
 
 def test_queries_are_made_of_its_tasks():
-    made = seal.generate("queries", shop(), "harder")
+    made = seal.generate("queries", shop(), "harder", model=QueryWriter())
     assert made["tasks"] == len(list(load_pool("harder").tasks())) > 0
     lines = repr(made).splitlines()
     assert (lines[0], len(lines) <= 15) == ("generated: harder", True)
@@ -159,7 +161,7 @@ def test_queries_are_made_of_its_tasks():
 
 
 def test_missions_are_made_of_its_tools_by_a_model_alone():
-    with pytest.raises(UsageError, match="a model that makes missions of any tools"):
+    with pytest.raises(UsageError, match="name the model that writes the missions"):
         seal.generate("missions", shop(), "missions", limit=1)
 
 
@@ -170,10 +172,11 @@ def test_missions_are_made_of_its_tools_by_a_model_alone():
             "mission",
             {},
             UnknownNameError,
-            "known: milestones, missions, queries, tools. Did you mean",
+            "known: missions, queries. Did you mean",
         ),
         ("queries", {"kindz": 1}, UnknownNameError, "no setting 'kindz'.* Did you mean 'kinds'"),
-        ("tools", {}, UsageError, "descriptions: expected a text or a path, got a Benchmark"),
+        ("queries", {}, UsageError, "name the model that writes the queries"),
+        ("tools", {}, UsageError, "generate tools is no more: write tools as `seal new"),
     ],
 )
 def test_what_cannot_be_generated_is_told(what, options, error, told):

@@ -42,8 +42,5 @@ DIALOGTOOL = Benchmark(
 )
 MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.multiwoz:import_multiwoz")
 SAMPLE = replace(
-    DIALOGTOOL,
-    name="dialogtool-sample",
-    folder=Path(__file__).parent / "sample",
-    importer=f"{_HERE}.sample.compiler:import_sample",
+    DIALOGTOOL, name="dialogtool-sample", importer=None, folder=Path(__file__).parent / "sample"
 )

@@ -17,11 +17,11 @@ MMTB = Benchmark(
     generators={
         "missions": Generator(
             make=f"{_MAKING}.generate:generate_missions",
-            about="Make dialogues of related missions.\n\n"
+            about="Make dialogues of related missions by a model.\n\n"
             "User, planner, checker, agent and simulator talk to each other.",
             settings=f"{_MAKING}.settings:MissionSettings",
             source=SourceFlag(
-                help="Pool whose tools are called; without --model only the pool sample.",
+                help="Pool whose tools are called.",
                 flag="--tools",
                 default="sample",
             ),

@@ -255,12 +255,6 @@ def groups(
                 yield (*first, *others), run[1:] if size == 1 else ()
 
 
-def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
-    """Yield for a set of finished nodes each set that may come next, and the steps to it."""
-    for nodes, rest in groups(graph, done):
-        yield done | mask_of((*nodes, *rest)), 1 + len(rest)
-
-
 def _starts(graph: Graph, ready: Sequence[int]) -> list[tuple[int, ...]]:
     """Return what a subset may begin with: of each name the first run, of one node or more."""
     runs: list[tuple[int, ...]] = []

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from seal.lazy import give_names
 from seal.pools import Benchmark
-from seal.pools.generator import Generator, SourceFlag
 
 give_names(__name__)
 
@@ -24,19 +23,6 @@ TOOLSANDBOX = replace(
     SCENARIOS,
     name="toolsandbox",
     importer=f"{_HERE}.importer:import_toolsandbox",
-    generators={
-        "milestones": Generator(
-            make=f"{_HERE}.generator:generate_milestones",
-            about="Propose milestones, their order and guarded tables from played solutions.",
-            settings=f"{_HERE}.drafts.settings:MilestoneSettings",
-            source=SourceFlag(
-                help="Run folder, whose chats are used; or a benchmark, whose references are used.",
-                metavar="RUN|POOL",
-            ),
-            to_file=True,
-            told=f"{_HERE}.generator:milestones_told",
-        )
-    },
     augmentations={"toolsandbox": f"{_HERE}.augmentations:VARIANTS"},
 )
 SAMPLE = replace(

@@ -19,7 +19,7 @@ TOOLSCAN = Benchmark(
     generators={
         "queries": Generator(
             make=f"{_HERE}.query_generation.generate:generate_queries",
-            about="Make harder queries from a pool's tasks; filters check each.",
+            about="Make harder queries from a pool's tasks by a model; filters check each.",
             settings=f"{_HERE}.query_generation.candidates:QuerySettings",
             source=SourceFlag(
                 help="Pool whose tasks with gold calls are the seeds; without gold its tools are.",
@@ -28,18 +28,6 @@ TOOLSCAN = Benchmark(
             stage="drafts",
             told=f"{_HERE}.query_generation.generate:queries_told",
         ),
-        "tools": Generator(
-            make=f"{_HERE}.tool_generation.generate:generate_tools",
-            about="Write tools from one-sentence descriptions; rules check each.",
-            settings=f"{_HERE}.tool_generation.settings:ToolSettings",
-            source=SourceFlag(
-                help="Text file with a tool on each line (`name: sentence`, or a sentence; "
-                "`# category`), or JSON objects of name, description and category.",
-                metavar="DESCRIPTIONS",
-            ),
-            stage="tools",
-            told=f"{_HERE}.tool_generation.generate:tools_told",
-        ),
     },
 )
 SAMPLE = Benchmark(
@@ -47,5 +35,4 @@ SAMPLE = Benchmark(
     metrics=("toolscan",),
     published=_PAPER,
     folder=Path(__file__).parent / "sample",
-    importer="seal.benchmarks.toolscan.sample.importer:import_sample",
 )

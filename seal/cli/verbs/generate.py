@@ -1,4 +1,4 @@
-"""Write tools, missions and harder queries, and draft milestones."""
+"""Write missions and harder queries by a language model."""
 
 from __future__ import annotations
 
@@ -7,26 +7,19 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import Any
 
 from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, new_app, option, settings_of, verb
 from seal.cli.output import field_lines, output, progress
-from seal.cli.words import new_file
 from seal.core import SealError
 from seal.pools.benchmark import loaded
 from seal.pools.generator import Generator, Told, generator_of, written
 from seal.pools.lookup import installed_benchmarks
 
-if TYPE_CHECKING:
-    pass
-
 _LISTED = 3
 """Failures that are told."""
-_NEW_FILE = option(None, "New file to write.  [default: print it]", metavar="FILE", read=new_file)
 app = new_app(str(__doc__))
 
 
@@ -37,8 +30,7 @@ def _add(kind: str, generator: Generator) -> None:
     if source.flag:
         default = source.default or ...
         named = option(default, source.help, source.flag, metavar=source.metavar)
-    out = (Path | None, _NEW_FILE) if generator.to_file else (Path, shared.NEW_FOLDER)
-    parts = {"bench": (str, named), "out": out, "json": (bool, shared.JSON)}
+    parts = {"bench": (str, named), "out": (Path, shared.NEW_FOLDER), "json": (bool, shared.JSON)}
     groups = _groups(loaded(generator.settings))
 
     def command(bench: str, out: Path, json: bool, **filled: Any) -> int:
@@ -83,8 +75,6 @@ def _make(
         told = tells(made, out) if tells else Told(fields=made.content, text=written(out))
         result.result(made.content)
         result.show(*field_lines(told.fields), told.text)
-    for note in told.notes:
-        typer.echo(f"note: {note}", err=True)
     for failure in told.failures[:_LISTED]:
         tell(failure)
     return 1 if told.failures else 0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.core import JSON, ChatModel, Completion, Message, Request, UsageError
+from seal.experiments.generation.writer_group import check_named
 from seal.models import ModelSettings, build_model, is_offline, model_identity
 
 MAX_TOKENS = 4096
@@ -34,8 +35,8 @@ class WritingModel:
 
 def writing_model(
     spec: Any, base_url: str | None, options: Mapping[str, Any] | None, writes: str
-) -> WritingModel | None:
-    """Return the model that is to write; None: no model is named, so a grammar writes.
+) -> WritingModel:
+    """Return the model that is to write.
 
     Args:
         spec: A model, or its name as `seal run --model` takes it.
@@ -44,18 +45,15 @@ def writing_model(
         writes: What is asked of it, in the plural, for messages.
 
     Raises:
-        UsageError: No such model, or one that plays tasks by rule and writes nothing; or an address
-            or options without a model.
+        UsageError: No model is named, or there is no such model, or it plays tasks by rule and
+            writes nothing.
     """
-    if spec is None and (options or base_url):
-        raise UsageError("options and an address are a model's: name the model too")
+    check_named(spec, writes)
     settings = ModelSettings(base_url=base_url).told(options or {})
-    if spec is None:
-        return None
     if is_offline(spec):
         raise UsageError(
             f"the model {spec!r} plays tasks by rule and writes no {writes}: name a server's "
-            "model, such as openai/NAME, or leave --model out, so that the grammar writes them"
+            "model, such as openai/NAME, or local/NAME"
         )
     model = build_model(spec, settings)
     if not isinstance(model, ChatModel):

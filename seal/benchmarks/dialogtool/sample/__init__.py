@@ -1,10 +1,10 @@
 """The small benchmark of whole dialogues that ships: a phone's apps, all of our own making.
 
 `authored/` holds what was written: the apps with what they know (`apps.json`), and the dialogues in
-a short notation (`dialogues.txt`, read by `seal.benchmarks.dialogtool.sample.notation`). Beside it
-lies the pool that they compile to:
+a short notation (`dialogues.txt`, read by `perf/samples/dialogtool_notation.py`). Beside it lies
+the pool that they compile to:
 
-    seal import dialogtool-sample authored --out POOL
+    python perf/samples/compile_samples.py dialogtool-sample AUTHORED POOL
 
 Each dialogue becomes a record in the form of the Schema-Guided Dialogue corpus, and the importer of
 that corpus makes the pool. Calls and results are not written but computed: the arguments are what

@@ -7,7 +7,7 @@ from typing import Any
 
 from seal.benchmarks.mmtb.generation.dialogues import Studio
 from seal.benchmarks.mmtb.generation.scenes import Assignment, ChoosesTools, Speakers
-from seal.benchmarks.mmtb.generation.settings import GRAMMAR, ROLES, MissionSettings, draw_tools
+from seal.benchmarks.mmtb.generation.settings import ROLES, MissionSettings, draw_tools
 from seal.benchmarks.mmtb.generation.validation import Validation
 from seal.core import JSON, ChatModel, Goal, Simulator, Task, Tool, UnknownNameError, UsageError
 from seal.core.canonical import canonical_json, derive_seed
@@ -89,7 +89,7 @@ class Crew:
     def _roles(self) -> list[str]:
         """Return the roles that have a model."""
         model, simulator = self.settings.model, self.settings.simulator
-        speaks = model != GRAMMAR if isinstance(model, str) else hasattr(model, "complete")
+        speaks = isinstance(model, str) or hasattr(model, "complete")
         simulates = isinstance(simulator, str) and "llm" in simulator.split("+")
         return [*(ROLES[:-1] if speaks else ()), *(ROLES[-1:] if simulates else ())]
 
@@ -97,18 +97,17 @@ class Crew:
         """Raise UsageError where something is said of models that nobody asks."""
         for role in self.settings.role_models:
             if role not in self._built:
-                repair = "--simulator llm" if role == ROLES[-1] else "--model MODEL for the others"
-                raise UsageError(
-                    f"--role-model {role}: no model plays it here, for without --model a grammar "
-                    f"speaks for all roles, and --simulator answers; give {repair} too"
-                )
+                why = "your own speakers speak for all roles; leave it out"
+                if role == ROLES[-1]:
+                    why = "--simulator answers; give --simulator llm too"
+                raise UsageError(f"--role-model {role}: no model plays it here, for {why}")
         if self._built.keys() - self.settings.role_models.keys():
             return
         if self.settings.base_url and self._built:
             role = next(iter(self._built))
             raise UsageError(
-                f"--base-url holds for --model, and {self.settings.model} asks no server; write "
-                f"the address into the role's model: --role-model {role}=MODEL,base_url=URL"
+                "--base-url holds for --model, whom nobody asks here; write the address into the "
+                f"role's model: --role-model {role}=MODEL,base_url=URL"
             )
         if self.settings.model_options:
             option = next(iter(self.settings.model_options))
@@ -122,7 +121,9 @@ class Crew:
     def _build(self, role: str) -> Any:
         asked = self._asked(role)
         spec = asked.spec
-        if isinstance(spec, str) and split_name(spec)[0] in (*_PLAYERS, GRAMMAR):
+        if hasattr(spec, "candidates"):
+            raise UsageError(f"no model plays the {role}: name one with --role-model {role}=MODEL")
+        if isinstance(spec, str) and split_name(spec)[0] in _PLAYERS:
             raise UsageError(
                 f"{spec!r} cannot be the {role}, who writes: name a model that does with "
                 f"--model MODEL or --role-model {role}=MODEL"
@@ -135,10 +136,6 @@ class Crew:
 
     def _speakers(self) -> Speakers:
         model: Any = self.settings.model
-        if model == GRAMMAR:
-            from seal.benchmarks.mmtb.generation.grammar import GrammarSpeakers
-
-            return GrammarSpeakers()
         if hasattr(model, "candidates"):
             speakers: Speakers = model
             return speakers

@@ -148,7 +148,7 @@ class Scene:
 
 
 class Speakers(Protocol):
-    """Those who think: the user, the planner and the agent. Models, or a grammar.
+    """Those who think: the user, the planner and the agent.
 
     Each method says what one role says now. `chat` gives a model's calls (`chat.complete`);
     speakers that ask no model ignore it. Equal scenes give equal words.

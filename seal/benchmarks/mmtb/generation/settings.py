@@ -23,10 +23,9 @@ from seal.benchmarks.mmtb.generation.scenes import Assignment, Relation, Speaker
 from seal.core import JSON, CacheMode, Tool, UsageError, check_name
 from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, check_fields
+from seal.experiments.generation.writer_group import check_named
 from seal.runs.settings import ModelChoice, SimulatorChoice
 
-GRAMMAR = "grammar"
-"""Name that stands for speakers by rule instead of a model."""
 TYPES: tuple[MissionType, ...] = get_args(MissionType)
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
 ROLES = ("user_simulator", "planner", "agent", "simulator")
@@ -49,7 +48,7 @@ class MissionGroup:
     """Missions: what dialogues are made of."""
 
     missions: Count = 4
-    """Number of missions of a dialogue; beyond about 20 the grammar has nothing new to say."""
+    """Number of missions of a dialogue."""
     types: Sequence[MissionType] = TYPES
     """Types of missions: single, multi, chat, clarify. Up to four missions give every sequence of
     types.
@@ -72,8 +71,8 @@ class MissionGroup:
 class SpeakerGroup:
     """Models: who plays user, planner and agent, and what answers calls."""
 
-    model: ModelChoice | Speakers = GRAMMAR
-    """Model that plays user, planner and agent, as PROVIDER/MODEL; or grammar."""
+    model: ModelChoice | Speakers | None = None
+    """Model that plays user, planner and agent, as PROVIDER/MODEL; it must be named."""
     role_models: Mapping[str, ModelChoice] = field(
         default_factory=dict, metadata={"metavar": "ROLE=MODEL"}
     )
@@ -107,7 +106,7 @@ class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
 
     Raises:
         UnknownNameError: A type, relation, role, cache mode or language is unknown.
-        UsageError: A number is out of range.
+        UsageError: No model is named, or a number is out of range.
     """
 
     def __post_init__(self) -> None:
@@ -116,9 +115,8 @@ class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
         for role in self.role_models:
             check_name("role", role, ROLES)
         check_language(self.language)
-        if self.model == GRAMMAR and self.language != "en":
-            raise UsageError(f"the grammar speaks en, not {self.language}: name a model that does")
         self._check_sequences()
+        check_named(self.model, "missions")
 
     def _check_sequences(self) -> None:
         for what, values in (("types", self.types), ("relations", self.relations)):
@@ -151,7 +149,7 @@ class MissionOptions(TypedDict, total=False):
     types: Sequence[MissionType]
     relations: Sequence[Relation]
     cover: int
-    model: ModelChoice | Speakers
+    model: ModelChoice | Speakers | None
     role_models: Mapping[str, ModelChoice]
     model_options: Mapping[str, Any]
     base_url: str | None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypedDict, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
-from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, UsageError
 from seal.core.field_docs import with_field_docs
 from seal.core.typed_values import Count, Within, check_fields
@@ -97,18 +96,18 @@ class Candidate:
     """One proposed query."""
 
     text: str
-    template: str
-    """What it was worded by: texts of one template have the same frame."""
+    template: str = ""
+    """Empty; the grammar of earlier versions named its frame here."""
     calls: list[GoldCall] = field(default_factory=list)
     """Of a constraint, its gold; of the other kinds empty."""
     ask: str = ""
-    """Of a constraint: the field of the result that is asked for; empty: none in particular."""
+    """Empty; the grammar of earlier versions named a field of the result here."""
     reason: str = ""
     """Of an irrelevant one, why no tool serves it."""
     claim: str = ""
     """Of an irrelevant one: the words of the text that no tool serves."""
     about: list[str] = field(default_factory=list)
-    """Words of which no offered tool may speak."""
+    """Empty; the grammar of earlier versions named words here of which no tool may speak."""
     foreign: list[str] = field(default_factory=list)
     """Of a foreign parameter: the tool that has it, and its name."""
 
@@ -139,21 +138,12 @@ class Draft:
         return cls(id, seed, kind, candidates, [one for one in found if isinstance(one, Unusable)])
 
 
-class Writer(Protocol):
-    """Proposes queries: a grammar, or a model."""
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call in words, for a tool of a pool without tasks: a line of requests.jsonl."""
 
-    identity: dict[str, JSON]
-    """What stands in the provenance: name, version, settings; nothing secret."""
-
-    def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
-        """Return candidates, best first, and among them unusable answers.
-
-        Args:
-            kind: Of query.
-            seed: What they are made of.
-            count: Queries that are wanted; more may be proposed, in case some are not taken.
-
-        Raises:
-            ModelError: The model's server failed.
-        """
-        ...
+    id: str
+    """The seed's."""
+    text: str
+    """Empty: no answer of the model states all that the call takes."""
+    unusable: list[Unusable] = field(default_factory=list)

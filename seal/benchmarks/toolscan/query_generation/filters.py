@@ -1,4 +1,4 @@
-"""What a candidate must be, whoever proposed it, and which candidates are kept.
+"""What a candidate must be, and which candidates are kept.
 
 feasibility      its gold calls are valid
 constraint       of a constraint: three or four values, all stated, whose calls bring something; of
@@ -8,8 +8,8 @@ near_duplicate   three successive words at a time, 70 % of them or more are thos
                  or of a query that was kept. Of an irrelevant query its own seed does not count: it
                  says the seed's words and more. A constraint may not have the calls of one that was
                  kept.
-diversity        at most a tenth of the queries of a kind that are wanted (at least `LEAST`) have
-                 one template, and as many begin with the same three words, unless the seed does too
+diversity        at most a tenth of the queries of a kind that are wanted (at least `LEAST`) begin
+                 with the same three words, unless the seed does too
 quota            as many are kept of a seed and kind as were asked for; the others are spare
 review           a person refused it, or edited it so that it does not pass
 
@@ -179,10 +179,7 @@ class Filters:
             fault = self._not_foreign(candidate, seed)
             if fault is not None:
                 return fault
-        if candidate.about:
-            heard = self._vocabulary.heard(candidate.about, seed.offered)
-        else:
-            heard = self._vocabulary.serving(claim, seed.offered, _SERVED)
+        heard = self._vocabulary.serving(claim, seed.offered, _SERVED)
         return Fault("constraint", "supported_by_a_tool", heard) if heard else None
 
     def _not_foreign(self, candidate: Candidate, seed: Seed) -> Fault | None:
@@ -258,8 +255,8 @@ class Selection:
         self._filters = filters
         self._per_seed = per_seed
         self._cap = max(LEAST, math.ceil(SHARE * len(seeds) * per_seed))
-        self._frames: Counter[tuple[Kind, str, str]] = Counter()
-        """How many queries of a kind have a template, or an opening."""
+        self._openings: Counter[tuple[Kind, str]] = Counter()
+        """How many queries of a kind have an opening."""
         self._calls: set[bytes] = set()
         self._alike = Likenesses()
         for seed in seeds:
@@ -277,9 +274,7 @@ class Selection:
                 self._keep(found)
                 kept += 1
         for number, answer in enumerate(draft.unusable):
-            query = Query(
-                f"{draft.id}/unusable-{number}", draft.kind, seed, Candidate(answer.text, "")
-            )
+            query = Query(f"{draft.id}/unusable-{number}", draft.kind, seed, Candidate(answer.text))
             self.rejected.append(query.rejected(Fault("unusable", answer.reason)))
 
     def review(self, said: Mapping[str, Word]) -> None:
@@ -318,11 +313,8 @@ class Selection:
             return near
         if query.candidate.calls and query.calls_key in self._calls:
             return Fault("near_duplicate", "of_the_calls_of_a_query")
-        template = query.candidate.template
-        if template and self._frames[query.kind, "template", template] >= self._cap:
-            return Fault("diversity", "template", template)
         opening = _opening(query.text)
-        common = self._frames[query.kind, "opening", opening] >= self._cap
+        common = self._openings[query.kind, opening] >= self._cap
         if common and opening != _opening(query.seed.text):
             return Fault("diversity", "opening", opening)
         return found
@@ -346,8 +338,7 @@ class Selection:
     def _keep(self, query: Query) -> None:
         self.kept.append(query)
         self._alike.add(f"query:{query.id}", query.text)
-        self._frames[query.kind, "template", query.candidate.template] += 1
-        self._frames[query.kind, "opening", _opening(query.text)] += 1
+        self._openings[query.kind, _opening(query.text)] += 1
         if query.candidate.calls:
             self._calls.add(query.calls_key)
 

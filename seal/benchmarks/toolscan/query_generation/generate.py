@@ -4,6 +4,7 @@
     statistics.json                            what was proposed and kept, and why the rest was not
     rejected.jsonl                             each query that is not kept, with the reason
     generation/settings.json                   what the queries are made by
+    generation/requests.jsonl                  of a pool without tasks, its tools' calls in words
     generation/drafts.jsonl                    what was proposed for each seed and kind, as it came
 
 What is proposed is written down first. The filters then go through all of it in the order of the
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,26 +29,30 @@ from typing import Any, Unpack
 
 from seal.api.objects.products import Generated
 from seal.benchmarks.toolscan.query_generation.calls import Bench as Played
-from seal.benchmarks.toolscan.query_generation.calls import answers, world_of
+from seal.benchmarks.toolscan.query_generation.calls import world_of
 from seal.benchmarks.toolscan.query_generation.candidates import (
     Draft,
     Kind,
     QueryOptions,
     QuerySettings,
-    Writer,
+    Request,
 )
 from seal.benchmarks.toolscan.query_generation.filters import Filters, Query, Selection, counted
-from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import reply
 from seal.benchmarks.toolscan.query_generation.review import check_review, read_review, write_review
 from seal.benchmarks.toolscan.query_generation.seeds import Seed, Seeds, read_seeds
-from seal.benchmarks.toolscan.query_generation.writers import GrammarWriter, ModelWriter
-from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task
+from seal.benchmarks.toolscan.query_generation.writers import ModelWriter
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Task
 from seal.core.conditions import Called
 from seal.core.plain import json_bytes
 from seal.core.records import AtomicFile, to_plain
 from seal.core.signatures import checked
 from seal.experiments.generation.scaffold import Progress, filled, unheard, write_pool
-from seal.experiments.generation.work_folder import check_folder, open_journal
+from seal.experiments.generation.work_folder import (
+    WORK,
+    RecordJournal,
+    check_folder,
+    open_journal,
+)
 from seal.experiments.generation.writers import writing_model
 from seal.experiments.result_files import write_json
 from seal.pools.counts import PSEUDO_ACTIONS
@@ -56,13 +62,14 @@ from seal.pools.pool import StoredPool
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
+REQUESTS = "requests.jsonl"
+REQUEST = "query_request/1"
 STATISTICS = "statistics.json"
 REJECTED = "rejected.jsonl"
 TAG = "query_kind"
 """Tag that names what was made: constraint, paraphrase or irrelevance; or `SEED`."""
 SEED = "seed"
 """A task that queries were made of, beside them."""
-_ANSWERER, _USER = "orchestrator", "user_simulator"
 
 
 @checked
@@ -82,7 +89,8 @@ def generate_queries(
         **options: Fields of `QuerySettings`.
 
     Raises:
-        UsageError: A setting cannot be, the pool has no seed, or `out` holds something else.
+        UsageError: No model is named, a setting cannot be, the pool has no seed, or `out` holds
+            something else.
         DataError: No query was kept, or a file is malformed.
         ModelError: The model's server failed; what is done is kept.
     """
@@ -96,18 +104,19 @@ def generate_queries(
     seeds = replace(every, seeds=every.seeds[: settings.limit])
     # What is proposed for a seed must not depend on how many are asked for, which may grow.
     played = Played(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
-    writer: Writer = GrammarWriter(every.seeds, tools, played, settings.seed)
-    if by is not None:
-        writer = ModelWriter(by, settings.seed)
+    writer = ModelWriter(by, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
+    if any(seed.made for seed in seeds.seeds):
+        shape["requests"] = writer.wording
 
     def drafted(own: str, kind: Kind, seed: Seed) -> Draft:
         return Draft.of(own, seed.id, kind, writer.write(kind, seed, settings.per_seed))
 
-    of_draft = {
-        f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds.seeds
-    }
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:
+        seeds = _worded(seeds, writer, out / WORK / REQUESTS)
+        of_draft = {
+            f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds.seeds
+        }
         wanted = {own: partial(drafted, own, *of) for own, of in of_draft.items()}
         drafts = filled(journal, wanted, progress or unheard)
         journal.put_in_order(list(wanted))
@@ -121,6 +130,41 @@ def generate_queries(
             write_review(table, passed, said)
         statistics = shape | _statistics(seeds, settings.kinds, selection)
         return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
+
+
+def _worded(seeds: Seeds, writer: ModelWriter, path: Path) -> Seeds:
+    """Return seeds with words for the calls that were made of tools, as the journal has them.
+
+    Args:
+        seeds: The seeds; those that are tasks of the pool stay as they are.
+        writer: Words what the journal lacks.
+        path: The journal; it is made only where there is something to word.
+
+    Raises:
+        DataError: No call has words.
+        ModelError: The model's server failed; what is worded is kept.
+    """
+    wordless = {seed.id: partial(writer.word, seed) for seed in seeds.seeds if seed.made}
+    if not wordless:
+        return seeds
+    with closing(RecordJournal(path, Request, REQUEST)) as journal:
+        said = {one.id: one.text for one in filled(journal, wordless, unheard)}
+        journal.put_in_order(list(wordless))
+    worded = [_saying(seed, said[seed.id]) for seed in seeds.seeds if said[seed.id]]
+    if not worded:
+        raise DataError(
+            "the model found no words that state the values of a tool's call: "
+            f"{path} has its answers; name another model"
+        )
+    lost = len(seeds.seeds) - len(worded)
+    skipped = seeds.skipped | ({"call_without_words": lost} if lost else {})
+    return Seeds(worded, skipped)
+
+
+def _saying(seed: Seed, text: str) -> Seed:
+    """Return a seed whose request has these words."""
+    goal = replace(seed.goal, text=text)
+    return replace(seed, task=replace(seed.task, goals=(goal,)))
 
 
 def queries_told(made: Generated, out: Path) -> Told:
@@ -165,7 +209,6 @@ def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> di
         "seed_tasks": len(_seeds_beside(kept)),
         "of_kind": of_kind,
         "abstentions": dict(sorted(reasons.items())),
-        "templates": len({q.candidate.template for q in kept if q.candidate.template}),
     }
 
 
@@ -241,9 +284,8 @@ def _constraint(query: Query) -> tuple[Goal, dict[str, JSON]]:
     goal = Goal(
         query.text,
         (plan,),
-        answers(query.results[-1], query.candidate.ask),
-        query.seed.goal.offered,
-        plan.tools(),
+        offered=query.seed.goal.offered,
+        relevant=plan.tools(),
         labels={"action": "call"},
     )
     return goal, _shape("none", len(plan.tools()) > 1, len(calls) > 1)
@@ -255,7 +297,6 @@ def _irrelevant(query: Query) -> tuple[Goal, dict[str, JSON]]:
         query.text,
         (Plan(),),
         offered=query.seed.offered,
-        reference=(Step(0, _ANSWERER, _USER, reply(query.candidate)),),
         labels={"action": "abstain", "irrelevance": reason},
     )
     return goal, _shape(reason, False, False)

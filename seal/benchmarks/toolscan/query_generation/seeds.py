@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from seal.benchmarks.toolscan.query_generation.grammar.requests import request
 from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.conditions import Called
@@ -34,7 +33,7 @@ class Seed:
     offered: tuple[str, ...]
     """Its environment: tools that it offers, else those of its gold tools' categories."""
     made: bool = False
-    """True: from a tool, by rule."""
+    """True: its call was made of a tool, and a model says it in words."""
 
     @property
     def id(self) -> str:
@@ -73,7 +72,9 @@ class Seeds:
 
 
 def read_seeds(pool: StoredPool, tools: Mapping[str, Tool], seed: int) -> Seeds:
-    """Return the seeds of a pool: tasks with gold calls, else calls made from the tools.
+    """Return the seeds of a pool: tasks with gold calls, else calls made of the tools.
+
+    Calls that are made have no words yet.
 
     Args:
         pool: With tasks, or with tools alone.
@@ -147,12 +148,11 @@ def _offered(
 
 
 def _made(tool: Tool, pool: str, seed: int, check: GoldCheck) -> Task | None:
-    """Return a task for a tool; None: its schema allows no call with arguments."""
+    """Return a task without words for a tool; None: its schema allows no call with arguments."""
     arguments = _arguments(tool, derive_seed(seed, "call", tool.id))
     if not arguments or check.fault(tool.id, arguments):
         return None
-    text = request(tool, arguments, random.Random(derive_seed(seed, "text", tool.id))).text
-    goal = Goal(text, (Plan((Milestone(Called.exact(tool.id, arguments)),)),), relevant=(tool.id,))
+    goal = Goal("", (Plan((Milestone(Called.exact(tool.id, arguments)),)),), relevant=(tool.id,))
     return Task(f"made/{tool.id}", pool, (goal,))
 
 

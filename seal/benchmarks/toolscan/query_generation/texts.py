@@ -14,10 +14,9 @@ from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from seal.core import JSON, Tool
+from seal.core import Tool
 from seal.core.english import DAY
 from seal.core.package_data import shipped_words
-from seal.core.plain import json_text
 from seal.core.text import words
 
 _QUOTED = re.compile(r"[\"“](.+?)[\"”]")
@@ -45,16 +44,6 @@ def _names_of(text: str) -> Iterator[str]:
                 if len(word) > 1 or word.isdigit():
                     yield word
         beginning = token.endswith((".", "!", "?", ":", "—", "-")) or not core
-
-
-def told(value: JSON) -> str:
-    """Return a value as a request states it, each text and number in it as it is."""
-    if isinstance(value, dict):
-        return ", ".join(f"{' '.join(words(name))} {told(inner)}" for name, inner in value.items())
-    if isinstance(value, list):
-        parts = [told(inner) for inner in value]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    return value if isinstance(value, str) else json_text(value)
 
 
 def shingles(text: str) -> frozenset[str]:
@@ -117,11 +106,6 @@ class Vocabulary:
     def __init__(self, tools: Mapping[str, Tool]) -> None:
         self._tools = tools
         self._of: dict[str, frozenset[str]] = {}
-
-    def heard(self, about: Iterable[str], offered: Iterable[str]) -> str:
-        """Return the first offered tool that speaks of one of these words; empty: none does."""
-        asked = {stem(word) for text in about for word in words(text)}
-        return next((tool for tool in offered if asked & self._words(tool)), "")
 
     def serving(self, claim: Iterable[str], offered: Iterable[str], share: float) -> str:
         """Return the first offered tool that speaks of this share of a claim; empty: none does."""

@@ -1,35 +1,36 @@
-"""Who proposes queries: a language model, whose answers are checked like any others, or rules."""
+"""Who proposes queries: a language model, whose answers are read without trust in them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import orjson
 
 from seal.benchmarks.toolscan.queries import IRRELEVANCE
-from seal.benchmarks.toolscan.query_generation.calls import Bench, gold_calls
+from seal.benchmarks.toolscan.query_generation.calls import gold_calls
 from seal.benchmarks.toolscan.query_generation.candidates import (
     KINDS,
     Candidate,
     GoldCall,
     Kind,
+    Request,
     Unusable,
 )
-from seal.benchmarks.toolscan.query_generation.grammar.constraints import Constraints
-from seal.benchmarks.toolscan.query_generation.grammar.irrelevance import Irrelevance
-from seal.benchmarks.toolscan.query_generation.grammar.paraphrases import paraphrases
+from seal.benchmarks.toolscan.query_generation.filters import LONGEST
 from seal.benchmarks.toolscan.query_generation.seeds import Seed
 from seal.core import JSON, Message, RequestError, Tool
 from seal.core.canonical import derive_seed, digest
-from seal.core.package_data import shipped_text, shipped_texts
+from seal.core.package_data import shipped_text
 from seal.core.plain import nested_deeper
+from seal.core.statements import Sense, states
+from seal.core.text import words
 from seal.experiments.generation.writers import MAX_TOKENS, WritingModel
 
 TRIES = 2
-"""Requests for a seed and kind: the second where the first brought no candidate."""
+"""Requests for a seed and kind, or for words of a call: the second where the first failed."""
 _SPARE = 2
 """Queries that are asked for beyond those that are wanted."""
 _MOST = 60
@@ -55,6 +56,9 @@ class ModelWriter:
         self._prompts = {kind: shipped_text(__package__, f"prompts/{kind}.txt") for kind in KINDS}
         prompt = digest([self._prompts, MAX_TOKENS])[:16]
         self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
+        self._wording = shipped_text(__package__, "prompts/request.txt")
+        self.wording = digest([self._wording, MAX_TOKENS])[:16]
+        """What stands in the provenance where the model also words calls."""
 
     def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
         """Return what the model proposes, and those of its answers that are no candidates.
@@ -77,6 +81,51 @@ class ModelWriter:
             cut_off = [Unusable(completion.content[:_KEPT], "cut_off")]
             found += cut_off if completion.truncated else told
         return found
+
+    def word(self, seed: Seed) -> Request:
+        """Return a call in words that state all its values.
+
+        Args:
+            seed: Made of a tool; it has no words yet.
+
+        Raises:
+            ModelError: The server failed.
+        """
+        (call,) = gold_calls(seed.plans[0])
+        asked = {"tool": _document(seed.tools[call.tool]), "arguments": call.arguments}
+        told = orjson.dumps(asked, option=orjson.OPT_INDENT_2).decode()
+        messages = [Message("system", self._wording), Message("user", told)]
+        unusable: list[Unusable] = []
+        for turn in range(TRIES):
+            try:
+                own = derive_seed(self._seed, "request", seed.id, turn)
+                answer = self._model.ask(messages, "query_writer", own).content
+            except RequestError as error:
+                return Request(seed.id, "", [*unusable, Unusable(str(error)[:_KEPT], "refused")])
+            text, reason = read_request(answer, call)
+            if not reason:
+                return Request(seed.id, text, unusable)
+            unusable.append(Unusable(answer[:_KEPT], reason))
+        return Request(seed.id, "", unusable)
+
+
+def read_request(answer: str, call: GoldCall) -> tuple[str, str]:
+    """Return the words of a call that a model's answer holds, and why they cannot be used.
+
+    Args:
+        answer: Any text.
+        call: Whose values the words must state.
+    """
+    content = _parsed(answer)
+    if content is None:
+        return "", "not_json"
+    text = content.get("text") if isinstance(content, dict) else None
+    if not isinstance(text, str) or not words(text):
+        return "", "no_text"
+    if len(text) > LONGEST:
+        return "", "too_long"
+    stated = all(states(text, value, Sense(name)) for name, value in call.arguments.items())
+    return text.strip(), "" if stated else "value_not_stated"
 
 
 def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:
@@ -124,17 +173,17 @@ def _candidate(kind: Kind, record: Any) -> Candidate | None:
         return None
     text = record["text"].strip()
     if kind == "paraphrase":
-        return Candidate(text, "")
+        return Candidate(text)
     if kind == "constraint":
         calls = _calls(record.get("calls"))
-        return Candidate(text, "", calls) if calls else None
+        return Candidate(text, calls=calls) if calls else None
     claim, reason, foreign = record.get("claim"), record.get("kind"), record.get("foreign") or []
     if reason not in IRRELEVANCE or not (isinstance(claim, str) or reason == IRRELEVANCE[-1]):
         return None
     if not isinstance(foreign, list) or not all(isinstance(part, str) for part in foreign):
         return None
     said = text if reason == IRRELEVANCE[-1] else str(claim)
-    return Candidate(text, "", reason=str(reason), claim=said, foreign=foreign[:2])
+    return Candidate(text, reason=str(reason), claim=said, foreign=foreign[:2])
 
 
 def _calls(records: Any) -> list[GoldCall]:
@@ -176,32 +225,3 @@ def _foreign(seed: Seed) -> list[JSON]:
     declared = ((tool, seed.tools[tool].parameters.get("properties")) for tool in ordered)
     named = ([t, name] for t, found in declared if isinstance(found, dict) for name in found)
     return list(islice(named, _FOREIGN))
-
-
-class GrammarWriter:
-    """Writes queries by rule.
-
-    Args:
-        seeds: All.
-        tools: The pool by id.
-        bench: Makes calls.
-        seed: Another one gives other queries.
-    """
-
-    def __init__(
-        self, seeds: Sequence[Seed], tools: Mapping[str, Tool], bench: Bench, seed: int
-    ) -> None:
-        words = digest(shipped_texts(__package__, "grammar", ".json"))[:16]
-        self.identity: dict[str, JSON] = {"writer": "grammar/1", "words": words}
-        self._constraints = Constraints(seeds, tools, bench, seed)
-        self._seed = seed
-        self._irrelevance = Irrelevance(seeds, tools, seed)
-
-    def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
-        """Return candidates, best first, or why there is none."""
-        if kind == "constraint":
-            found = self._constraints.propose(seed, count)
-            return found or [Unusable("", "too_few_arguments")]
-        if kind == "paraphrase":
-            return paraphrases(seed, count, self._seed)
-        return self._irrelevance.propose(seed, count) or [Unusable("", "nothing_foreign")]

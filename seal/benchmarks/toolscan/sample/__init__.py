@@ -5,10 +5,10 @@
 has the tables out of which the tools answer (`seal.benchmarks.toolscan.sample.world`). Beside it
 lies the pool that they compile to:
 
-    seal import toolscan-sample authored --out POOL
+    python perf/samples/compile_samples.py toolscan-sample AUTHORED POOL
 
-The import makes every gold call and refuses a query one of whose plans brings nothing, or does not
-bring the answer (`seal.benchmarks.toolscan.sample.importer`). The tags `environment`,
+The compiler makes every gold call and refuses a query one of whose plans brings nothing, or does
+not bring the answer (`perf/samples/toolscan_sample.py`). The tags `environment`,
 `alternative_plans` and `irrelevance` say what a task is. If no tool serves a task, `irrelevance`
 names the reason, and its metadata `seed` names the task that it was made of.
 

@@ -2,15 +2,14 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 import pytest
 
 from seal.benchmarks.mmtb import SAMPLE
-from seal.benchmarks.toolsandbox import referred
-from seal.core import Goal, Step, Task, ToolCall, Trajectory
+from seal.core import Goal, Step, Stop, Task, ToolCall, Trajectory
 from seal.evaluation import Missions
 from seal.pools import load_pool
 
@@ -21,6 +20,25 @@ Turns = list[list[Step]]
 """What is said and done for a goal, turn by turn."""
 Spoil = Callable[[Turns, Goal, random.Random], Turns | None]
 """Returns turns that are wrong; None: the goal cannot be spoilt in this way."""
+
+
+def referred(task: Task) -> Trajectory:
+    """Return the references of a task as a trajectory."""
+    return Trajectory(task.id, 0, tuple(numbered(task.goals)), stops=(Stop("done"),))
+
+
+def numbered(goals: Sequence[Goal]) -> Iterator[Step]:
+    """Yield the user's texts and the references, numbered and with their goals."""
+    index = turn = 0
+    for position, goal in enumerate(goals):
+        steps = goal.reference
+        if steps[0].author != "user_simulator":
+            steps = (Step(0, "user_simulator", "agent", goal.text, turn=-1), *steps)
+        for _, batch in groupby(steps, lambda step: step.turn):
+            for step in batch:
+                yield replace(step, index=index, turn=turn, goal=position)
+                index += 1
+            turn += 1
 
 
 def accuracies(task: Task, trajectory: Trajectory) -> list[float]:
@@ -153,7 +171,7 @@ SPOILS: Sequence[Spoil] = (
 
 def spoilt(task: Task, number: int, spoil: Spoil) -> Trajectory | None:
     """Return the gold of a task with one mission spoilt."""
-    gold = referred(task, None)
+    gold = referred(task)
     turns = [list(turn) for _, turn in groupby(gold.steps, lambda s: (s.goal, s.turn))]
     mine = [turn for turn in turns if turn[0].goal == number]
     wrong = spoil(mine, task.goals[number], random.Random(f"{task.id}/{number}"))
@@ -163,6 +181,12 @@ def spoilt(task: Task, number: int, spoil: Spoil) -> Trajectory | None:
     turns[place : place + len(mine)] = wrong
     steps = (replace(step, turn=n) for n, turn in enumerate(turns) for step in turn)
     return replace(gold, steps=tuple(replace(s, index=n) for n, s in enumerate(steps)))
+
+
+def test_nothing_of_the_sample_was_dropped() -> None:
+    assert len(TASKS) == 256
+    assert POOL.report["dropped"] == {}
+    assert POOL.digest == POOL.report["digest"]
 
 
 def test_every_sequence_of_types_stands_once() -> None:
@@ -193,7 +217,7 @@ def test_requests_are_no_one_template() -> None:
 
 
 def test_the_gold_is_right_in_every_mission() -> None:
-    assert all(accuracies(task, referred(task, None)) == [1.0] * 4 for task in TASKS)
+    assert all(accuracies(task, referred(task)) == [1.0] * 4 for task in TASKS)
 
 
 @pytest.mark.parametrize("spoil", SPOILS, ids=lambda spoil: spoil.__name__)

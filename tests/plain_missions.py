@@ -1,19 +1,20 @@
-"""Missions judged from plain data: gold calls, a model's outputs, and arguments as JSON."""
+"""Missions judged from plain data, as the vectors have them: gold calls, outputs, arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any
 
-from seal.benchmarks.mmtb.original import ORIGINAL, moves
-from seal.benchmarks.mmtb.paths import PathCounts, count_moves, count_paths
+from mission_paths import PathCounts, count_moves, count_paths
+
+from seal.benchmarks.mmtb.original import ORIGINAL, groups
 from seal.core import DataError, UnknownNameError, shortened
 from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
 from seal.evaluation.missions.arguments import ArgumentMatch, fit, parse_arguments, scorer_named
-from seal.evaluation.missions.graph import Call, Graph, Turn, checked_graph
+from seal.evaluation.missions.graph import Call, Graph, Turn, checked_graph, mask_of
 from seal.evaluation.missions.judgement import CLEAN, MissionRules, Verdict, verdict_on
 
 MATCHES = {rules.name: rules for rules in (CLEAN, ORIGINAL)}
@@ -51,6 +52,12 @@ class MissionVerdict(Verdict):
         if self.rules is ORIGINAL:
             return count_moves(self.graph, partial(moves, self.graph))
         return count_paths(self.graph.closed())
+
+
+def moves(graph: Graph, done: int) -> Iterator[tuple[int, int]]:
+    """Yield for a set of finished nodes each set that may come next, and the steps to it."""
+    for nodes, rest in groups(graph, done):
+        yield done | mask_of((*nodes, *rest)), 1 + len(rest)
 
 
 def read_graph(nodes: Sequence[Mapping[str, Any]]) -> Graph:

@@ -3,6 +3,7 @@
 from generation.scripted_speakers import assignment
 
 from seal.benchmarks.mmtb import Action, Exchange, Mission, Node, Round, Scene, edges, question
+from seal.experiments import leaves
 
 HOTELS = {"hotels": [{"hotel_id": "ht-388", "price": 140.5}, {"hotel_id": "ht-201", "price": 99}]}
 FIND = Action("search_hotels", {"city": "Porto"})
@@ -63,6 +64,11 @@ def test_counts_and_truth_values_are_no_evidence() -> None:
     order = Action("place_order", {"quantity": 3, "gift": True, "code": "x"})
 
     assert of(done((FIND, {"stars": 3, "free": True, "code": "x"})), done((order, {}))) == ((), ())
+
+
+def test_a_number_that_no_float_holds_is_no_evidence() -> None:
+    assert list(leaves([10**400, 7])) == [7.0]
+    assert list(leaves(-(10**400))) == []
 
 
 def test_a_number_that_only_a_result_holds_is_evidence() -> None:

@@ -18,15 +18,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
+from dialogtool_notation import Said, SystemTurn, UserTurn, Written, dialogues
 
 from seal.benchmarks.dialogtool.importer import import_dialogtool
-from seal.benchmarks.dialogtool.sample.notation import (
-    Said,
-    SystemTurn,
-    UserTurn,
-    Written,
-    dialogues,
-)
 from seal.core import JSON, DataError, Task, Tool, located
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.upstream_files import expect, field, json_file

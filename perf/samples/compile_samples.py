@@ -1,0 +1,56 @@
+"""The samples of similar tools and of whole dialogues, compiled from what was written.
+
+    python perf/samples/compile_samples.py toolscan-sample|dialogtool-sample AUTHORED OUT
+
+AUTHORED is the folder `authored` of the sample. OUT becomes a pool; what ships lies beside
+AUTHORED, and is equal to it byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import dialogtool_sample
+import toolscan_sample
+
+from seal.pools.imports import ImportReport
+from seal.pools.pool_writer import write_pool
+
+COMPILERS: Mapping[str, Any] = {
+    "toolscan-sample": toolscan_sample.import_sample,
+    "dialogtool-sample": dialogtool_sample.import_sample,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compile a sample, and print how many tools and tasks it has."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("sample", choices=sorted(COMPILERS))
+    parser.add_argument("authored", type=Path, metavar="AUTHORED")
+    parser.add_argument("out", type=Path, metavar="OUT")
+    asked = parser.parse_args(argv)
+    report = compiled(asked.sample, asked.authored, asked.out)
+    print(f"{report.tools} tools and {report.tasks} tasks in {asked.out}")
+    return 0
+
+
+def compiled(sample: str, authored: Path, out: Path) -> ImportReport:
+    """Write the pool of a sample and return the report that stands beside it.
+
+    Args:
+        sample: Its name.
+        authored: Folder of what was written.
+        out: Folder to make.
+
+    Raises:
+        DataError: A file is missing or malformed, or something in it does not hold.
+    """
+    return write_pool(sample, COMPILERS[sample], authored, out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

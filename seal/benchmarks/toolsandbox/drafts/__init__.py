@@ -1,1 +1,0 @@
-"""Milestones drafted from what was done, for a person to check."""
