@@ -25,10 +25,15 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("explain", "compare", "ablate", "annotate", "paper"),
     ),
     "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
-    "Make and mend": ("generate", "augment", "errata", "train-retriever"),
+    "Make and mend": ("generate", "augment", "errata"),
     "This installation": ("doctor", "models", "verify", "completion"),
 }
 """Title in `seal --help` to verbs; each verb stands once."""
+_FORMER = {
+    "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
+    "what it trains on; see docs/train-a-retriever.md",
+}
+"""Former verb to what replaces it."""
 
 
 def verbs() -> dict[str, str]:
@@ -42,10 +47,13 @@ def load(verb: str) -> typer.Typer:
 
     Raises:
         UnknownNameError: There is no such verb.
+        UsageError: It is gone; the text says what replaces it.
     """
     from seal.cli.groups import app_of
-    from seal.core import UnknownNameError
+    from seal.core import UnknownNameError, UsageError
 
+    if verb in _FORMER:
+        raise UsageError(f"seal {verb} is gone: {_FORMER[verb]}")
     known = verbs()
     if verb not in known:
         raise UnknownNameError("verb", verb, known)
