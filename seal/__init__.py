@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from seal.api.results import report as report
     from seal.api.results import score as score
     from seal.api.retrieval import retrieve as retrieve
-    from seal.api.retrieval import train_retriever as train_retriever
+    from seal.api.retrieval import split as split
     from seal.api.runs import ablate as ablate
     from seal.api.runs import plan_run as plan_run
     from seal.api.runs import run as run
@@ -54,6 +54,11 @@ if TYPE_CHECKING:
 
 _HOMES = imported_names(__name__)
 __all__ = sorted(_HOMES)
+_FORMER = {
+    "train_retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
+    "what it trains on; see docs/train-a-retriever.md",
+}
+"""Former name to what replaces it."""
 
 
 # `report` is a package too. Its first import binds it here, where it would hide the function of
@@ -69,6 +74,8 @@ def __getattr__(name: str) -> Any:
         return version("seal-api-llms")
     if name in _HOMES:
         return take(__name__, name, _HOMES[name])
+    if name in _FORMER:
+        raise AttributeError(f"seal.{name} is gone: {_FORMER[name]}")
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}; names beyond dir(seal) are in seal.api, "
         "seal.core.types, seal.core.protocols and seal.core.conditions"

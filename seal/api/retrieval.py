@@ -1,17 +1,19 @@
-"""Retrievers without a chat: ranking with them, and training one."""
+"""Retrievers without a chat: ranking with them, and data to train one."""
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from seal.api.settings import DrawingOptions
 from seal.core import CacheMode, Task
 from seal.core.signatures import checked
 from seal.experiments.pool_draws import Size
 from seal.experiments.retrieval.retrieval_settings import Perturbation
-from seal.experiments.training.training_settings import Device, SplitKind, Trains
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
@@ -19,7 +21,8 @@ from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
     from seal.api.objects.json_results import Retrieval
-    from seal.api.objects.products import Training
+    from seal.api.objects.products import PoolSplit
+    from seal.experiments.splits import SplitKind
 
 
 class RetrievalOptions(DrawingOptions, total=False):
@@ -34,34 +37,6 @@ class RetrievalOptions(DrawingOptions, total=False):
     held_out: str | Path | None
     perturb: tuple[Perturbation, ...]
     prices: str | Path | None
-    cache: CacheMode
-    cache_dir: str | Path | None
-    cache_url: str | None
-
-
-class TrainOptions(TypedDict, total=False):
-    """Fields of `TrainSettings`, but for the base model."""
-
-    trains: Trains
-    template: str
-    split: SplitKind
-    held_out: float
-    drop_near_duplicates: bool
-    threshold: float
-    negatives: int
-    negatives_by: str
-    steps: int | None
-    epochs: float | None
-    batch_size: int
-    learning_rate: float | None
-    max_length: int | None
-    checkpoint_every: int | None
-    device: Device | None
-    seed: int
-    k: Sequence[int]
-    test_queries: int | None
-    select: Mapping[str, str]
-    limit: int | None
     cache: CacheMode
     cache_dir: str | Path | None
     cache_url: str | None
@@ -144,75 +119,67 @@ def _places(pools: Bench | Sequence[Bench | Task], tools: Sequence[OwnTool]) -> 
 
 
 @checked
-def train_retriever(
-    pools: Bench | Sequence[Bench | Task],
-    base: str | Path = "all-MiniLM-L6-v2",
-    out: str | Path = "retriever",
+def split(
+    pool: Bench | Sequence[Task],
+    by: SplitKind = "query",
     *,
+    test: int | float | None = None,
+    train: int | float | None = None,
+    seed: int = 0,
+    threshold: float = 90.0,
+    out: str | Path | None = None,
     tools: Sequence[OwnTool] = (),
-    test_on: Bench | Sequence[Bench] = (),
-    resume: bool = False,
-    progress: Callable[[str, int, int], None] | None = None,
-    **options: Unpack[TrainOptions],
-) -> Training:
-    """Train a sentence-transformers model to retrieve tools, and measure what it gained.
+) -> PoolSplit:
+    """Split a pool into tasks to train a retriever on, and tasks to test it on, without leaks.
 
-    The model learns that a query lies nearer to the documents of its tools than to the other
-    documents of its batch. Hard negatives are among these. `seal.retrieve(pool, "dense,model=OUT")`
-    uses it.
+    No training query is nearly the same as a test query: such tasks are left out.
+    docs/train-a-retriever.md trains a model on the one part, and measures it on the other.
 
     Args:
-        pools: Benchmarks, names or pool folders; a single one may stand alone. A list of tasks does
-            too, with `tools`.
-        base: The model to begin with: a name or a folder. With `trains="map"` any embedder, which
-            stays as it is: what it gives is mapped. That needs no torch.
-        out: New folder for the model and its training.json.
+        pool: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
+            `tools`.
+        by: What is held out. query: tasks. tool: tools, with the tasks that need no others; tasks
+            that need tools of both parts are left out. given: the tasks that the benchmark itself
+            puts in another split than `train`.
+        test: How many tasks, or tools, are held out, or which share of them, below 1. None: a
+            fifth. With `by="given"` the benchmark says it.
+        train: How many tasks are kept for training, or which share of all. None: all that are left.
+        seed: Equal seeds give equal parts.
+        threshold: From which likeness on two queries count as nearly the same, at most 100: the
+            share of equal letters, in small letters and without punctuation.
+        out: Folder for the parts, new or an earlier split's. It gets the pool folders `train` and
+            `test`, and training.json, which names the tasks of each. None: a temporary folder.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
-        test_on: Other pools to test on too; a single one may stand alone.
-        resume: Continue the training in `out` from its newest checkpoint.
-        progress: Called with the stage, how many of its items are done, and how many there are.
-        **options: Further fields of `seal.experiments.training.training_settings.TrainSettings`.
 
     Returns:
-        The training: `.of("after")["recall@10"].mean`, `.results`, `.folder` and `.table()`. Its
-        `.content` is that of training.json, whose entries it also gives by name:
-
-        - pool, the names of the training pools; sources, {pool, pool_digest, train, test,
-          held_out_tools} of each, ids of tasks and tools; base, base_identity, template, seed,
-          split, hyper_parameters, counts, versions, and losses: [{step, loss}].
-        - negatives: {found, drawn, too_near_in_score, too_near_in_text}, counts of hard negatives
-          and of candidates that were left out as false ones; None where none were wanted.
-        - near_duplicates: training queries that are nearly the same as a test query: {threshold,
-          train_queries, test_queries, same_text, dropped, examples, pools}.
-        - Its `pools` has {pool, pool_digest, in_source, queries, same_text, near, left_out, tools,
-          tools_trained, unseen, examples} for each tested pool. `same_text` counts its queries that
-          occur in training. `near` counts those that are near a training query. `left_out` counts
-          those that were therefore not measured; no held-out query of a training pool is.
-          `tools` counts the tools that the measured queries need, `tools_trained` those of them
-          whose documents stand in training, `unseen` the queries that need another.
-        - results and comparisons: as of `seal.retrieve`, of the retrievers "before" and "after", on
-          the tasks held out and on the other pools. A comparison is after less before. A pool that
-          has no query left is `unavailable`.
-        - gap: recall and mrr at the largest K in the training pools, less the mean of the other
-          pools, before and after. None where no other pool or no training pool was measured.
+        `.train` and `.test`, which `seal.retrieve`, `seal.api.pools.export` and others take. Both
+        have all tools, but the training part no held-out tool that none of its tasks names.
+        `.folder` holds the parts as pool folders, for `seal retrieve` and `seal export`.
 
     Raises:
-        MissingExtraError: The extra `training` is not installed.
-        UnknownNameError: There is no such setting, pool or template; the text names the closest.
-        UsageError: There is no such base model, or a setting has a value that no training can have.
-            Or the folder holds something else, or a training under other settings.
-        DataError: A pool is malformed, or has too little to train on.
+        UnknownNameError: No such pool, or no such `by`; the text names the closest.
+        UsageError: A size that cannot be, or more than the pool has. Or a benchmark without a split
+            of its own, or a folder that holds something else.
+        DataError: No task names the tools that it needs, or nothing is left for one part.
 
     Example:
         >>> import seal
-        >>> trained = seal.train_retriever("sample", out="mine", steps=5)
-        >>> found = seal.retrieve("sample", "dense,model=mine", k=5)
+        >>> parts = seal.split("sample", by="tool", out="parts")
+        >>> found = seal.retrieve(parts.test, "tfidf")
     """
-    from seal.api.objects.products import Training
-    from seal.experiments.training.train import train_retriever as train
-    from seal.experiments.training.training_settings import TrainSettings
+    from seal.api.objects.products import PoolSplit
+    from seal.experiments.splits import TEST, TRAIN, SplitSettings, write_split
+    from seal.pools.lookup import open_pool
 
-    places = [test_on] if isinstance(test_on, str | Path | Benchmark) else list(test_on)
-    asked = TrainSettings(base=str(base), **options)
-    found = train(_places(pools, tools), Path(out), asked, places, resume, progress)
-    return Training(found, Path(out))
+    asked = SplitSettings(by=by, test=test, train=train, seed=seed, threshold=threshold)
+    whole = open_pool(bench_of(pool, tools))
+    folder = _temporary() if out is None else Path(out)
+    record = write_split(whole, asked, folder)
+    return PoolSplit(record, whole.at(folder / TRAIN), whole.at(folder / TEST), folder)
+
+
+def _temporary() -> Path:
+    """Return a new folder that goes with this process."""
+    folder = Path(tempfile.mkdtemp(prefix="seal-"))
+    atexit.register(shutil.rmtree, folder, True)
+    return folder

@@ -6,6 +6,7 @@
 | mteb | corpus.jsonl, queries.jsonl and qrels/test.jsonl: a retrieval data set of Hugging Face |
 | trec | queries.tsv, qrels.trec; of a run run.trec |
 | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
+| triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
 | inspect | of a run inspect.json, a log of inspect_ai |
 
 A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its gold;
@@ -43,6 +44,7 @@ from seal.core.records import AtomicFile
 from seal.core.trec import query_id, trec_word
 from seal.evaluation.ranking_metrics import grade_of, qrels_of
 from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
+from seal.experiments.negatives import MiningSettings
 from seal.models.model_settings import ModelSettings
 from seal.models.wire import wire_request, wire_tools
 from seal.pools.benchmark import loaded
@@ -52,6 +54,8 @@ from seal.pools.pool import StoredPool
 from seal.runs.run_folder import RunFolder
 
 CARD = "README.md"
+TRIPLETS = "triplets"
+"""The form that has hard negatives."""
 _COLUMNS = ("id", "query", "calls", "answer", "split")
 _NOT_SAID = "not stated; ask its authors"
 
@@ -77,7 +81,13 @@ class Exported:
         return "\n".join((f"exported as {self.to} to {self.folder}", *held, *left, files))
 
 
-def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
+def export(
+    pool: StoredPool,
+    to: str,
+    out: Path,
+    licence: str = "",
+    mining: MiningSettings | None = None,
+) -> Exported:
     """Write a pool, or a run's folder opened as a pool, in a form that others read.
 
     Args:
@@ -85,13 +95,20 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
         to: One of `forms`.
         out: Folder to make.
         licence: Licence of the data, for the card. Empty: that of the catalogue.
+        mining: How the hard negatives of triplets are found; None: as its defaults say.
 
     Raises:
         UnknownNameError: No such form.
-        UsageError: The folder holds something, or the form can hold nothing of the pool.
+        UsageError: The folder holds something, the form can hold nothing of the pool, or it has no
+            negatives.
     """
     known_forms = forms()
     check_name("form of export", to, known_forms)
+    if mining is not None and to != TRIPLETS:
+        raise UsageError(
+            f"--to {to}: only {TRIPLETS} have hard negatives; leave out --negatives, "
+            "--negatives-by and --seed"
+        )
     held = [path.name for path in out.iterdir()] if out.is_dir() else []
     if out.is_file() or any(whole_name(name) == name for name in held):
         raise UsageError(f"{out} holds something; choose a new folder")
@@ -103,7 +120,7 @@ def export(pool: StoredPool, to: str, out: Path, licence: str = "") -> Exported:
     made.licence = licence or (known.licence if known else _NOT_SAID)
     part = part_of(out / to)
     try:
-        writer = Writer(pool, run, part, made)
+        writer = Writer(pool, run, part, made, mining or MiningSettings())
         loaded(known_forms[to])(writer)
         if not any(count for kind, count in made.counts.items() if kind not in _BESIDE):
             reasons = ", ".join(f"{reason}: {count}" for reason, count in writer.left_out.items())
@@ -126,13 +143,22 @@ class Writer:
         run: The run whose pool that is; None: it is no run.
         out: Folder of the files.
         made: Gets their names and counts.
+        mining: How hard negatives are found.
     """
 
     read_back = ""
     """What the card says of how the files are read; a form may set it."""
 
-    def __init__(self, pool: StoredPool, run: RunFolder | None, out: Path, made: Exported) -> None:
+    def __init__(
+        self,
+        pool: StoredPool,
+        run: RunFolder | None,
+        out: Path,
+        made: Exported,
+        mining: MiningSettings,
+    ) -> None:
         self.pool, self.run, self.out, self.made = pool, run, out, made
+        self.mining = mining
         self.tools = {tool.id: tool for tool in pool.tools()}
         self.left_out: Counter[str] = Counter()
         shared = Counter(tool.name for tool in self.tools.values())
@@ -354,6 +380,12 @@ def _hf(to: Writer) -> None:
         to.lines("chats.jsonl", "chats", chats)
 
 
+def _triplets(to: Writer) -> None:
+    from seal.experiments.triplets import write_triplets
+
+    write_triplets(to)
+
+
 def _inspect(to: Writer) -> None:
     from seal.experiments.inspect_log import log_lines
 
@@ -433,6 +465,7 @@ _FORMS: Mapping[str, Callable[[Writer], None]] = {
     "mteb": _mteb,
     "trec": _trec,
     "hf": _hf,
+    TRIPLETS: _triplets,
     "inspect": _inspect,
 }
 

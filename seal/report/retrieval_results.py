@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _SHORT = 24
 """Characters of the longest name that stands in every row; longer ones get a number and a key."""
 _LEGENDS = {
-    "*": "the retriever was trained on queries of this pool; "
-    "its held-out figures stand in training.json",
+    "*": "the retriever was trained on queries of this pool; --held-out leaves them out",
     "+": "the retriever was trained on this pool, on none of the queries asked here",
 }
 """Marks of figures of a retriever on the pool of its training."""

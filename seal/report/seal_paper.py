@@ -143,7 +143,7 @@ TABLES = (
         of="retrieval",
         needs={
             "": "seal retrieve POOL... --retriever bm25 --retriever dense,model=T --out DIR; "
-            "seal train-retriever trains T"
+            "docs/train-a-retriever.md trains T"
         },
         drawn="bars",
     ),

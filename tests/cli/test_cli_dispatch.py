@@ -30,6 +30,14 @@ def test_help_loads_no_heavy_library() -> None:
     )
 
 
+def test_a_verb_that_is_gone_names_what_replaces_it(seal) -> None:
+    failed = seal("train-retriever", "sample", "--out", "mine")
+    assert failed.returncode == 2
+    assert "seal train-retriever is gone: seal.split and `seal export POOL --to" in failed.stderr
+    assert "docs/train-a-retriever.md" in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
 def test_help_lists_every_verb_with_its_line(seal) -> None:
     shown = seal("--help")
     assert shown.returncode == 0
@@ -96,7 +104,10 @@ def test_an_unknown_option_before_a_verb_names_the_closest(called) -> None:
         (["pools"], "Missing command. Commands: search, show, stats. See `seal pools --help`."),
         (["pools", "statz"], "Did you mean 'stats'? Commands: search, show, stats. See"),
         (["pools", "show", "sample"], "See `seal pools show --help`."),
-        (["export", "sample"], "Choose from: beir, bfcl, hf, inspect, mteb, openai, trec."),
+        (
+            ["export", "sample"],
+            "Choose from: beir, bfcl, hf, inspect, mteb, openai, trec, triplets.",
+        ),
     ],
 )
 def test_bad_words_get_one_line_that_says_what_to_do(seal, words: list[str], says: str) -> None:

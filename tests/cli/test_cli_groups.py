@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from seal.cli import argument, load, main, new_app, option, repeated, setting, verb
-from seal.cli.verbs import ablate, compare, generate, retrieve, run, score, train_retriever, verbs
+from seal.cli.verbs import ablate, compare, generate, retrieve, run, score, verbs
 from seal.runs import RunSettings
 from seal.sandbox import NAMES
 
@@ -117,7 +117,6 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
         compare.command,
         retrieve.command,
         score.command,
-        train_retriever.command,
         *(inspect.unwrap(one.callback) for one in generate.app.registered_commands),
     ],
 )

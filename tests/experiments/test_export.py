@@ -8,9 +8,10 @@ import pytest
 
 import seal
 from seal.api import export, import_benchmark, load_pool
-from seal.core import UnknownNameError, UsageError
+from seal.core import DataError, UnknownNameError, UsageError
 from seal.experiments import Writer
 from seal.pools import REGISTRY
+from seal.retrievers.documents import documents
 
 
 def lines(path: Path) -> list[Any]:
@@ -172,6 +173,89 @@ def test_gold_without_any_plan_asks_for_no_call(tmp_path: Path) -> None:
     assert {row["calls"] for row in lines(tmp_path / "hf/tasks.jsonl")} == {"[]"}
     with pytest.raises(UsageError, match="goals without gold calls: 4"):
         export(pool, "openai", tmp_path / "openai")
+
+
+def test_triplets_hold_a_query_its_tool_and_hard_negatives(tmp_path: Path) -> None:
+    made = export("sample", "triplets", tmp_path / "one")
+    several = export("sample", "triplets", tmp_path / "two", negatives=2, negatives_by="bm25")
+
+    one, two = (lines(tmp_path / name / "triplets.jsonl") for name in ("one", "two"))
+    assert made.counts == {"triplets": len(one)}
+    assert made.left_out == {"goals without relevant tools": 8}
+    assert {tuple(row) for row in one} == {("anchor", "positive", "negative")}
+    assert {tuple(row) for row in two} == {("anchor", "positive", "negative_1", "negative_2")}
+    pool = load_pool("sample")
+    texts = dict(zip((t.id for t in pool.tools()), documents(pool.tools()), strict=True))
+    wanted = {g.text: {texts[i] for i in g.relevant} for t in pool.tasks() for g in t.goals}
+    assert {(r["anchor"], r["positive"]) for r in one} == {
+        (text, document) for text, several in wanted.items() for document in several
+    }
+    for row in (*one, *two):
+        taken = [text for name, text in row.items() if name.startswith("negative")]
+        assert wanted[row["anchor"]].isdisjoint(taken)
+        assert len({*taken}) == len(taken)
+    assert several.files == ["triplets.jsonl", "README.md"]
+    card = (tmp_path / "two" / "README.md").read_text()
+    assert "2 hard negatives a line, " in card and " found by bm25, " in card
+
+
+def test_a_tool_that_one_of_equal_queries_needs_is_a_negative_of_none(tmp_path: Path) -> None:
+    look, undo = seal.called("get_order", order_id="7"), seal.called("cancel", order_id="7")
+    tasks = [seal.ask("Cancel it.", look, id="one"), seal.ask("cancel it!", undo, id="two")]
+    tools = [*shop().tools, {"name": "refund", "description": "Pay money back."}]
+    export(tasks, "triplets", tmp_path / "out", tools=tools)
+    first, second = lines(tmp_path / "out" / "triplets.jsonl")
+    assert first["anchor"] == second["anchor"] == "Cancel it."
+    assert "Look an order up." in first["positive"]
+    assert "Cancel an order." in second["positive"]
+    assert first["negative"] == second["negative"]
+    assert "Pay money back." in first["negative"]
+
+
+def test_triplets_are_equal_under_one_seed_alone(tmp_path: Path) -> None:
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        export("toolsandbox-sample", "triplets", tmp_path / name, negatives=20, seed=seed)
+    first, again, other = (
+        (tmp_path / name / "triplets.jsonl").read_bytes() for name in ("a", "b", "c")
+    )
+    assert first == again != other
+
+
+def test_the_loader_of_sentence_transformers_reads_triplets(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    export("sample", "triplets", tmp_path / "out")
+    file, kept = tmp_path / "out" / "triplets.jsonl", tmp_path / "kept"
+    rows = datasets.load_dataset("json", data_files=str(file), split="train", cache_dir=str(kept))
+    assert rows.column_names == ["anchor", "positive", "negative"]
+    assert rows[0] == lines(file)[0]
+
+
+@pytest.mark.parametrize(
+    ("to", "options", "error", "says"),
+    [
+        ("triplets", {"negatives": 0}, UsageError, "--negatives 0: expected a whole number"),
+        ("triplets", {"negatives": 64}, DataError, "--negatives 64: pool sample has "),
+        ("triplets", {"negatives_by": "nope"}, UnknownNameError, "no retriever 'nope'"),
+        ("triplets", {"negatives_by": "oracle"}, UsageError, "it reads gold"),
+        ("triplets", {"seed": 1 << 70}, UsageError, "at most 18 digits"),
+        ("triplets", {"negatives": "2"}, UsageError, "negatives: expected a whole number or None"),
+        ("hf", {"negatives": 2}, UsageError, "--to hf: only triplets have hard negatives"),
+        ("hf", {"seed": 2}, UsageError, "leave out --negatives, --negatives-by and --seed"),
+    ],
+)
+def test_negatives_that_cannot_be_are_refused(
+    tmp_path: Path, to: str, options: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error) as failed:
+        export("sample", to, tmp_path / "out", **options)
+    assert says in str(failed.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_pool_without_relevant_tools_has_no_triplets(tmp_path: Path) -> None:
+    bare = seal.Benchmark("bare", tools=[{"name": "go"}], tasks=[seal.ask("Go.")])
+    with pytest.raises(UsageError, match="in the form triplets: goals without relevant tools: 1"):
+        export(bare, "triplets", tmp_path / "out")
 
 
 def test_what_a_form_cannot_hold_is_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:

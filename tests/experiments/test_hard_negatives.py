@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from small_pools import write_pool
 
+from seal.api import load_pool
 from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError, open_store
-from seal.experiments import Mined, RetrievalSettings, TrainSettings, asked_of, mine, open_sources
+from seal.experiments import Mined, MiningSettings, asked_of, mine
 from seal.retrievers.documents import documents
 
 SCORES = {"own": 1.0, "above": 2.0, "close": 0.96, "twin": 0.8, "hard": 0.7, "far": 0.2}
@@ -52,12 +53,12 @@ def mined(tmp_path: Path) -> Mine:
         pool = write_pool(
             tmp_path / "pool", [Task("t", "toy", (Goal("rain?", relevant=relevant),))], tools
         )
-        [source] = open_sources([pool], RetrievalSettings())
+        stored = load_pool(pool)
         by = by if by == "oracle" else f"{__name__}:{by}"
-        settings = TrainSettings(**{"negatives": 1, "negatives_by": by, **changes})
-        texts = dict(zip((tool.id for tool in source.tools), documents(source.tools), strict=True))
+        settings = MiningSettings(**{"negatives": 1, "negatives_by": by, **changes})
+        texts = dict(zip((tool.id for tool in tools), documents(tools), strict=True))
         with open_store(tmp_path / "cache", None) as store:
-            return mine(source, asked_of(source.tasks), texts, settings, store)
+            return mine(stored, asked_of(stored.tasks()), texts, settings, store)
 
     return call
 
@@ -67,12 +68,8 @@ def test_tools_too_near_the_wanted_one_in_score_or_text_are_no_negatives(mined: 
     [negatives] = found.negatives.values()
     assert len(negatives) == 1
     assert "measured at airports" in negatives[0]
-    assert found.counts() == {
-        "found": 1,
-        "drawn": 0,
-        "too_near_in_score": 2,
-        "too_near_in_text": 1,
-    }
+    assert (found.found, found.drawn) == (1, 0)
+    assert (found.too_near_in_score, found.too_near_in_text) == (2, 1)
 
 
 def test_a_wanted_tool_is_never_a_negative(mined: Mine) -> None:
@@ -96,6 +93,7 @@ def test_too_few_candidates_are_filled_up_by_chance(mined: Mine) -> None:
         ({"negatives": 5}, DataError, "--negatives 5: pool pool has 4 tools neither"),
         ({"by": "oracle"}, UsageError, "--negatives-by oracle: it reads gold"),
         ({"by": "Ordered"}, UsageError, "its scores hold the order alone"),
+        ({"negatives": 0}, UsageError, "--negatives 0: expected a whole number of at least 1"),
     ],
 )
 def test_what_gives_no_negatives_is_refused(

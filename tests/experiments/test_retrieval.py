@@ -476,7 +476,7 @@ def test_figures_that_hold_training_queries_are_marked(pool: Path, tmp_path: Pat
     found = seal.retrieve(pool, retrievers, k=1, out=tmp_path / "out").content
     assert found["results"][0]["training_queries"] == 3
     assert "R1* " in shown(found)
-    assert "*: the retriever was trained on queries of this pool; its held-out" in shown(found)
+    assert "*: the retriever was trained on queries of this pool; --held-out" in shown(found)
 
     apart = seal.retrieve(pool, retrievers, k=1, held_out=model, out=tmp_path / "apart").content
     assert [entry["queries"] for entry in apart["results"]] == [1, 1]

@@ -8,7 +8,6 @@ import pytest
 from markupsafe import Markup
 from query_writer import QueryWriter
 from shops import CANCEL, count_orders, get_order, shop
-from tiny_models import write_static
 
 import seal
 from seal.api import load_pool
@@ -128,7 +127,7 @@ def test_a_list_of_tasks_with_its_tools_stands_for_it_in_every_verb():
         partial(seal.ablate, "react"),
         partial(seal.generate, "queries", out="made", model="openai/any"),
         partial(seal.augment, augmentations="names", out="made"),
-        seal.train_retriever,
+        seal.split,
         seal.plan_run,
     ],
 )
@@ -184,25 +183,27 @@ def test_what_cannot_be_generated_is_told(what, options, error, told):
         seal.generate(what, shop(), "made", **options)
 
 
-def test_a_retriever_is_trained_on_it():
-    for package in ("sentence_transformers", "datasets", "accelerate"):
-        pytest.importorskip(package, reason="needs the extra 'training'")
+def test_it_is_split_for_training_and_its_parts_keep_its_functions():
     bench = shop(
         tasks=[
             seal.ask("Where is my parcel?", seal.called("get_order", order_id="1")),
             seal.ask("Please cancel what I bought.", seal.called("cancel_order", order_id="2")),
             seal.ask("Has number three left the house?", seal.called("get_order", order_id="3")),
             seal.ask("I no longer want the lamp.", seal.called("cancel_order", order_id="4")),
-            seal.ask("When will the books arrive?", seal.called("get_order", order_id="5")),
-            seal.ask("Stop the purchase of shoes.", seal.called("cancel_order", order_id="6")),
         ]
     )
-    texts = [tool.description for tool in bench.pool().tools()]
-    base = write_static(Path("base"), texts)
 
-    trained = seal.train_retriever(bench, base, "mine", steps=1, device="cpu")
+    parts = seal.split(bench, by="tool", test=1)
 
-    assert trained["pool"] == "shop"
+    assert parts["counts"] == {
+        "train_tasks": 2,
+        "test_tasks": 2,
+        "train_tools": 1,
+        "test_tools": 1,
+        "left_out": {},
+    }
+    assert parts.test.functions.keys() == bench.functions.keys()
+    assert seal.run(parts.test, model="oracle", out="run")["call_f1"].mean == 1.0
 
 
 Given = Callable[[seal.Run], object]

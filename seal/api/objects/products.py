@@ -1,54 +1,46 @@
-"""What was made: benchmarks that were generated, and retrievers that were trained."""
+"""What was made: benchmarks that were generated, and the parts of those that were split."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seal.api.objects.base import Entries, only, record
-from seal.api.objects.json_results import RetrieverResult
+from seal.api.objects.base import Entries
 from seal.core.signatures import checked_names
 from seal.core.text import counted
 from seal.pools.imports import ImportReport
+from seal.pools.lookup import Bench
 from seal.report.glance import Glance
 from seal.report.grids import Grid
-from seal.report.training_results import measures_grid, training_tables
 
 
 @checked_names
 @dataclass(frozen=True, repr=False, eq=False)
-class Training(Entries):
-    """A trained retriever: `trained.of("after")["recall@10"].mean`.
+class PoolSplit(Entries):
+    """A pool in two: `parts.train` and `parts.test`, which `seal.retrieve` and others take.
 
-    `content` is that of training.json (`seal.train_retriever`); `trained["losses"]` is one entry.
+    `content` is that of training.json (`seal.split`); `parts["counts"]` is one entry.
     """
 
+    train: Bench
+    """The tasks for training."""
+    test: Bench
+    """The tasks that are held out."""
     folder: Path
-    """Holds the model; `seal.retrieve(pool, "dense,model=FOLDER")` uses it."""
-
-    @cached_property
-    def results(self) -> tuple[RetrieverResult, ...]:
-        """Two for each tested pool, of the retrievers "before" and "after"."""
-        return tuple(record(RetrieverResult, entry) for entry in self.content["results"])
-
-    def of(self, retriever: str = "after", pool: str | None = None) -> RetrieverResult:
-        """Return what was measured before or after, in a pool; the only one may be None.
-
-        Raises:
-            UnknownKeyError: There is no such retriever or pool; names the closest.
-            UsageError: Several pools were tested.
-        """
-        return only(self.results, "results", retriever=retriever, pool=pool)
+    """Holds train/, test/ and training.json; without `out` a temporary one, which goes with the
+    process."""
 
     def _glance(self) -> Glance:
-        use = f"use it: seal.retrieve(pool, {f'dense,model={self.folder}'!r})"
-        return Glance(measures_grid(self.content)._replace(title="trained retriever"), (use,))
-
-    def _tables(self) -> Iterable[Any]:
-        return training_tables(self.content)
+        counts = self.content["counts"]
+        rows = [
+            (part, str(counts[f"{part}_tasks"]), str(counts[f"{part}_tools"]))
+            for part in ("train", "test")
+        ]
+        title = f"{self.content['pool']}, split by {self.content['split']['by']}"
+        left = [f"left out, {why}: {count}" for why, count in counts["left_out"].items()]
+        return Glance(Grid(title, ("part", "tasks", "tools needed"), rows), left)
 
 
 @checked_names

@@ -25,14 +25,16 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("explain", "compare", "ablate", "annotate", "paper"),
     ),
     "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
-    "Make and mend": ("generate", "augment", "errata", "train-retriever"),
+    "Make and mend": ("generate", "augment", "errata"),
     "This installation": ("doctor", "models", "completion"),
 }
 """Title in `seal --help` to verbs; each verb stands once."""
-
-
-_FORMER = {"verify": "python perf/verify/verify.py, in a checkout of SEAL"}
-"""Former verb to what does now what it did."""
+_FORMER = {
+    "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
+    "what it trains on; see docs/train-a-retriever.md",
+    "verify": "`python perf/verify/verify.py` holds figures against peers, in a checkout of SEAL",
+}
+"""Former verb to what replaces it."""
 
 
 def verbs() -> dict[str, str]:
@@ -46,14 +48,14 @@ def load(verb: str) -> typer.Typer:
 
     Raises:
         UnknownNameError: There is no such verb.
-        UsageError: There was one; the text says what replaces it.
+        UsageError: It is gone; the text says what replaces it.
     """
     from seal.cli.groups import app_of
     from seal.core import UnknownNameError, UsageError
 
-    known = verbs()
     if verb in _FORMER:
-        raise UsageError(f"No such verb: {verb} is now {_FORMER[verb]}.")
+        raise UsageError(f"seal {verb} is gone: {_FORMER[verb]}")
+    known = verbs()
     if verb not in known:
         raise UnknownNameError("verb", verb, known)
     module = import_module(f"{__name__}.{known[verb]}")

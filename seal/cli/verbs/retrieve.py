@@ -29,7 +29,7 @@ class Retrievers(RetrieverGroup):
 class Tasks(TaskGroup):
     """Tasks: which are asked."""
 
-    held_out: Path | None = like(setting(RetrievalSettings, "held_out"), None, metavar="MODEL_DIR")
+    held_out: Path | None = like(setting(RetrievalSettings, "held_out"), None, metavar="DIR")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -134,7 +134,7 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
     record = _record(Path(model) / TRAINING)
     if record is None:
         raise UsageError(
-            f"--held-out {model}: no {TRAINING} there; name a folder of seal train-retriever"
+            f"--held-out {model}: no {TRAINING} there; name the folder that seal.split wrote"
         )
     pools = {source.digest: _trained_on(record, source.digest) for source in sources}
     if not any(pools.values()):

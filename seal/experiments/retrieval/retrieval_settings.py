@@ -53,7 +53,8 @@ class TaskGroup:
     first: Count | None = None
     """Take the first N tasks of each pool."""
     held_out: str | Path | None = None
-    """Folder of a trained model: of its training pool, ask only what was held out."""
+    """Folder of seal.split, or of a model with its training.json: of the pool that was split, ask
+    only what was held out."""
     perturb: tuple[Perturbation, ...] = ()
     """Measure each pool with changed words too: typos, paraphrase, german, spanish, renamed,
     undescribed; repeatable."""

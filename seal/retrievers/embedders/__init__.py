@@ -29,7 +29,7 @@ from seal.retrievers.embedders.vectors import Vectors as Vectors
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 MAP = "map.json"
-"""File that makes a folder that of a linear map (`linear_map`)."""
+"""File of a folder that `seal train-retriever --trains map` wrote, a verb that is gone."""
 
 EMBEDDERS = Registry(
     "embedder",
@@ -65,9 +65,9 @@ def build_embedder(
     """Return an embedder; one that has an `identity` keeps its vectors where there is a store.
 
     Args:
-        what: `provider/model`, a registered name, a sentence-transformers model or its folder, the
-            folder of a linear map, a dotted path, or the thing itself: an object with `embed`, a
-            class that takes the options, a function of texts, or an encoder of mteb.
+        what: `provider/model`, a registered name, a sentence-transformers model or its folder, a
+            dotted path, or the thing itself: an object with `embed`, a class that takes the
+            options, a function of texts, or an encoder of mteb.
         options: The retriever's options; a class gets them with `model` set to the model's name.
         answers: Where vectors are kept (`pool.answers`); None: nowhere.
         cache: How they are used (`pool.cache`); an embedder without identity is asked always.
@@ -75,13 +75,14 @@ def build_embedder(
     Raises:
         MissingExtraError: The embedder needs a package that is not installed.
         UnknownNameError: An option that a shipped embedder does not know.
-        UsageError: No such embedder, or it has no `embed`.
+        UsageError: No such embedder, or it has no `embed`. Or a folder of a linear map, which no
+            version reads any more.
     """
     if isinstance(what, str | Path) and (Path(what) / MAP).is_file():
-        from seal.retrievers.embedders.linear_map import LinearMap, base_of
-
-        base, _ = base_of(Path(what))
-        return LinearMap(Path(what), build_embedder(base, options, answers, cache))
+        raise UsageError(
+            f"{what} is a linear map that seal train-retriever wrote, which is gone; train a model "
+            "as docs/train-a-retriever.md says, and name its folder"
+        )
     plugin, model = _resolved(what)
     if hasattr(plugin, "OPTIONS"):
         known = {"model", "template", *plugin.OPTIONS}

@@ -195,3 +195,13 @@ def test_a_provider_without_model_is_refused():
 def test_a_folder_that_is_not_there_is_told_even_without_the_library():
     with pytest.raises(UsageError, match=r"no .* model '\./none'.*no such folder"):
         build_embedder("./none", {}).embed(["rain"])
+
+
+def test_a_linear_map_of_train_retriever_is_refused_by_what_replaces_it(tmp_path):
+    (tmp_path / "map.json").write_text('{"base": "all-MiniLM-L6-v2", "base_identity": "x"}')
+    with pytest.raises(
+        UsageError, match=r"is a linear map that seal train-retriever wrote"
+    ) as told:
+        build_embedder(str(tmp_path), {})
+    assert "docs/train-a-retriever.md" in str(told.value)
+    assert "\n" not in str(told.value)

@@ -7,14 +7,14 @@ left out, as they may be false negatives:
 - those whose document is nearly that of a tool that the query needs.
 
 Source of the first: Moreira et al. (2024), NV-Retriever, section 3 (positive-aware mining,
-TopK-PercPos). The second holds documents to the likeness by which queries are near-duplicates here.
+TopK-PercPos). The second holds documents to the likeness by which `seal.split` calls queries near.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 
 from rapidfuzz import fuzz
@@ -23,18 +23,41 @@ from seal.core import DataError, Query, Ranking, UsageError
 from seal.core.canonical import derive_seed
 from seal.core.store import Store
 from seal.core.text import counted
-from seal.experiments.retrieval.draws import Source
-from seal.experiments.training.splits import COMPARED
-from seal.experiments.training.training_settings import TrainSettings
+from seal.core.typed_values import Count, check_fields
+from seal.experiments.splits import COMPARED, GoldQuery, plain
+from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, rank, reads_gold
-from seal.retrievers.training_pairs import GoldQuery, plain
 from seal.runs.ranking import search_pool
+from seal.runs.settings import check_seed
 
 SHARE = 0.95
 """A tool is taken as a negative if its score is at most this share of the own tool's score."""
 DEPTH = 100
 """How many tools of a ranking are looked through. If the own tool is not among them, all their
 scores are higher, and none of them is taken."""
+LIKENESS = 90.0
+"""From which likeness on, at most 100, a document is nearly that of a tool that is needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiningSettings:
+    """How hard negatives are mined."""
+
+    negatives: Count = 1
+    """Number of hard negatives for each query and tool that it needs."""
+    negatives_by: str = "tfidf"
+    """Retriever that finds them."""
+    seed: int = 0
+    """Seed of negatives that are drawn by chance, where it finds too few."""
+
+    def __post_init__(self) -> None:
+        """Reject values that no mining can have.
+
+        Raises:
+            UsageError: Names the flag, what it got and what it takes.
+        """
+        check_fields(self)
+        check_seed(self.seed)
 
 
 @dataclass(slots=True)
@@ -51,16 +74,12 @@ class Mined:
     """Candidates ranked above the last one taken that were left out."""
     too_near_in_text: int = 0
 
-    def counts(self) -> dict[str, int]:
-        """Return {found, drawn, too_near_in_score, too_near_in_text}."""
-        return {name: value for name, value in asdict(self).items() if name != "negatives"}
-
 
 def mine(
-    source: Source,
+    pool: StoredPool,
     asked: Sequence[GoldQuery],
     documents: Mapping[str, str],
-    settings: TrainSettings,
+    settings: MiningSettings,
     store: Store,
 ) -> Mined:
     """Return hard negatives for each query and tool that it needs.
@@ -68,21 +87,21 @@ def mine(
     If too few candidates are left, tools that the query does not need are drawn by chance.
 
     Args:
-        source: The pool.
+        pool: Whose tools are mined.
         asked: Training queries.
         documents: Tool id to its document.
-        settings: `negatives`, how many a pair, at least 1; `negatives_by`, the retriever.
+        settings: How many, found by what.
         store: Where embeddings are kept.
 
     Raises:
+        UnknownNameError: There is no such retriever.
         UsageError: The retriever reads gold, or only the order of its scores has meaning.
         DataError: The pool has too few tools.
     """
     by = settings.negatives_by
     if reads_gold(by):
         raise UsageError(f"--negatives-by {by}: it reads gold; name one that reads texts")
-    pool = search_pool(store, source.tools, seed=settings.seed, cache=settings.cache)
-    retriever = build_retriever(by, pool)
+    retriever = build_retriever(by, search_pool(store, pool.tools(), seed=settings.seed))
     if not getattr(retriever, "measures", True):
         raise UsageError(
             f"--negatives-by {by}: its scores hold the order alone, so they do not tell how near a "
@@ -92,13 +111,13 @@ def mine(
     rankings = rank(retriever, queries, DEPTH)
     plains = {tool: plain(text)[:COMPARED] for tool, text in documents.items()}
     mined = Mined()
-    chance = random.Random(derive_seed(settings.seed, "negatives", source.digest))
+    chance = random.Random(derive_seed(settings.seed, "negatives", pool.digest))
     for query, ranking in zip(asked, rankings, strict=True):
         for own in query.tools:
             tools = _hard(query, own, ranking, plains, settings, chance, mined)
             if len(tools) < settings.negatives:
                 raise DataError(
-                    f"--negatives {settings.negatives}: pool {source.label} has "
+                    f"--negatives {settings.negatives}: pool {pool.name} has "
                     f"{counted(len(tools), 'tool')} neither needed by a query nor nearly the "
                     "same; give fewer"
                 )
@@ -111,12 +130,12 @@ def _hard(
     own: str,
     ranking: Ranking,
     plains: Mapping[str, str],
-    settings: TrainSettings,
+    settings: MiningSettings,
     chance: random.Random,
     mined: Mined,
 ) -> list[str]:
     """Return the hard negatives of one pair, best first, then those drawn; count them."""
-    count, least = settings.negatives, settings.threshold
+    count, least = settings.negatives, LIKENESS
     wanted = [plains[tool] for tool in query.tools]
 
     def near(tool: str) -> bool:

@@ -1,1 +1,0 @@
-"""Training of retrievers; `train` is the whole, the others are its stages."""
