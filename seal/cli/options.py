@@ -9,7 +9,6 @@ from typing import Any
 from seal.cli.groups import argument, flag, option, repeated, setting
 from seal.runs.settings import RunSettings
 
-AGENT = option(None, "Same as --role ROLE=AGENT, for this role.", setting="roles")
 BASE_URL = setting(RunSettings, "base_url")
 ON = setting(RunSettings, "on")
 CACHE_DIR = setting(RunSettings, "cache_dir")

@@ -11,7 +11,7 @@ import typer
 from seal.cli import options as shared
 from seal.cli.config import origins_of
 from seal.cli.groups import filled, flag, like, option, setting, settings_of
-from seal.cli.words import pairs, sizes, whole
+from seal.cli.words import sizes, whole
 from seal.core import UsageError
 from seal.experiments.pool_draws import DrawnGroup
 from seal.experiments.sweep.sweep_settings import SweepSettings
@@ -61,47 +61,6 @@ class Model(ModelGroup):
         from seal.agents.bridges import Bridge
 
         return Bridge(self.agent_command, self.agent_url)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Roles(RoleGroup):
-    """Roles and team: who is seated beside the model, and what the user knows."""
-
-    role: dict[str, str] = like(
-        setting(RunSettings, "roles"), None, names=("--role",), metavar="ROLE=AGENT", read=pairs
-    )
-    planner: str | None = shared.AGENT
-    verifier: str | None = shared.AGENT
-    checker: str | None = shared.AGENT
-    user: str | None = like(
-        shared.AGENT,
-        None,
-        help="Who plays the user: scripted, user_simulator or module:attribute.  [default: "
-        "scripted if the model is offline, else user_simulator]",
-    )
-
-    def seated(self) -> dict[str, str | None]:
-        """Return the agents that are named, by role.
-
-        Raises:
-            UsageError: A role is given two agents.
-        """
-        short = {
-            "planner": self.planner,
-            "verifier": self.verifier,
-            "checker": self.checker,
-            "user_simulator": self.user,
-        }
-        seats = {role: agent for role, agent in short.items() if agent}
-        twice = seats.keys() & self.role.keys()
-        if twice:
-            role = min(twice)
-            raise UsageError(
-                f"--role {role}={self.role[role]}: {role} is {seats[role]} by its own flag; "
-                "leave out one of the two"
-            )
-        named = (seats | self.role).items()
-        return {role: None if agent == "none" else agent for role, agent in named}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +116,7 @@ class AnyPlay:
     """What all verbs that play are told alike."""
 
     model: Model
-    roles: Roles
+    roles: RoleGroup
     retrieval: RetrievalGroup
     environment: EnvironmentGroup
     servers: shared.ServersElsewhere
@@ -171,7 +130,6 @@ class AnyPlay:
         given = {setting_of.get(name, name): by for name, by in origins_of(context).items()}
         found = {name: value for name, value in settings_of(*groups).items() if name in _SETTINGS}
         found["origins"] = {name: by for name, by in given.items() if name in _SETTINGS}
-        found["roles"] = self.roles.seated()
         found["servers"] = self.servers.named()
         if "model" not in given:
             del found["model"]  # else an agent's own could not go before it

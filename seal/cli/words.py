@@ -44,6 +44,15 @@ def role_models(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     return found | ({"judge": judges if len(judges) > 1 else judges[0]} if judges else {})
 
 
+def seats(flag: str, words: Iterable[str] | None) -> dict[str, str | None]:
+    """Return the agents of roles; `none` leaves a role empty.
+
+    Raises:
+        UsageError: As `pairs` raises.
+    """
+    return {role: None if agent == "none" else agent for role, agent in pairs(flag, words).items()}
+
+
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text.
 
@@ -177,6 +186,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "ROLE=MODEL[,KEY=VALUE...]",
         "read": role_models,
     },
+    "roles": {"names": ("--role",), "metavar": "ROLE=AGENT", "read": seats},
     "select": {"metavar": "TAG=VALUE"},
     "shard": {"metavar": "I/N"},
     "success": {"metavar": "METRIC"},
@@ -184,3 +194,13 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "world_options": {"names": ("--world-option", "-T"), "metavar": "KEY=VALUE"},
 }
 """Setting to how it is typed, where that does not follow from its name and type."""
+
+FORMER: Mapping[str, str] = {
+    "checker": "is now --role checker=AGENT",
+    "on-policy": "is now -T on_policy=true",
+    "planner": "is now --role planner=AGENT",
+    "tools": "is now -T tools=created",
+    "user": "is now --role user_simulator=AGENT",
+    "verifier": "is now --role verifier=AGENT",
+}
+"""Former flag, without its dashes, to what became of it."""

@@ -31,6 +31,13 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _C = TypeVar("_C", bound=type)
 _KEYWORDS = inspect.Parameter.VAR_KEYWORD
+_FORMER = {
+    "checker": 'Write roles={"checker": ...}',
+    "planner": 'Write roles={"planner": ...}',
+    "user": 'Write roles={"user_simulator": ...}',
+    "verifier": 'Write roles={"verifier": ...}',
+}
+"""What is no setting, or no more, to what says it now."""
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -130,6 +137,8 @@ def _bound(
     form = _form_of(function)
     unknown = [each for each in kwargs if each not in form.hints and not form.has_free_names]
     if unknown:
+        if unknown[0] in _FORMER and "cache_dir" in form.hints:
+            raise UnknownNameError("setting", unknown[0], (), cure=f"{_FORMER[unknown[0]]}.")
         takers = _takers_of(unknown[0])
         cure = f"It belongs to {' and '.join(takers)}: give it there." if takers else ""
         is_elsewhere = takers and not nearest(unknown[0], form.hints, 75)

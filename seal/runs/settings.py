@@ -160,6 +160,13 @@ class ModelGroup:
 class RoleGroup:
     """Roles and team: who is seated beside the model, and what the user knows."""
 
+    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
+    """Agent for a role of the team (planner, verifier, checker, user_simulator, others), as a name
+    or module:attribute; none leaves it empty. Repeatable.
+
+    Where none is named for user_simulator, it is scripted if the model is offline, else the agent
+    of that name.
+    """
     team: TeamChoice | None = None
     """Team that plays: full, direct, single, tool_life or module:attribute.  [default: the pool's,
     else full]"""
@@ -323,11 +330,6 @@ class RunSettings(
 
     pool: str | Path | Benchmark = "sample"
     """Name of a shipped benchmark, folder of an imported one, or your own as module:name."""
-    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
-    """Agent for a role of the team, as a name or module:attribute; none leaves the role empty.
-
-    Roles are planner, verifier, checker, user_simulator and others.
-    """
     retriever: RetrieverChoice | GivenElse | None = None
     """Retriever, as a name or module:attribute.  [default: the tools that a task gives, else
     hybrid]"""
