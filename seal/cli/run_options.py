@@ -12,7 +12,6 @@ from seal.cli import options as shared
 from seal.cli.config import origins_of
 from seal.cli.groups import filled, flag, like, option, setting, settings_of
 from seal.cli.words import sizes, whole
-from seal.core import UsageError
 from seal.experiments.pool_draws import DrawnGroup
 from seal.experiments.sweep.sweep_settings import SweepSettings
 from seal.runs.settings import (
@@ -35,32 +34,11 @@ class Model(ModelGroup):
 
     agent: str | None = option(
         None,
-        "Your own agent: a function of (request, tools), a role or a team; or bridge, for an "
-        "agent that runs elsewhere.",
-        metavar="MODULE:NAME",
+        "Your own agent: a function of (request, tools), a role or a team. Of one that runs "
+        "elsewhere: bridge:COMMAND, which is started for each chat, or bridge:URL, which is told of "
+        "each.",
+        metavar="MODULE:NAME|bridge:...",
     )
-    agent_command: str | None = option(
-        None, "With --agent bridge: command that starts the agent for each chat.", metavar="COMMAND"
-    )
-    agent_url: str | None = option(
-        None, "With --agent bridge: address of a service that is told of each chat.", metavar="URL"
-    )
-
-    def tried(self) -> Any:
-        """Return the agent that is named; None where there is none.
-
-        Raises:
-            UsageError: A bridge to nothing, or a command or address without a bridge.
-        """
-        if self.agent_command is self.agent_url is None and self.agent != "bridge":
-            return self.agent
-        if self.agent not in (None, "bridge"):
-            raise UsageError(
-                f"--agent-command and --agent-url go with --agent bridge, got --agent {self.agent}"
-            )
-        from seal.agents.bridges import Bridge
-
-        return Bridge(self.agent_command, self.agent_url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,11 +111,10 @@ class AnyPlay:
         found["servers"] = self.servers.named()
         if "model" not in given:
             del found["model"]  # else an agent's own could not go before it
-        agent = self.model.tried()
-        if agent is not None:
+        if self.model.agent is not None:
             from seal.runs.agent_settings import trying
 
-            found = trying(agent, found)
+            found = trying(self.model.agent, found)
         return RunSettings(pool=pool, **found | others)
 
 

@@ -196,6 +196,8 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 """Setting to how it is typed, where that does not follow from its name and type."""
 
 FORMER: Mapping[str, str] = {
+    "agent-command": "is now --agent bridge:COMMAND",
+    "agent-url": "is now --agent bridge:URL",
     "checker": "is now --role checker=AGENT",
     "on-policy": "is now -T on_policy=true",
     "planner": "is now --role planner=AGENT",

@@ -152,6 +152,7 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
 @pytest.mark.parametrize(
     ("key", "now"),
     [
+        ("agent-url", "--agent bridge:URL"),
         ("planner", "--role planner=AGENT"),
     ],
 )
