@@ -159,7 +159,7 @@ def check_file(file: Mapping[str, Any]) -> None:
             "command line"
         )
     for key, value in file.items():
-        if key not in known:
+        if key not in known or (key == "stdio" and not isinstance(value, bool)):
             refuse_secret(key, value, str(FILE))
             if key in FORMER:
                 raise DataError(f"{FILE}: {key}: the flag --{key} {FORMER[key]}")

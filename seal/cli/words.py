@@ -53,6 +53,19 @@ def seats(flag: str, words: Iterable[str] | None) -> dict[str, str | None]:
     return {role: None if agent == "none" else agent for role, agent in pairs(flag, words).items()}
 
 
+def servers(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return MCP servers by name, as `RunSettings.servers` takes them.
+
+    Raises:
+        SealError: As `named_servers` raises.
+    """
+    if not words:
+        return {}
+    from seal.environments.mcp_servers import named_servers
+
+    return named_servers(tuple(words))
+
+
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text.
 
@@ -145,7 +158,7 @@ def modules(name: str, words: list[str] | None) -> tuple[str, ...]:
     return tuple(words or ())
 
 
-def whole(text: str) -> tuple[int, ...]:
+def several_whole(text: str) -> tuple[int, ...]:
     """Return the whole numbers of a comma-separated list, in its order.
 
     Raises:
@@ -157,6 +170,19 @@ def whole(text: str) -> tuple[int, ...]:
         raise typer.BadParameter(
             f"{text!r}: expected a whole number, or several such as 1,5,10"
         ) from error
+
+
+def one_whole(text: str) -> int:
+    """Return a whole number.
+
+    Raises:
+        BadParameter: It is none, or several; names the verb that takes them.
+    """
+    try:
+        return int(text)
+    except ValueError as error:
+        several = "; `seal sweep` takes several" if "," in text else ""
+        raise typer.BadParameter(f"{text!r}: expected a whole number{several}") from error
 
 
 FORMS: Mapping[str, Mapping[str, Any]] = {
@@ -188,6 +214,11 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     },
     "roles": {"names": ("--role",), "metavar": "ROLE=AGENT", "read": seats},
     "select": {"metavar": "TAG=VALUE"},
+    "servers": {
+        "names": ("--server",),
+        "metavar": "[NAME=]COMMAND|[NAME=]URL|FILE",
+        "read": servers,
+    },
     "shard": {"metavar": "I/N"},
     "success": {"metavar": "METRIC"},
     "verdicts": {"metavar": "PATH"},
@@ -195,13 +226,24 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 }
 """Setting to how it is typed, where that does not follow from its name and type."""
 
+_SWEPT = "is an option of `seal sweep`"
 FORMER: Mapping[str, str] = {
     "agent-command": "is now --agent bridge:COMMAND",
     "agent-url": "is now --agent bridge:URL",
     "checker": "is now --role checker=AGENT",
+    "config": "is now --server FILE",
+    "distractors": _SWEPT,
+    "nested": _SWEPT,
+    "no-nested": _SWEPT,
     "on-policy": "is now -T on_policy=true",
     "planner": "is now --role planner=AGENT",
+    "pool-sizes": _SWEPT,
+    "queries": _SWEPT,
+    "queries-in": _SWEPT,
+    "samples": _SWEPT,
+    "stdio": "is now --server COMMAND",
     "tools": "is now -T tools=created",
+    "url": "is now --server URL",
     "user": "is now --role user_simulator=AGENT",
     "verifier": "is now --role verifier=AGENT",
 }

@@ -227,6 +227,13 @@ class EnvironmentGroup:
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """Option of the tasks' world, of the benchmark, or of the team (tool_life: tasks, decisions,
     apps, roles); repeatable."""
+    servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
+    """MCP server that may be called: a command that starts it, the address of one that runs, or a
+    file such as mcp.json that lists several; repeatable.
+
+    Here a file, or names to commands and addresses
+    (`seal.environments.mcp_servers.read_servers`).
+    """
     sandbox: str = "monty"
     """Where functions that a model wrote run: monty, monty-only, bubblewrap."""
     force_simulator: bool = False
@@ -257,7 +264,7 @@ class JudgingGroup:
     """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
     repeatable."""
     baselines: bool = True
-    """Play the floor and the ceiling too; with several pools or K only if you ask for them."""
+    """Play the floor and the ceiling too."""
     baselines_alike: bool = False
     """Judge and simulate floor and ceiling like the run, not by rule and template."""
     without_spoilt: bool = False
@@ -335,9 +342,6 @@ class RunSettings(
     hybrid]"""
     top_k: Count = 10
     """Number of tools that a chat is offered."""
-    servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
-    """MCP servers that may be called: a file such as mcp.json, or names to commands and addresses
-    (`seal.environments.mcp_servers.read_servers`)."""
     shard: str | None = None
     """Play part I of N; `seal merge` puts the parts together.
 

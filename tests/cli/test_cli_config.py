@@ -129,11 +129,10 @@ def test_a_nested_key_on_the_command_line_is_refused_by_its_flag(seal) -> None:
 
 def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     parameters = {p.name: p for p in get_command(load("run")).params}
-    named_otherwise = {"servers": "config"}
     for setting in fields(RunSettings):
         if setting.name == "origins":  # says which flag was given, and is none
             continue
-        parameter = parameters[named_otherwise.get(setting.name, setting.name)]
+        parameter = parameters[setting.name]
         default = getattr(RunSettings(), setting.name)
         if setting.name in ("cutoffs", "top_k"):
             default = str(default) if isinstance(default, int) else ",".join(map(str, default))
@@ -153,6 +152,7 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
     ("key", "now"),
     [
         ("agent-url", "--agent bridge:URL"),
+        ("config", "--server FILE"),
         ("planner", "--role planner=AGENT"),
     ],
 )
