@@ -77,6 +77,20 @@ def test_an_old_run_is_continued_once_the_judge_of_now_scored_it(old: Path) -> N
     assert (run.summary["tasks"], run.exit_code) == (3, 0)
 
 
+def test_a_run_that_told_of_its_style_is_continued_by_the_role(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    how = {"model": "oracle", "baselines": False, "roles": {"execution_manager": "react"}}
+    seal.run("sample", first=2, out="run", **how)
+    told = json.loads(Path("run/run.json").read_text("utf-8"))
+    assert told["system"]["roles"]["execution_manager"] == "react"
+    told["system"]["style"] = "react"
+    Path("run/run.json").write_text(json.dumps(told), "utf-8")
+    run = seal.run("sample", first=3, out="run", resume=True, **how)
+    assert run.summary["tasks"] == 3
+
+
 def test_the_tasks_of_an_old_run_name_their_world_as_then_and_are_played(old: Path) -> None:
     pool = old / "toolscan-sample"
     assert (

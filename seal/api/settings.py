@@ -12,7 +12,7 @@ from typing import Any, Literal, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core import CacheMode, Task, Unrecorded
-from seal.core.formats import Format, ToolMessages
+from seal.core.formats import Format
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
@@ -31,8 +31,6 @@ from seal.runs.settings import (
     RetrieverChoice,
     RunSettings,
     SimulatorChoice,
-    SpeakerSelection,
-    Style,
     TeamChoice,
 )
 
@@ -62,9 +60,6 @@ class PlayOptions(TypedDict, total=False):
     force_simulator: bool
     gold_results: bool
     format: Format | None
-    tool_messages: ToolMessages
-    speaker_selection: SpeakerSelection
-    style: Style
     one_shot: bool
     cache: CacheMode
     cache_dir: str | Path | None

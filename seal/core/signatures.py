@@ -34,6 +34,9 @@ _KEYWORDS = inspect.Parameter.VAR_KEYWORD
 _FORMER = {
     "checker": 'Write roles={"checker": ...}',
     "planner": 'Write roles={"planner": ...}',
+    "speaker_selection": 'Write world_options={"selection": "auto"}',
+    "style": 'Write roles={"execution_manager": "react"}',
+    "tool_messages": 'Write format="native-text"',
     "user": 'Write roles={"user_simulator": ...}',
     "verifier": 'Write roles={"verifier": ...}',
 }

@@ -269,7 +269,7 @@ class Cast:
         self._benchmark = None if pool is None else pool.benchmark
         self.meter = Meter()
         """Counts what every model is asked."""
-        self._how = Presentation(settings.play.format, settings.tool_messages)
+        self._how = Presentation(settings.play.format)
         self._models: list[tuple[Flagged, RunModel]] = []
         main = Flagged(settings.model, settings.base_url, settings.model_options)
         _check_options(main, settings.role_models)

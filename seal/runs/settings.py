@@ -29,7 +29,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.field_docs import with_field_docs
-from seal.core.formats import Format, ToolMessages, check_presentation
+from seal.core.formats import Format
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count, Within, check_fields
@@ -50,8 +50,6 @@ Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Feedback = Literal["auto", "on", "off"]
 """What an invalid call brings (`seal.runs.feedback`)."""
-Style = Literal["plain", "react"]
-SpeakerSelection = Literal["team", "auto"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
 
@@ -136,12 +134,8 @@ class ModelGroup:
     temperature: Annotated[float, Within(least=0)] = 0.0
     """Temperature of every model."""
     format: Format | None = None
-    """How models call tools: through their server (native), or in their text.  [default: the
-    pool's, else native]"""
-    tool_messages: ToolMessages = "auto"
-    """How models get results: as tool messages of their server, or as text."""
-    style: Style = "plain"
-    """react lets the model think up to three times before each act."""
+    """How models call tools: through their server (native), so but with results as text
+    (native-text), or in their text.  [default: the pool's, else native]"""
     one_shot: bool = False
     """Show the model how another task of the same environment was done."""
     cache: CacheMode = "record"
@@ -162,7 +156,8 @@ class RoleGroup:
 
     roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
     """Agent for a role of the team (planner, verifier, checker, user_simulator, others), as a name
-    or module:attribute; none leaves it empty. Repeatable.
+    or module:attribute; none leaves it empty. Repeatable. execution_manager=react thinks up to
+    three times before each act.
 
     Where none is named for user_simulator, it is scripted if the model is offline, else the agent
     of that name.
@@ -176,12 +171,6 @@ class RoleGroup:
 
     Keys are roles, `simulator` and `judge`; the judge's value may be a tuple of models. Options go
     with each model (`seal.Model`).
-    """
-    speaker_selection: SpeakerSelection = "team"
-    """Who chooses the next speaker after a text that names nobody: the team, or a model through
-    AutoGen (auto).
-
-    That model is the one of the role `speaker_selection`.
     """
     user_brief: Brief = WHOLE
     """How much of a task's persona the simulated user is told."""
@@ -226,7 +215,10 @@ class EnvironmentGroup:
     """
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """Option of the tasks' world, of the benchmark, or of the team (tool_life: tasks, decisions,
-    apps, roles); repeatable."""
+    apps, roles); repeatable. selection=auto lets a model choose who speaks next.
+
+    It chooses after a text that names nobody, through AutoGen, as the role `speaker_selection`.
+    """
     servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
     """MCP server that may be called: a command that starts it, the address of one that runs, or a
     file such as mcp.json that lists several; repeatable.
@@ -380,7 +372,6 @@ class RunSettings(
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_modules(self.allow_code)
-        check_presentation(self.play.format, self.tool_messages)
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         check_seed(self.seed)

@@ -27,7 +27,10 @@ def test_an_ablation_ends_with_a_table_and_is_resumed(called, tmp_path: Path) ->
     [
         (["feedback", "--feedback", "on"], "seal run --feedback on"),
         (["format", "--format", "json"], "--format is what the ablation format varies"),
-        (["react", "--style", "plain"], "--style is what the ablation react varies"),
+        (
+            ["react", "--role", "execution_manager=react"],
+            "the role execution_manager is what the ablation react varies",
+        ),
         (["tools", "--tools", "created"], "--tools is now -T tools=created"),
         (
             ["tools", "-T", "tools=created", "dialogtool-sample"],

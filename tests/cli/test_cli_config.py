@@ -154,6 +154,9 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
         ("agent-url", "--agent bridge:URL"),
         ("config", "--server FILE"),
         ("planner", "--role planner=AGENT"),
+        ("speaker-selection", "-T selection=auto"),
+        ("style", "--role execution_manager=react"),
+        ("tool-messages", "--format native-text"),
     ],
 )
 def test_a_former_setting_is_told_by_what_says_it_now(

@@ -19,7 +19,7 @@ _KNOWN = (
     "roles",
 )
 """Ablations of any benchmark; a benchmark may offer further ones."""
-_VARIED = {"feedback": "feedback", "format": "format", "react": "style"}
+_VARIED = {"feedback": "feedback", "format": "format"}
 """Ablation to the option that it sets itself."""
 _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 

@@ -297,8 +297,7 @@ def _plays(engine: Engine, task: Task, scorer: Scorer) -> bool:
 
 def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> RunSettings:
     """Return the settings with everybody replaced who would ask a server."""
-    format, messages = settings.play.format, settings.tool_messages
-    how = Presentation(format, messages)
+    how = Presentation(settings.play.format)
 
     def acted(model: Any) -> Any:
         flagged = Flagged.of(model)
@@ -336,7 +335,6 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         retriever=settings.retriever if offline else "tfidf",
         retriever_options=settings.retriever_options if offline else {},
         format="native",
-        tool_messages="auto",
         model_options={},
         cache="record",
         cache_dir=cache,
