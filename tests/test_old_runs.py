@@ -61,6 +61,18 @@ def test_an_old_run_is_shown(old: Path, name: str, verb: str) -> None:
     assert main([verb, str(old / name)]) == 0
 
 
+def test_results_that_an_old_run_left_out_of_a_prompt_are_told(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = old / "sample" / "trajectories.jsonl"
+    first, *others = file.read_text("utf-8").splitlines()
+    chat = json.loads(first)
+    chat["steps"][1]["left_out"] = 2
+    file.write_text("\n".join([json.dumps(chat), *others, ""]), "utf-8")
+    assert main(["view", str(old / "sample"), chat["task_id"]]) == 0
+    assert "the window was full: 2 results left out of the prompt" in capsys.readouterr().out
+
+
 def test_an_old_run_stands_beside_a_new_one_once_the_same_judge_scored_it(old: Path) -> None:
     new = seal.run("sample", model="oracle", first=2, baselines=False, out="new")
     with pytest.raises(seal.SealError, match=r"score both alike \(seal score RUN"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core import CacheMode, Task, Unrecorded
@@ -23,7 +23,6 @@ from seal.runs.settings import (
     Feedback,
     GivenElse,
     History,
-    HistoryPolicy,
     MetricChoice,
     ModelChoice,
     Origin,
@@ -46,7 +45,6 @@ class PlayOptions(TypedDict, total=False):
     user_brief: Brief
     team: TeamChoice | None
     history: History | None
-    history_policy: HistoryPolicy
     retriever: RetrieverChoice | GivenElse | None
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve
@@ -57,7 +55,6 @@ class PlayOptions(TypedDict, total=False):
     world_options: Mapping[str, Any]
     sandbox: str
     feedback: Feedback
-    force_simulator: bool
     gold_results: bool
     format: Format | None
     one_shot: bool
@@ -71,8 +68,7 @@ class PlayOptions(TypedDict, total=False):
     select: Mapping[str, str]
     trials: int
     workers: int
-    processes: int
-    on: Literal["ray"] | None
+    processes: int | str
     max_turns: int | None
     max_calls: int
     max_messages: int | None
@@ -88,7 +84,6 @@ class PlayOptions(TypedDict, total=False):
     metrics: Sequence[MetricChoice]
     without_spoilt: bool
     baselines: bool
-    baselines_alike: bool
     allow_code: Sequence[str]
     hooks: Sequence[HooksChoice]
 

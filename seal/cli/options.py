@@ -6,7 +6,7 @@ from seal.cli.groups import argument, flag, option, setting
 from seal.runs.settings import RunSettings
 
 BASE_URL = setting(RunSettings, "base_url")
-ON = setting(RunSettings, "on")
+PROCESSES = setting(RunSettings, "processes")
 CACHE_DIR = setting(RunSettings, "cache_dir")
 CACHE_URL = setting(RunSettings, "cache_url")
 MODEL_OPTIONS = setting(RunSettings, "model_options")

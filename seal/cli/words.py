@@ -133,6 +133,11 @@ def sizes(flag: str, text: str | None) -> tuple[int | Literal["all"], ...] | Non
     return (*found, "all") if "all" in words else found
 
 
+def count_or_name(flag: str, text: str) -> int | str:
+    """Return a whole number, or a text that is none as it is."""
+    return int(text) if text.isdecimal() else text
+
+
 def new_file(flag: str, path: Path | None) -> Path | None:
     """Return the path of a file that is about to be written; None stays None.
 
@@ -205,6 +210,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "pool_sizes": {"read": sizes},
     "preferences": {"metavar": "FILE"},
     "prices": {"metavar": "FILE"},
+    "processes": {"metavar": "N|ray[:N]", "words": str, "read": count_or_name},
     "retriever_options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
     "resamples": {"least": 1},
     "role_models": {
@@ -230,11 +236,15 @@ _SWEPT = "is an option of `seal sweep`"
 FORMER: Mapping[str, str] = {
     "agent-command": "is now --agent bridge:COMMAND",
     "agent-url": "is now --agent bridge:URL",
+    "baselines-alike": "is gone: rules judge floor and ceiling, and the template simulates",
     "checker": "is now --role checker=AGENT",
     "config": "is now --server FILE",
     "distractors": _SWEPT,
+    "force-simulator": "is gone: gold calls are answered by what was recorded",
+    "history-policy": "is gone: a goal ends when its prompt does not fit",
     "nested": _SWEPT,
     "no-nested": _SWEPT,
+    "on": "is now --processes ray",
     "on-policy": "is now -T on_policy=true",
     "planner": "is now --role planner=AGENT",
     "pool-sizes": _SWEPT,

@@ -32,7 +32,11 @@ _R = TypeVar("_R")
 _C = TypeVar("_C", bound=type)
 _KEYWORDS = inspect.Parameter.VAR_KEYWORD
 _FORMER = {
+    "baselines_alike": "Rules judge floor and ceiling, and the template simulates",
     "checker": 'Write roles={"checker": ...}',
+    "force_simulator": "Gold calls are answered by what was recorded",
+    "history_policy": "A goal ends when its prompt does not fit",
+    "on": 'Write processes="ray"',
     "planner": 'Write roles={"planner": ...}',
     "speaker_selection": 'Write world_options={"selection": "auto"}',
     "style": 'Write roles={"execution_manager": "react"}',

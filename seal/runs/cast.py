@@ -471,11 +471,6 @@ class Cast:
             return model
         if role != USER or role not in self._own:
             model = presented(model, asked.spec, how)
-        policy = s.history_policy
-        if role != USER and policy != "stop":
-            from seal.models.short_prompts import ShortenedModel
-
-            model = ShortenedModel(model, policy == "summarise")
         return model
 
 

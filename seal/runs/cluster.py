@@ -168,8 +168,8 @@ class _Shift(Generic[Item, Result]):
             actor = made.remote(self.cluster.build, str(Path.cwd()))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise UsageError(
-                f"--on ray: the settings cannot be sent to other machines ({error}); name the "
-                "part by a dotted path (package.module:attribute) instead of giving an object"
+                f"--processes ray: the settings cannot be sent to other machines ({error}); name "
+                "the part by a dotted path (package.module:attribute) instead of giving an object"
             ) from error
         self.starting[actor.begin.remote()] = _Member(actor, suspect)
 
@@ -321,8 +321,8 @@ def connected() -> Any:
         ray.init(address="auto", logging_level=logging.WARNING, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UsageError(
-            "--on ray: no Ray cluster runs here; start one by `ray start --head`, or name one "
-            f"by RAY_ADDRESS=HOST:PORT ({error})"
+            "--processes ray: no Ray cluster runs here; start one by `ray start --head`, or name "
+            f"one by RAY_ADDRESS=HOST:PORT ({error})"
         ) from error
     finally:
         if of_main:
@@ -382,7 +382,7 @@ class ClusterWorkers:
             build,
             _identity_of(self.engine),
             self._crashed if self.engine.tries_own_agent else None,
-            s.processes if s.processes > 1 else None,
+            s.process_count or None,
             s.workers,
             self.ahead,
         ).results(jobs)

@@ -90,8 +90,6 @@ class SimulatorSource:
 
     def _gold(self) -> Iterator[RecordedCall]:
         """Yield the gold calls that answer, of the tools as they are called."""
-        if self.settings.force_simulator:
-            return
         if scrambled := originals(self.tools.values()):
             from seal.pools.other_tools import renamed
 
@@ -257,11 +255,6 @@ def _check(
         raise UsageError(
             f"--feedback {settings.feedback}: a recording answers as it was answered then; "
             "leave the option out, or play with another --simulator"
-        )
-    if settings.force_simulator and recorded:
-        raise UsageError(
-            "--force-simulator: --simulator recorded is no simulator; give --simulator template or "
-            "llm, or leave the option out"
         )
     if settings.unrecorded == "simulate" and recorded:
         raise UsageError(

@@ -88,7 +88,6 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         "user": _user_of(engine),
         "judge": engine.judges.identity(),
         "history": s.play.history,
-        **({"history_policy": s.history_policy} if s.history_policy != "stop" else {}),
         **_of_benchmark(engine, "measure"),
         **({"asked": dict(measured)} if measured else {}),
         **sandbox_identity(s, engine.pool),

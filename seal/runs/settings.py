@@ -41,8 +41,6 @@ from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
-HistoryPolicy = Literal["stop", "drop", "summarise"]
-"""What becomes of a prompt that is too long for a model's window (`seal.models.short_prompts`)."""
 Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
 """Who gave a setting its value, in this order: the command line, a call from Python, a variable of
 the environment, seal.toml, what the pool says under `play`, an experiment or a baseline, nobody."""
@@ -97,6 +95,7 @@ MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
 
 
 _Positive = Annotated[float, Within(above=0)]
+_ON_RAY = re.compile(r"ray(:[1-9]\d*)?")
 GROWING = ("limit", "first", "trials", "order")
 """Parts of the measure that a resumed run may raise, or leave out."""
 SIMULATOR = "simulator"
@@ -177,9 +176,6 @@ class RoleGroup:
     history: History | None = None
     """What a later goal sees of earlier ones: what was said (own), or their gold.  [default: the
     pool's, else own]"""
-    history_policy: HistoryPolicy = "stop"
-    """What to do if the model's context window is full: stop the goal, or drop or summarise the
-    oldest results of tools."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,8 +224,6 @@ class EnvironmentGroup:
     """
     sandbox: str = "monty"
     """Where functions that a model wrote run: monty, monty-only, bubblewrap."""
-    force_simulator: bool = False
-    """Simulate gold calls even if their results were recorded."""
     gold_results: bool = False
     """Run every call of a gold tool with the gold arguments."""
     feedback: Feedback = "auto"
@@ -257,8 +251,6 @@ class JudgingGroup:
     repeatable."""
     baselines: bool = True
     """Play the floor and the ceiling too."""
-    baselines_alike: bool = False
-    """Judge and simulate floor and ceiling like the run, not by rule and template."""
     without_spoilt: bool = False
     """Leave out of the scores every chat whose simulated user made an error."""
 
@@ -277,13 +269,9 @@ class LimitGroup:
     """Number of times that each task is played."""
     workers: Count = 4
     """Number of chats that are played at once."""
-    processes: Count = 1
-    """Number of processes, each with its own workers."""
-    on: Literal["ray"] | None = None
-    """Run on the nodes of a Ray cluster: that of this machine, or of RAY_ADDRESS.
-
-    There are as many processes as it has CPUs where `processes` is 1 (`seal.runs.cluster`).
-    """
+    processes: Count | str = 1
+    """Number of processes, each with its own workers. ray runs one on each CPU of a Ray cluster,
+    that of this machine or of RAY_ADDRESS; ray:N runs N there (`seal.runs.cluster`)."""
     max_turns: Count | None = None
     """Most turns of the model for a goal.  [default: 10, or what the task needs]"""
     max_calls: Count = 50
@@ -359,11 +347,15 @@ class RunSettings(
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         object.__setattr__(self, "hooks", tuple(self.hooks))
-        if self.hooks and (self.on or self.processes > 1):
-            flag = f"--on {self.on}" if self.on else "--processes"
+        if isinstance(self.processes, str) and not _ON_RAY.fullmatch(self.processes):
             raise UsageError(
-                f"hooks are told of chats in threads of one process: leave {flag} out, "
-                "and give --workers N"
+                f"--processes {self.processes}: expected a whole number of at least 1, or ray or "
+                "ray:N for those of a Ray cluster"
+            )
+        if self.hooks and self.processes != 1:
+            raise UsageError(
+                "hooks are told of chats in threads of one process: leave --processes out, and "
+                "give --workers N"
             )
         refuse_secret("", self.model_options, "model_options")
         object.__setattr__(self, "model", _told(self.model))
@@ -377,6 +369,18 @@ class RunSettings(
         check_seed(self.seed)
         if self.shard is not None:
             shard_of(self.shard)
+
+    @property
+    def on_ray(self) -> bool:
+        """Whether chats are played on the nodes of a Ray cluster."""
+        return isinstance(self.processes, str)
+
+    @property
+    def process_count(self) -> int:
+        """How many processes play; 0: one on each CPU of a Ray cluster."""
+        if isinstance(self.processes, int):
+            return self.processes
+        return int(self.processes.partition(":")[2] or 0)
 
     @property
     def gives_tools(self) -> bool:

@@ -153,6 +153,10 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
     [
         ("agent-url", "--agent bridge:URL"),
         ("config", "--server FILE"),
+        ("baselines-alike", "is gone"),
+        ("force-simulator", "is gone"),
+        ("history-policy", "is gone"),
+        ("on", "--processes ray"),
         ("planner", "--role planner=AGENT"),
         ("speaker-selection", "-T selection=auto"),
         ("style", "--role execution_manager=react"),

@@ -122,7 +122,7 @@ def calm(pool: Path, server: ModelServer, tmp_path: Path) -> dict[str, bytes]:
 def started(cluster: cluster_utils.Cluster, *words: object, folder: Path) -> subprocess.Popen[str]:
     """Start a command on the cluster."""
     return subprocess.Popen(
-        [sys.executable, "-m", "seal", *map(str, words), "--on", "ray"],
+        [sys.executable, "-m", "seal", *map(str, words), "--processes", "ray"],
         env={**os.environ, "RAY_ADDRESS": cluster.address},
         cwd=folder,
         text=True,
@@ -216,7 +216,7 @@ def test_an_interrupted_run_ends_at_once_and_can_be_resumed(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
-    assert "--on ray" in said and "--resume" in said and "Traceback" not in said
+    assert "--processes ray" in said and "--resume" in said and "Traceback" not in said
     gate.open.set()
     process = begun(cluster, pool, server, out, "--resume")
     _, said = process.communicate(timeout=PATIENCE_S)

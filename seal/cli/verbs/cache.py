@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
@@ -66,7 +66,12 @@ def fill(
         "Which calls to simulate: the pool's gold calls, or those of a run.",
         metavar="gold|RUN",
     ),
-    on: Literal["ray"] | None = shared.ON,
+    processes: int | str = like(
+        shared.PROCESSES,
+        1,
+        help="Where calls are answered: in threads here (1), on each CPU of a Ray cluster (ray), "
+        "or by N processes there (ray:N).",
+    ),
     simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or a run's calls, in advance.
@@ -79,7 +84,7 @@ def fill(
 
     settings, json = _settings(simulated)
     with output(json) as result:
-        report = asdict(fill_cache(replace(settings, pool=pool, on=on), calls))
+        report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
         result.fields(report)
     return int(bool(report["failed"]))
 

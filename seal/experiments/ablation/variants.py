@@ -224,8 +224,7 @@ def _folder_name(value: Any) -> str:
 
 def _injected(ablation: Variation, settings: RunSettings) -> list[PlannedRun]:
     """Return the plain run and those with gold in the place of a stage."""
-    alike = changed(settings, baselines_alike=True)
-    ceiling = baselines_of(alike, all_given=False)["ceiling"]
+    ceiling = baselines_of(settings, all_given=False, alike=True)["ceiling"]
     models = {**settings.role_models, "execution_manager": _GOLD_PLAYER}
     asked = {
         "plain": settings,
