@@ -36,7 +36,6 @@ class RetrievalOptions(DrawingOptions, total=False):
     prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
-    cache_url: str | None
 
 
 class TrainOptions(TypedDict, total=False):
@@ -64,7 +63,6 @@ class TrainOptions(TypedDict, total=False):
     limit: int | None
     cache: CacheMode
     cache_dir: str | Path | None
-    cache_url: str | None
 
 
 @checked
@@ -99,7 +97,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.retrieval_settings.RetrievalSettings`:
             pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
-            limit, first, held_out, prices, cache, cache_dir, cache_url.
+            limit, first, held_out, prices, cache, cache_dir.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`

@@ -60,7 +60,6 @@ class PlayOptions(TypedDict, total=False):
     one_shot: bool
     cache: CacheMode
     cache_dir: str | Path | None
-    cache_url: str | None
     judge: str
     votes: int | None
     limit: int | None

@@ -24,7 +24,7 @@ from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
 if TYPE_CHECKING:
     from seal.runs.settings import Origin
 
-_READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
+_READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_CACHE_URL", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
 _PEER = "_PYTHON"
 """End of a variable that names the interpreter of a benchmark's own code."""

@@ -8,7 +8,6 @@ from seal.runs.settings import RunSettings
 BASE_URL = setting(RunSettings, "base_url")
 PROCESSES = setting(RunSettings, "processes")
 CACHE_DIR = setting(RunSettings, "cache_dir")
-CACHE_URL = setting(RunSettings, "cache_url")
 MODEL_OPTIONS = setting(RunSettings, "model_options")
 ALLOW_CODE = setting(RunSettings, "allow_code")
 SIMULATOR = setting(RunSettings, "simulator")

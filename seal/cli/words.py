@@ -237,6 +237,7 @@ FORMER: Mapping[str, str] = {
     "agent-command": "is now --agent bridge:COMMAND",
     "agent-url": "is now --agent bridge:URL",
     "baselines-alike": "is gone: rules judge floor and ceiling, and the template simulates",
+    "cache-url": "is now the variable SEAL_CACHE_URL, for it may hold a password",
     "checker": "is now --role checker=AGENT",
     "config": "is now --server FILE",
     "distractors": _SWEPT,

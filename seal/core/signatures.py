@@ -33,6 +33,7 @@ _C = TypeVar("_C", bound=type)
 _KEYWORDS = inspect.Parameter.VAR_KEYWORD
 _FORMER = {
     "baselines_alike": "Rules judge floor and ceiling, and the template simulates",
+    "cache_url": "Set the variable SEAL_CACHE_URL",
     "checker": 'Write roles={"checker": ...}',
     "force_simulator": "Gold calls are answered by what was recorded",
     "history_policy": "A goal ends when its prompt does not fit",

@@ -41,7 +41,7 @@ from seal.core import (
 )
 from seal.core.environment import Held
 from seal.core.specs import name_of
-from seal.core.store import open_store
+from seal.core.store import Store, open_store
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, learns, rank, reads_gold
 from seal.runs.cast import Cast, is_player
@@ -75,9 +75,16 @@ class Engine:
         settings: Of the run.
         folder: With the run's tools.
         pool: Where the tasks come from; for gold, recordings and identity.
+        store: Where answers are kept; it is closed with the engine. None: that of the settings.
     """
 
-    def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        folder: RunFolder,
+        pool: StoredPool,
+        store: Store | None = None,
+    ) -> None:
         self.folder = folder
         self._place = folder.path.absolute()  # functions of users may change the working folder
         self.pool = pool
@@ -91,7 +98,7 @@ class Engine:
         )
         self.settings = settings
         _check_roles(settings, self.team)
-        self.store = open_store(settings.cache_dir, settings.cache_url)
+        self.store = open_store(settings.cache_dir) if store is None else store
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""

@@ -141,11 +141,9 @@ class ModelGroup:
     """Cached answers of simulators and models: keep and reuse them (record), only reuse them
     (replay), or neither (off)."""
     cache_dir: str | Path | None = None
-    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]
+    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]
 
-    None, and no such variable: a file in `cache_dir` (`seal.core.store`).
+    Where SEAL_CACHE_URL names a database, the answers are there (`seal.core.store`).
     """
 
 

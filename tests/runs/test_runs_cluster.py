@@ -136,7 +136,7 @@ def begun(
 ) -> subprocess.Popen[str]:
     """Start a run."""
     fixed = ["run", pool, "--model", "openai/x", "--base-url", server.url, "--workers", 2]
-    cache = () if "--cache-url" in words else ("--cache", "off")
+    cache = () if "SEAL_CACHE_URL" in os.environ else ("--cache", "off")
     more = ["--retriever", "tfidf", "--no-baselines", "--out", out, *cache, *words]
     return started(cluster, *fixed, *more, folder=out.parent)
 
@@ -241,7 +241,7 @@ def test_a_node_that_dies_costs_its_chats_a_retry_and_no_score(
 
 
 def test_a_shared_cache_a_flaky_server_and_a_node_that_dies_leave_the_bytes_of_a_calm_run(
-    cluster, postgres: PostgresServer, tmp_path
+    cluster, postgres: PostgresServer, tmp_path, monkeypatch
 ):
     towns = [weather_task(f"Town{number}", number) for number in range(TASKS)]
     pool = write_pool(tmp_path / "pool", towns)  # so that no two chats ask the same
@@ -250,8 +250,8 @@ def test_a_shared_cache_a_flaky_server_and_a_node_that_dies_leave_the_bytes_of_a
         asked = {"model": "openai/x", "base_url": server.url, "retriever": "tfidf"}
         here = play(pool, tmp_path / "calm", cache_dir=tmp_path / "here", **asked)
         flaky.failing = True
-        kept = ["--cache-url", url, "-M", "first_wait_s=0.01"]
-        process = begun(cluster, pool, server, out, *kept)
+        monkeypatch.setenv("SEAL_CACHE_URL", url)
+        process = begun(cluster, pool, server, out, "-M", "first_wait_s=0.01")
         wait_for_chats(process, out, TASKS // 4)
         flaky.open.clear()
         wait_for(process, flaky, 3)  # at least one chat of each node waits for the server

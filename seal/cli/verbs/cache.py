@@ -21,7 +21,6 @@ class Kept:
     """Options: where answers are kept, and what is printed."""
 
     cache_dir: Path | None = shared.CACHE_DIR
-    cache_url: str | None = shared.CACHE_URL
     json: bool = shared.JSON
 
     @contextmanager
@@ -29,7 +28,7 @@ class Kept:
         """Give the output of a verb, and the store while it is open."""
         from seal.core.store import open_store
 
-        with output(self.json) as result, open_store(self.cache_dir, self.cache_url) as store:
+        with output(self.json) as result, open_store(self.cache_dir) as store:
             yield result, store
 
 

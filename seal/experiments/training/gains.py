@@ -73,7 +73,7 @@ def evaluate(
     """
     results: list[dict[str, Any]] = []
     comparisons: list[dict[str, Any]] = []
-    with open_store(settings.cache_dir, settings.cache_url) as store:
+    with open_store(settings.cache_dir) as store:
         for done, part in enumerate(tested, 1):
             cell = cell_of([(_ranked(part), _outcomes(part, trained, settings, store))], settings.k)
             entries = results_of(cell, (BEFORE, AFTER), settings.k, settings.seed)

@@ -190,7 +190,7 @@ def with_negatives(
     """Return the pairs with their hard negatives, and counts of these; None: none were wanted."""
     if not settings.negatives:
         return prepared.pairs, None
-    with closing(open_store(settings.cache_dir, settings.cache_url)) as store:
+    with closing(open_store(settings.cache_dir)) as store:
         mined = [
             mine(one.source, one.asked, one.documents, settings, store) for one in prepared.learned
         ]

@@ -105,7 +105,7 @@ class MapTrainer:
         texts = list(
             dict.fromkeys(text for pair in pairs for text in (pair.document, *pair.negatives))
         )
-        with closing(open_store(settings.cache_dir, settings.cache_url)) as store:
+        with closing(open_store(settings.cache_dir)) as store:
             embedder = build_embedder(settings.base, {}, store, settings.cache)
             documents = embed_documents(embedder, texts)
             asked = embed_queries(embedder, queries, documents.shape[1])

@@ -114,8 +114,6 @@ class CachingGroup:
     or neither (off)."""
     cache_dir: str | Path | None = None
     """Folder for cached embeddings."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
 
 
 @with_field_docs

@@ -19,7 +19,7 @@ from typing import Any
 from seal.core import ChatModel, Completion, NotRecordedError, Request, SealError, Task, UsageError
 from seal.core.secrets import public_url
 from seal.core.specs import name_of
-from seal.core.store import FILE_NAME
+from seal.core.store import FILE_NAME, Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import build_metrics, score_trajectory
@@ -278,7 +278,8 @@ def rehearse(
         if "mcp" in worlds_of(settings, chosen).values():
             options = {k: v for k, v in acted.world_options.items() if k != "timeout"}
             acted = replace(acted, environment=SIMULATOR, servers={}, world_options=options)
-        with Engine(acted, RunFolder(Path(place)), pool) as engine:
+        store = Store(Path(place, "cache", FILE_NAME))  # whatever SEAL_CACHE_URL says
+        with Engine(acted, RunFolder(Path(place)), pool, store) as engine:
             scorer = replace(engine.scorer(), cutoffs=(1,))
             failed = sum(not _plays(engine, task, scorer) for task in chosen)
             asked = merged([engine.meter.take_all()])
@@ -338,7 +339,6 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         model_options={},
         cache="record",
         cache_dir=cache,
-        cache_url=f"sqlite:///{Path(cache, FILE_NAME).absolute()}",  # whatever SEAL_CACHE_URL says
         metrics=(),
         max_seconds=None,
     )
