@@ -41,7 +41,8 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
 
     Args:
         settings: As of the run that is to come: pool, simulator and its model, seed, limit, select,
-            and where the work is done: in threads, or by `processes` on a Ray cluster.
+            and where the work is done: in threads here, but for `processes` on a Ray
+            cluster.
         calls: `gold`, or the folder of a run over the same tools.
 
     Raises:
@@ -49,11 +50,6 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
         DataError: `calls` is no run, or the pool is damaged.
         InfrastructureError: The simulator's model failed; what is stored stays.
     """
-    if not settings.on_ray and settings.process_count > 1:
-        raise UsageError(
-            f"--processes {settings.processes}: calls are answered in threads of one process, or "
-            "by those of a Ray cluster: give ray or ray:N"
-        )
     with closing(Answerer(settings)) as answerer:
         if calls == "gold":
             planned = gold_calls(answerer.pool.chosen(settings))

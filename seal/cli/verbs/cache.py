@@ -68,8 +68,8 @@ def fill(
     processes: int | str = like(
         shared.PROCESSES,
         1,
-        help="Where calls are answered: in threads here (1), on each CPU of a Ray cluster (ray), "
-        "or by N processes there (ray:N).",
+        help="Where calls are answered: ray on each CPU of a Ray cluster, ray:N by N processes "
+        "there; else in threads here.",
     ),
     simulated: Simulated,
 ) -> int:
