@@ -1,6 +1,7 @@
 """SEAL_CACHE_URL: one cache of answers in a database, for every verb that keeps answers."""
 
 import json
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -9,10 +10,11 @@ import psycopg
 import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
+from seal import benchmarks
 from seal.core import Store, digest
 
 pytestmark = pytest.mark.slow
-PLAYED = ("run", "sample", "--model", "lexical", "--no-baselines", "--retriever", "tfidf")
+PLAYED = ("run", "plain", "--model", "oracle", "--no-baselines", "--retriever", "tfidf")
 BRIEF = (*PLAYED, "--limit", "3")
 
 
@@ -20,6 +22,22 @@ def holds(folder: Path, word: str) -> list[Path]:
     """Return the files of a folder that hold a word."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path for path in files if word.encode() in path.read_bytes()]
+
+
+@pytest.fixture(autouse=True)
+def plain(tmp_path):
+    """The sample without the results of its gold calls, so that a simulator answers them."""
+    sample = Path(benchmarks.__file__).parent / "sample"
+    (tmp_path / "plain").mkdir()
+    shutil.copyfile(sample / "tools.jsonl", tmp_path / "plain" / "tools.jsonl")
+    with (tmp_path / "plain" / "tasks.jsonl").open("w") as out:
+        for line in (sample / "tasks.jsonl").read_text("utf-8").splitlines():
+            task = json.loads(line)
+            for goal in task["goals"]:
+                for plan in goal["plans"] or ():
+                    for milestone in plan["milestones"]:
+                        milestone["result"] = None
+            out.write(json.dumps(task) + "\n")
 
 
 @pytest.fixture
