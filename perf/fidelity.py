@@ -17,16 +17,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import seal
 from seal.cli import main as command
+from seal.core import Plan, Task
+from seal.core.records import write_records
 from seal.experiments.comparison.between_runs import side_of
 from seal.experiments.fidelity import changes, fidelity
+from seal.pools.lookup import open_pool
 from seal.report.fidelity_results import fidelity_tables
 from seal.report.grids import Grid
 from seal.runs.settings import RunSettings
@@ -67,18 +72,36 @@ def by_model() -> dict[str, Any]:
 def systems() -> dict[str, Any]:
     """Return what the simulator changes where models play with its results from the start."""
     sides = []
+    pool = without_results("toolscan-sample")
     for model in MODELS:
         true = seal.run("toolscan-sample", model=model, baselines=False, out=model)
         simulated = seal.run(
-            "toolscan-sample",
+            pool,
             model=model,
             baselines=False,
             environment="simulator",
-            force_simulator=True,
             out=f"{model}-simulated",
         )
         sides.append((side_of(model, true.folder), side_of(model, simulated.folder)))
     return {"simulator": "template", "calls": {}, **changes(sides, 0)}
+
+
+def without_results(name: str) -> Path:
+    """Return a copy of a pool whose gold calls have no results, so that all are simulated."""
+    pool = open_pool(name)
+    copy = Path(shutil.copytree(pool.folder, f"{name}-simulated"))
+    write_records(copy / "tasks.jsonl", map(_without_results, pool.tasks()))
+    return copy
+
+
+def _without_results(task: Task) -> Task:
+    def plain(plan: Plan) -> Plan:
+        return replace(plan, milestones=tuple(replace(m, result=None) for m in plan.milestones))
+
+    goals = (
+        replace(goal, plans=goal.plans and tuple(map(plain, goal.plans))) for goal in task.goals
+    )
+    return replace(task, goals=tuple(goals))
 
 
 def markdown(contents: Sequence[dict[str, Any]]) -> str:

@@ -46,7 +46,7 @@ from seal.pools.lookup import open_pool
 PAGE = Path(__file__).resolve().parents[1] / "results" / "hostile.md"
 KINDS = ("lost", "unhandled", "hung")
 RUN = "run sample --model lexical --limit 6 --out OUT"
-SWEEP = "run sample --model lexical --limit 3 --pool-sizes 20,all --no-baselines --out OUT"
+SWEEP = "sweep sample --model lexical --limit 3 --pool-sizes 20,all --no-baselines --out OUT"
 WRITER = "query_writer:QueryWriter"
 """A model of the tests that writes queries by rule."""
 VERBS = {

@@ -37,6 +37,7 @@ GOALS = {
     "engine, without packs": 25_000,
     "loaded by `seal run sample`": 12_000,
     "most parameters of a verb": 8,
+    "options of `seal run`": 55,
     "CPU of `seal run sample --limit 1`, s": 2.5,
     "modules of tests with a deep import": 0,
     "README's test command, min": 5,
@@ -76,6 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "engine, without packs": engine,
         "loaded by `seal run sample`": sum(lines[path] for path in loaded),
         "most parameters of a verb": most_parameters(),
+        "options of `seal run`": options_of_a_run(),
         "CPU of `seal run sample --limit 1`, s": round(seconds, 2),
     }
     if not asked.short:
@@ -130,6 +132,16 @@ def most_parameters() -> int:
         if callable(command):
             found = max(found, len(inspect.signature(command).parameters))
     return found
+
+
+def options_of_a_run() -> int:
+    """Return the number of options of `seal run --help-all`, but for those that print a help."""
+    from typer.main import get_command
+
+    from seal.cli.config import long_name
+    from seal.cli.verbs import load
+
+    return sum(long_name(one) is not None for one in get_command(load("run")).params)
 
 
 def deep_imports() -> int:

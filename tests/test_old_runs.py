@@ -61,6 +61,18 @@ def test_an_old_run_is_shown(old: Path, name: str, verb: str) -> None:
     assert main([verb, str(old / name)]) == 0
 
 
+def test_results_that_an_old_run_left_out_of_a_prompt_are_told(
+    old: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = old / "sample" / "trajectories.jsonl"
+    first, *others = file.read_text("utf-8").splitlines()
+    chat = json.loads(first)
+    chat["steps"][1]["left_out"] = 2
+    file.write_text("\n".join([json.dumps(chat), *others, ""]), "utf-8")
+    assert main(["view", str(old / "sample"), chat["task_id"]]) == 0
+    assert "the window was full: 2 results left out of the prompt" in capsys.readouterr().out
+
+
 def test_an_old_run_stands_beside_a_new_one_once_the_same_judge_scored_it(old: Path) -> None:
     new = seal.run("sample", model="oracle", first=2, baselines=False, out="new")
     with pytest.raises(seal.SealError, match=r"score both alike \(seal score RUN"):
@@ -75,6 +87,20 @@ def test_an_old_run_is_continued_once_the_judge_of_now_scored_it(old: Path) -> N
     seal.score(old / "sample")
     run = seal.run("sample", first=3, baselines=False, out=old / "sample", resume=True)
     assert (run.summary["tasks"], run.exit_code) == (3, 0)
+
+
+def test_a_run_that_told_of_its_style_is_continued_by_the_role(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    how = {"model": "oracle", "baselines": False, "roles": {"execution_manager": "react"}}
+    seal.run("sample", first=2, out="run", **how)
+    told = json.loads(Path("run/run.json").read_text("utf-8"))
+    assert told["system"]["roles"]["execution_manager"] == "react"
+    told["system"]["style"] = "react"
+    Path("run/run.json").write_text(json.dumps(told), "utf-8")
+    run = seal.run("sample", first=3, out="run", resume=True, **how)
+    assert run.summary["tasks"] == 3
 
 
 def test_the_tasks_of_an_old_run_name_their_world_as_then_and_are_played(old: Path) -> None:

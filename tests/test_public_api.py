@@ -245,7 +245,7 @@ def test_an_installed_plugin_is_found_by_its_entry_point(
 
 @pytest.mark.slow
 def test_an_installed_plugin_is_named_on_the_command_line(installed: Path, tmp_path: Path) -> None:
-    words = ["run", "--planner", "one_step_planner", "--retriever", "longest_name"]
+    words = ["run", "--role", "planner=one_step_planner", "--retriever", "longest_name"]
     done = subprocess.run(
         [sys.executable, "-m", "seal", *words, "--limit", "3", "--no-baselines", "--out", "run"],
         cwd=tmp_path,

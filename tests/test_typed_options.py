@@ -124,6 +124,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
         "no value of retrieve 'twice'; known: on-demand",
     ),
     (seal.run, (), {"out": 3}, "out: expected a text, a path or None, got 3"),
+    (seal.run, (), {"planner": "x"}, "no setting 'planner'. Write roles={\"planner\": ...}."),
     (seal.run, (), {"progress": 3}, "progress: expected a class or function that takes 1 argument"),
     (seal.run, (), {"team": object()}, "is no team; give a seal.Team, or the name of one"),
     (seal.retrieve, ("sample",), {"on_result": object()}, "on_result: expected a class or func"),

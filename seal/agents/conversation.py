@@ -383,7 +383,6 @@ class Conversation:
                 usage=None if asked.usage == Usage() else asked.usage,
                 finish_reason=asked.finish_reason,
                 reasoning=asked.reasoning,
-                left_out=asked.left_out,
             )
         latest = first
         for place in range(first, len(self.steps)):

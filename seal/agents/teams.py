@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from seal.core import JSON, Goal, Reply, Step, Task, UsageError, nearest, shortened
+from seal.core import JSON, Goal, OptionError, Reply, Step, Task, UsageError, nearest, shortened
 from seal.core.registry import Registry
 from seal.core.signatures import checked_names
 
@@ -20,6 +20,10 @@ CHECKER = "checker"
 Sight = Literal["all", "own"]
 """What a role sees of the chat: everything, or what it said and what was said to it."""
 ORCHESTRATOR = "orchestrator"
+Selection = Literal["team", "auto"]
+"""Who says who speaks after a text that names nobody: the team, or AutoGen by a model."""
+SELECTION = "selection"
+"""Option of every team, a `Selection`."""
 SPEAKER_SELECTION = "speaker_selection"
 """Whose model chooses who speaks next, where AutoGen chooses."""
 DESCRIPTIONS = {
@@ -230,13 +234,29 @@ class ArrangedTeam(Protocol):
 
 
 def team_options(what: Any) -> Set[str]:
-    """Return the names of the options that a team takes.
+    """Return the names of the options that a team takes: `selection`, and its own.
 
     Raises:
         UnknownNameError: No team of that name.
     """
     found = _found(what)
-    return found.options if isinstance(found, ArrangedTeam) else frozenset()
+    return {SELECTION, *(found.options if isinstance(found, ArrangedTeam) else ())}
+
+
+def selection_of(options: Mapping[str, Any]) -> Selection:
+    """Return who chooses the next speaker after a text that names nobody.
+
+    Args:
+        options: Of the team.
+
+    Raises:
+        OptionError: Neither the team, nor AutoGen by a model.
+    """
+    named = options.get(SELECTION, "team")
+    if named not in get_args(Selection):
+        raise OptionError(f"-T {SELECTION}={named}: expected {' or '.join(get_args(Selection))}")
+    chosen: Selection = named
+    return chosen
 
 
 def _found(what: Any) -> Any:

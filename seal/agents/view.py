@@ -51,13 +51,12 @@ class Stamp:
     usage: Usage = _NOTHING
     finish_reason: str = ""
     reasoning: str = ""
-    left_out: int = 0
 
     def __add__(self, other: Stamp) -> Stamp:
         thoughts = filter(None, (self.reasoning, other.reasoning))
         finish = other.finish_reason or self.finish_reason
         usage = self.usage + other.usage
-        return Stamp(usage, finish, "\n\n".join(thoughts), other.left_out or self.left_out)
+        return Stamp(usage, finish, "\n\n".join(thoughts))
 
 
 class View:
@@ -202,7 +201,7 @@ class View:
         with self._alone():
             self.refused = None
             finish = answer.finish_reason or ("length" if answer.truncated else "")
-            self.asked = self.asked + Stamp(answer.usage, finish, answer.reasoning, answer.left_out)
+            self.asked = self.asked + Stamp(answer.usage, finish, answer.reasoning)
         return answer
 
     @contextmanager

@@ -29,7 +29,6 @@ class ScoreOptions(TypedDict, total=False):
     metrics: Sequence[Any]
     workers: int
     cache_dir: str | Path | None
-    cache_url: str | None
     match: str | None
     votes: int | None
     verdicts: str | Path | None
@@ -176,7 +175,6 @@ class CompareOptions(TypedDict, total=False):
     model_options: Mapping[str, Any] | None
     base_url: str | None
     cache_dir: str | Path | None
-    cache_url: str | None
 
 
 @checked
@@ -192,7 +190,7 @@ def compare(
             base.
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
-            judge_model, votes, model_options, base_url, cache_dir, cache_url, preferences
+            judge_model, votes, model_options, base_url, cache_dir, preferences
             (`seal.experiments.comparison.comparison_settings.CompareSettings`).
 
     Returns:

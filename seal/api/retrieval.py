@@ -39,7 +39,6 @@ class RetrievalOptions(DrawingOptions, total=False):
     prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
-    cache_url: str | None
 
 
 @checked
@@ -74,7 +73,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.retrieval.retrieval_settings.RetrievalSettings`:
             pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
-            limit, first, held_out, prices, cache, cache_dir, cache_url.
+            limit, first, held_out, prices, cache, cache_dir.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`

@@ -45,6 +45,7 @@ def run(
             - a team (`seal.Team`), or an object or class with `reply(chat)`
             - a function of (request, tools), plain or async, that returns the answer
             - a dotted path `package.module:attribute` to one of these
+            - `bridge:COMMAND` or `bridge:URL`, for an agent that runs elsewhere
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         out: Run folder. None: a new one under `runs/`.
         resume: Continue the run in `out`.

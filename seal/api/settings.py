@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 from seal.agents.briefs import Brief
 from seal.core import CacheMode, Task, Unrecorded
-from seal.core.formats import Format, ToolMessages
+from seal.core.formats import Format
 from seal.experiments.pool_draws import Distractors, QueriesIn
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.own_parts import OwnTool
@@ -23,7 +23,6 @@ from seal.runs.settings import (
     Feedback,
     GivenElse,
     History,
-    HistoryPolicy,
     MetricChoice,
     ModelChoice,
     Origin,
@@ -31,8 +30,6 @@ from seal.runs.settings import (
     RetrieverChoice,
     RunSettings,
     SimulatorChoice,
-    SpeakerSelection,
-    Style,
     TeamChoice,
 )
 
@@ -48,7 +45,6 @@ class PlayOptions(TypedDict, total=False):
     user_brief: Brief
     team: TeamChoice | None
     history: History | None
-    history_policy: HistoryPolicy
     retriever: RetrieverChoice | GivenElse | None
     retriever_options: Mapping[str, Any]
     retrieve: Retrieve
@@ -59,16 +55,11 @@ class PlayOptions(TypedDict, total=False):
     world_options: Mapping[str, Any]
     sandbox: str
     feedback: Feedback
-    force_simulator: bool
     gold_results: bool
     format: Format | None
-    tool_messages: ToolMessages
-    speaker_selection: SpeakerSelection
-    style: Style
     one_shot: bool
     cache: CacheMode
     cache_dir: str | Path | None
-    cache_url: str | None
     judge: str
     votes: int | None
     limit: int | None
@@ -76,8 +67,7 @@ class PlayOptions(TypedDict, total=False):
     select: Mapping[str, str]
     trials: int
     workers: int
-    processes: int
-    on: Literal["ray"] | None
+    processes: int | str
     max_turns: int | None
     max_calls: int
     max_messages: int | None
@@ -93,7 +83,6 @@ class PlayOptions(TypedDict, total=False):
     metrics: Sequence[MetricChoice]
     without_spoilt: bool
     baselines: bool
-    baselines_alike: bool
     allow_code: Sequence[str]
     hooks: Sequence[HooksChoice]
 

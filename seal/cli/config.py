@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.verbs import load, verbs
+from seal.cli.words import FORMER
 from seal.core import DataError, nearest
 from seal.core.secrets import refuse_secret
 from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
@@ -23,7 +24,7 @@ from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
 if TYPE_CHECKING:
     from seal.runs.settings import Origin
 
-_READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_DATA"}
+_READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_CACHE_URL", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
 _PEER = "_PYTHON"
 """End of a variable that names the interpreter of a benchmark's own code."""
@@ -81,8 +82,11 @@ class Config:
         if not unknown:
             return
         known = {*map(variable, all_flags()), *_READ_ELSEWHERE}
+        former = {variable(flag): f"--{flag} {told}" for flag, told in FORMER.items()}
         for name in unknown:
-            if name not in known:
+            if name in former and name not in known:
+                yield f"the environment variable {name} is ignored: {former[name]}"
+            elif name not in known:
                 close = nearest(name, known)
                 hint = f"; did you mean {close}?" if close else ""
                 yield f"the environment variable {name} is ignored: no flag has this name{hint}"
@@ -155,8 +159,10 @@ def check_file(file: Mapping[str, Any]) -> None:
             "command line"
         )
     for key, value in file.items():
-        if key not in known:
+        if key not in known or (key == "stdio" and not isinstance(value, bool)):
             refuse_secret(key, value, str(FILE))
+            if key in FORMER:
+                raise DataError(f"{FILE}: {key}: the flag --{key} {FORMER[key]}")
             close = nearest(key, known)
             hint = f" Did you mean {close!r}?" if close else ""
             raise DataError(

@@ -13,9 +13,6 @@ from seal.cli.verbs import GROUPS, first_line, load, verbs
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
 
-_FORMER = {"--on-policy": "-T on_policy=true", "--tools": "-T tools=created"}
-"""Former flag to the option of a benchmark that it is now."""
-
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
 
@@ -93,6 +90,7 @@ def _call(verb: str, words: list[str]) -> int:
 
     from seal.cli.config import Config
     from seal.cli.failure import tell
+    from seal.cli.words import FORMER
     from seal.core import UsageError
 
     command = get_command(app)
@@ -115,8 +113,8 @@ def _call(verb: str, words: list[str]) -> int:
         commands = ", ".join(getattr(at and at.command, "commands", ()))
         known = f" Commands: {commands}." if commands else ""
         former = str(getattr(error, "option_name", ""))
-        if former in _FORMER:
-            text, stop = f"No such option: {former} is now {_FORMER[former]}", "."
+        if former.removeprefix("--") in FORMER:
+            text, stop = f"No such option: {former} {FORMER[former.removeprefix('--')]}", "."
         if verb == "generate":
             from seal.pools.generator import check_former
 

@@ -1,4 +1,4 @@
-"""The options that `seal run` has, in groups; those of `seal ablate` are the same but for a few."""
+"""The options that `seal run` has, in groups, and where those of verbs like it differ."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import typer
 from seal.cli import options as shared
 from seal.cli.config import origins_of
 from seal.cli.groups import filled, flag, like, option, setting, settings_of
-from seal.cli.words import pairs, sizes, whole
-from seal.core import UsageError
-from seal.experiments.pool_draws import DrawnGroup
-from seal.experiments.sweep.sweep_settings import SweepSettings
+from seal.cli.words import one_whole
 from seal.runs.settings import (
     EnvironmentGroup,
     JudgingGroup,
@@ -35,73 +32,10 @@ class Model(ModelGroup):
 
     agent: str | None = option(
         None,
-        "Your own agent: a function of (request, tools), a role or a team; or bridge, for an "
-        "agent that runs elsewhere.",
-        metavar="MODULE:NAME",
+        "Your own agent: a function of (request, tools), a role or a team. Of one that runs "
+        "elsewhere: bridge:COMMAND, which is started for each chat, or bridge:URL of a service.",
+        metavar="MODULE:NAME|bridge:...",
     )
-    agent_command: str | None = option(
-        None, "With --agent bridge: command that starts the agent for each chat.", metavar="COMMAND"
-    )
-    agent_url: str | None = option(
-        None, "With --agent bridge: address of a service that is told of each chat.", metavar="URL"
-    )
-
-    def tried(self) -> Any:
-        """Return the agent that is named; None where there is none.
-
-        Raises:
-            UsageError: A bridge to nothing, or a command or address without a bridge.
-        """
-        if self.agent_command is self.agent_url is None and self.agent != "bridge":
-            return self.agent
-        if self.agent not in (None, "bridge"):
-            raise UsageError(
-                f"--agent-command and --agent-url go with --agent bridge, got --agent {self.agent}"
-            )
-        from seal.agents.bridges import Bridge
-
-        return Bridge(self.agent_command, self.agent_url)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Roles(RoleGroup):
-    """Roles and team: who is seated beside the model, and what the user knows."""
-
-    role: dict[str, str] = like(
-        setting(RunSettings, "roles"), None, names=("--role",), metavar="ROLE=AGENT", read=pairs
-    )
-    planner: str | None = shared.AGENT
-    verifier: str | None = shared.AGENT
-    checker: str | None = shared.AGENT
-    user: str | None = like(
-        shared.AGENT,
-        None,
-        help="Who plays the user: scripted, user_simulator or module:attribute.  [default: "
-        "scripted if the model is offline, else user_simulator]",
-    )
-
-    def seated(self) -> dict[str, str | None]:
-        """Return the agents that are named, by role.
-
-        Raises:
-            UsageError: A role is given two agents.
-        """
-        short = {
-            "planner": self.planner,
-            "verifier": self.verifier,
-            "checker": self.checker,
-            "user_simulator": self.user,
-        }
-        seats = {role: agent for role, agent in short.items() if agent}
-        twice = seats.keys() & self.role.keys()
-        if twice:
-            role = min(twice)
-            raise UsageError(
-                f"--role {role}={self.role[role]}: {role} is {seats[role]} by its own flag; "
-                "leave out one of the two"
-            )
-        named = (seats | self.role).items()
-        return {role: None if agent == "none" else agent for role, agent in named}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,26 +43,13 @@ class Retriever:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: str | None = setting(RunSettings, "retriever")
-    top_k: tuple[int, ...] = option(
+    top_k: int = like(
+        setting(RunSettings, "top_k"),
         str(RunSettings().top_k),
-        "Number of tools that a chat is offered; several numbers, such as 1,5,10, are a run each.",
-        metavar="K[,K...]",
+        metavar="K",
         words=str,
-        callback=whole,
+        callback=one_whole,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pools(DrawnGroup):
-    """Pools and sweeps: runs over drawn pools of several sizes."""
-
-    pool_sizes: Any = option(
-        None,
-        "Play drawn pools of these numbers of tools, and the whole pool: 10,50,100,200,500,all.",
-        words=str | None,
-        read=sizes,
-    )
-    samples: int = setting(SweepSettings, "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,11 +62,17 @@ class RunOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DryRunOutput(RunOutput):
+class HookedOutput(RunOutput):
+    """Output: where all is written, and what is printed."""
+
+    hooks: tuple[str, ...] = setting(RunSettings, "hooks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeRunOutput(HookedOutput):
     """Output: where all is written, and what is printed."""
 
     shard: str | None = setting(RunSettings, "shard")
-    hooks: tuple[str, ...] = setting(RunSettings, "hooks")
     dry_run: bool = flag(
         "Print how many chats, model calls, tokens and dollars a run takes; ask no model, "
         "write nothing."
@@ -153,14 +80,13 @@ class DryRunOutput(RunOutput):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnyPlay:
+class Play:
     """What all verbs that play are told alike."""
 
     model: Model
-    roles: Roles
+    roles: RoleGroup
     retrieval: RetrievalGroup
     environment: EnvironmentGroup
-    servers: shared.ServersElsewhere
     judging: JudgingGroup
     limits: LimitGroup
 
@@ -171,20 +97,24 @@ class AnyPlay:
         given = {setting_of.get(name, name): by for name, by in origins_of(context).items()}
         found = {name: value for name, value in settings_of(*groups).items() if name in _SETTINGS}
         found["origins"] = {name: by for name, by in given.items() if name in _SETTINGS}
-        found["roles"] = self.roles.seated()
-        found["servers"] = self.servers.named()
         if "model" not in given:
             del found["model"]  # else an agent's own could not go before it
-        agent = self.model.tried()
-        if agent is not None:
+        if self.model.agent is not None:
             from seal.runs.agent_settings import trying
 
-            found = trying(agent, found)
+            found = trying(self.model.agent, found)
         return RunSettings(pool=pool, **found | others)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Play(AnyPlay):
-    """What `seal run` and `seal ablate` are told alike."""
+class SeriesJudging(JudgingGroup):
+    """Judging: who says what is solved, by which metrics, beside which baselines."""
 
-    servers: shared.Servers
+    baselines: bool = option(False, "Play the floor and the ceiling of each run too.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesPlay(Play):
+    """What every run of a sweep or an ablation is told."""
+
+    judging: SeriesJudging

@@ -44,6 +44,28 @@ def role_models(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     return found | ({"judge": judges if len(judges) > 1 else judges[0]} if judges else {})
 
 
+def seats(flag: str, words: Iterable[str] | None) -> dict[str, str | None]:
+    """Return the agents of roles; `none` leaves a role empty.
+
+    Raises:
+        UsageError: As `pairs` raises.
+    """
+    return {role: None if agent == "none" else agent for role, agent in pairs(flag, words).items()}
+
+
+def servers(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
+    """Return MCP servers by name, as `RunSettings.servers` takes them.
+
+    Raises:
+        SealError: As `named_servers` raises.
+    """
+    if not words:
+        return {}
+    from seal.environments.mcp_servers import named_servers
+
+    return named_servers(tuple(words))
+
+
 def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
     """Return KEY=VALUE words with each value read as JSON where it is JSON, else as text.
 
@@ -111,6 +133,11 @@ def sizes(flag: str, text: str | None) -> tuple[int | Literal["all"], ...] | Non
     return (*found, "all") if "all" in words else found
 
 
+def count_or_name(flag: str, text: str) -> int | str:
+    """Return a whole number, or a text that is none as it is."""
+    return int(text) if text.isdecimal() else text
+
+
 def new_file(flag: str, path: Path | None) -> Path | None:
     """Return the path of a file that is about to be written; None stays None.
 
@@ -136,7 +163,7 @@ def modules(name: str, words: list[str] | None) -> tuple[str, ...]:
     return tuple(words or ())
 
 
-def whole(text: str) -> tuple[int, ...]:
+def several_whole(text: str) -> tuple[int, ...]:
     """Return the whole numbers of a comma-separated list, in its order.
 
     Raises:
@@ -148,6 +175,19 @@ def whole(text: str) -> tuple[int, ...]:
         raise typer.BadParameter(
             f"{text!r}: expected a whole number, or several such as 1,5,10"
         ) from error
+
+
+def one_whole(text: str) -> int:
+    """Return a whole number.
+
+    Raises:
+        BadParameter: It is none, or several; names the verb that takes them.
+    """
+    try:
+        return int(text)
+    except ValueError as error:
+        several = "; `seal sweep` takes several" if "," in text else ""
+        raise typer.BadParameter(f"{text!r}: expected a whole number{several}") from error
 
 
 FORMS: Mapping[str, Mapping[str, Any]] = {
@@ -170,6 +210,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "pool_sizes": {"read": sizes},
     "preferences": {"metavar": "FILE"},
     "prices": {"metavar": "FILE"},
+    "processes": {"metavar": "N|ray[:N]", "words": str, "read": count_or_name},
     "retriever_options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
     "resamples": {"least": 1},
     "role_models": {
@@ -177,10 +218,47 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
         "metavar": "ROLE=MODEL[,KEY=VALUE...]",
         "read": role_models,
     },
+    "roles": {"names": ("--role",), "metavar": "ROLE=AGENT", "read": seats},
     "select": {"metavar": "TAG=VALUE"},
+    "servers": {
+        "names": ("--server",),
+        "metavar": "[NAME=]COMMAND|[NAME=]URL|FILE",
+        "read": servers,
+    },
     "shard": {"metavar": "I/N"},
     "success": {"metavar": "METRIC"},
     "verdicts": {"metavar": "PATH"},
     "world_options": {"names": ("--world-option", "-T"), "metavar": "KEY=VALUE"},
 }
 """Setting to how it is typed, where that does not follow from its name and type."""
+
+_SWEPT = "is an option of `seal sweep`"
+FORMER: Mapping[str, str] = {
+    "agent-command": "is now --agent bridge:COMMAND",
+    "agent-url": "is now --agent bridge:URL",
+    "baselines-alike": "is gone: rules judge floor and ceiling, and the template simulates",
+    "cache-url": "is now the variable SEAL_CACHE_URL, for it may hold a password",
+    "checker": "is now --role checker=AGENT",
+    "config": "is now --server FILE",
+    "distractors": _SWEPT,
+    "force-simulator": "is gone: gold calls are answered by what was recorded",
+    "history-policy": "is gone: a goal ends when its prompt does not fit",
+    "nested": _SWEPT,
+    "no-nested": _SWEPT,
+    "on": "is now --processes ray",
+    "on-policy": "is now -T on_policy=true",
+    "planner": "is now --role planner=AGENT",
+    "pool-sizes": _SWEPT,
+    "queries": _SWEPT,
+    "queries-in": _SWEPT,
+    "samples": _SWEPT,
+    "speaker-selection": "is now -T selection=auto",
+    "stdio": "is now --server COMMAND",
+    "style": "is now --role execution_manager=react",
+    "tool-messages": "is now --format native-text",
+    "tools": "is now -T tools=created",
+    "url": "is now --server URL",
+    "user": "is now --role user_simulator=AGENT",
+    "verifier": "is now --role verifier=AGENT",
+}
+"""Former flag, without its dashes, to what became of it."""

@@ -79,7 +79,7 @@ class PostgresAnswers:
             self._told: dict[str, Any] = {**_PATIENCE, **conninfo_to_dict(url)}
         except psycopg.ProgrammingError:
             raise UsageError(
-                "--cache-url or SEAL_CACHE_URL: expected postgresql://USER@HOST:PORT/DATABASE, in"
+                "SEAL_CACHE_URL: expected postgresql://USER@HOST:PORT/DATABASE, in"
                 " which %40 stands for an @ of the password, %2F for /, %3A for : and %25 for %"
             ) from None  # libpq's own text, and the URL, may tell the password
         logging.getLogger("psycopg.pool").addHandler(_SILENT)
@@ -195,12 +195,12 @@ class PostgresAnswers:
         except psycopg.errors.InsufficientPrivilege as error:
             raise UsageError(
                 f"{self.location}: {self._shown(error)}; let the user make a table there, or give"
-                " another --cache-url or SEAL_CACHE_URL"
+                " another SEAL_CACHE_URL"
             ) from None
         except psycopg.Error as error:
             raise InfrastructureError(
                 f"{self.location} cannot be opened: {self._shown(error)}; start the server, give"
-                " its password by PGPASSWORD, or give another --cache-url or SEAL_CACHE_URL"
+                " its password by PGPASSWORD, or give another SEAL_CACHE_URL"
             ) from None
 
     def _is_ours(self, connection: Connection) -> bool:

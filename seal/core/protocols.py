@@ -107,8 +107,6 @@ class Completion:
     a server's own; empty where none says."""
     reasoning: str = ""
     """What the model thought before it answered."""
-    left_out: int = 0
-    """Results of tools that were left out of the prompt, whole or but for a summary."""
     signed: tuple[Mapping[str, JSON], ...] = field(default=(), compare=False)
     """Thinking in the form in which its server wants it back with the calls that it led to."""
 

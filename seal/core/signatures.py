@@ -31,6 +31,21 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _C = TypeVar("_C", bound=type)
 _KEYWORDS = inspect.Parameter.VAR_KEYWORD
+_FORMER = {
+    "baselines_alike": "Rules judge floor and ceiling, and the template simulates",
+    "cache_url": "Set the variable SEAL_CACHE_URL",
+    "checker": 'Write roles={"checker": ...}',
+    "force_simulator": "Gold calls are answered by what was recorded",
+    "history_policy": "A goal ends when its prompt does not fit",
+    "on": 'Write processes="ray"',
+    "planner": 'Write roles={"planner": ...}',
+    "speaker_selection": 'Write world_options={"selection": "auto"}',
+    "style": 'Write roles={"execution_manager": "react"}',
+    "tool_messages": 'Write format="native-text"',
+    "user": 'Write roles={"user_simulator": ...}',
+    "verifier": 'Write roles={"verifier": ...}',
+}
+"""What is no setting, or no more, to what says it now."""
 
 
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -130,6 +145,8 @@ def _bound(
     form = _form_of(function)
     unknown = [each for each in kwargs if each not in form.hints and not form.has_free_names]
     if unknown:
+        if unknown[0] in _FORMER and "cache_dir" in form.hints:
+            raise UnknownNameError("setting", unknown[0], (), cure=f"{_FORMER[unknown[0]]}.")
         takers = _takers_of(unknown[0])
         cure = f"It belongs to {' and '.join(takers)}: give it there." if takers else ""
         is_elsewhere = takers and not nearest(unknown[0], form.hints, 75)

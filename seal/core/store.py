@@ -206,22 +206,25 @@ class Store:
         return value
 
 
-def open_store(folder: Path | str | None = None, url: str | None = None) -> Store:
-    """Return the store that a run uses.
+def open_store(folder: Path | str | None = None) -> Store:
+    """Return the store that a run uses: the database of SEAL_CACHE_URL, else a file in a folder.
 
     Args:
         folder: The cache folder; None: SEAL_CACHE_DIR, else the user's own.
-        url: Of the database; None: SEAL_CACHE_URL, else the file in the folder. One without a
-            password has that of SEAL_CACHE_URL, where this is the same address.
 
     Raises:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
-    variable = os.environ.get(URL_VARIABLE)
-    if variable and url in (None, "", without_password(variable)):
-        url = variable
-    return Store(url or place / FILE_NAME, folder=place)
+    return Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
+
+
+def url_elsewhere() -> str:
+    """Return the address of SEAL_CACHE_URL for other machines; empty where there is none.
+
+    Its password is not in it: each machine has its own.
+    """
+    return without_password(os.environ.get(URL_VARIABLE, ""))
 
 
 def is_url(place: Path | str) -> bool:
@@ -243,7 +246,7 @@ def _table_at(place: Path | str, timeout: float) -> tuple[AnswerTable, Path | No
         path = Path(place.removeprefix(_SQLITE))
     else:
         raise UsageError(
-            f"--cache-url or SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
+            f"SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
             " postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
         )
     return SqliteAnswers(path, timeout), path.parent

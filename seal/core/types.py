@@ -253,7 +253,7 @@ class Step(_Sparse):
     """What the model thought before these answers; on the first step of a reply."""
     left_out: int = 0
     """Results of tools that the last of these answers was given without, for the window was full;
-    on the first step of a reply."""
+    on the first step of a reply of an old run, which could shorten its prompts."""
 
 
 @checked_fields

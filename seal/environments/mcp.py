@@ -167,7 +167,7 @@ def mcp(setup: WorldSetup) -> McpWorld:
     if missing and setup.cache != "replay":
         raise UsageError(
             f"the tools of this pool are of the MCP servers {', '.join(missing)}, which are not "
-            "given; give --stdio NAME=COMMAND, --url NAME=URL or --config FILE; or play what was "
+            "given; give --server NAME=COMMAND, NAME=URL or FILE; or play what was "
             "kept by --cache replay, or simulated answers by --environment simulator"
         )
     store = None if setup.cache == "off" else setup.store

@@ -103,29 +103,36 @@ def read_servers(given: Any) -> dict[str, McpServer]:
     return {str(name): _server(str(name), entry) for name, entry in given.items()}
 
 
-def named_servers(
-    commands: Sequence[str], urls: Sequence[str], config: str | Path | None
-) -> dict[str, Any]:
+def named_servers(words: Sequence[str]) -> dict[str, Any]:
     """Return the servers that a command line gives, as `read_servers` takes them.
 
     Args:
-        commands: `COMMAND` or `NAME=COMMAND`.
-        urls: `URL` or `NAME=URL`.
-        config: A file such as mcp.json.
+        words: `COMMAND`, `URL`, `NAME=COMMAND`, `NAME=URL`, or a file such as mcp.json, which is
+            told by the end of its name.
 
     Raises:
         UsageError: Two have one name.
-        DataError: The file is no such file.
+        DataError: A file is no such file.
     """
-    found: dict[str, Any] = {} if config is None else dict(_entries(Path(config)))
-    for word in (*commands, *urls):
+    found: dict[str, Any] = {}
+    for word in words:
         match = _NAMED.match(word)
-        name = match[1] if match else ""
-        if name in found:
+        if match:
+            one: Mapping[str, Any] = {match[1]: word[match.end() :]}
+        else:
+            one = _entries(Path(word)) if _is_file(word) else {"": word}
+        for name in one.keys() & found.keys():
             told = f"are named {name!r}" if name else "have no name"
             raise UsageError(f"two MCP servers {told}; write NAME=COMMAND or NAME=URL")
-        found[name] = word[match.end() :] if match else word
+        found |= one
     return found
+
+
+def _is_file(word: str) -> bool:
+    """Tell whether a word names a file such as mcp.json: no command and no address does."""
+    if not word.endswith(".json") or word.startswith(("http://", "https://")):
+        return False
+    return " " not in word or Path(word).is_file()
 
 
 def _entries(path: Path) -> Mapping[str, Any]:

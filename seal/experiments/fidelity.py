@@ -98,7 +98,7 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
         raise UsageError("a record stands twice; give each run or pool once")
     calls: dict[str, Any] = {}
     sides: dict[str, tuple[Side, Side]] = {}
-    store = open_store(settings.cache_dir, settings.cache_url)
+    store = open_store(settings.cache_dir)
     with TemporaryDirectory() as scratch, store as s:
         for number, record in enumerate(records):
             pool = open_pool(record)
@@ -326,7 +326,6 @@ def _scored(
         judge="rule" if judge is None else "llm",
         judge_model=judge,
         cache_dir=settings.cache_dir,
-        cache_url=settings.cache_url,
         allow_code=settings.allow_code,
     )
     rescore(place, how)

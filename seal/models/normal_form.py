@@ -52,7 +52,7 @@ def presentation_of(request: Request, profile: Profile) -> Presentation | None:
         return None
     if not request.tools and not any(m.calls or m.role == "tool" for m in request.messages):
         return None
-    return Presentation("native" if profile.tools else "json", "text")
+    return Presentation("native-text" if profile.tools else "json")
 
 
 def changes(request: Request, profile: Profile) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from seal.core import JSON, ChatModel, ToolCall
 from seal.core.canonical import digest
-from seal.core.formats import Format, ToolMessages, check_presentation, form_of
+from seal.core.formats import Format, form_of, in_text
 from seal.core.package_data import shipped_prompt
 from seal.models.build import is_offline, split_name
 
@@ -46,29 +46,21 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How a model is shown what it is to use.
-
-    Raises:
-        OptionError: Results as native messages, where calls are text.
-    """
+    """How a model is shown what it is to use."""
 
     format: Format = "native"
-    tool_messages: ToolMessages = "auto"
     example: Example | None = None
     """Shown to the execution manager."""
-
-    def __post_init__(self) -> None:
-        check_presentation(self.format, self.tool_messages)
 
     @property
     def plain(self) -> bool:
         """True where models are asked as they are."""
-        return self.format == "native" and not self.results_as_text and self.example is None
+        return not self.results_as_text and self.example is None
 
     @property
     def results_as_text(self) -> bool:
         """True where results are messages of the user."""
-        return self.format != "native" or self.tool_messages == "text"
+        return self.format != "native"
 
 
 def presented(model: ChatModel, spec: Any, how: Presentation) -> ChatModel:
@@ -102,9 +94,10 @@ form_prompt = partial(shipped_prompt, __package__)
 
 def presentation_identity(how: Presentation, one_shot: bool) -> dict[str, JSON]:
     """Return what a run's record says about how models were asked."""
-    identity: dict[str, JSON] = {"format": how.format, "one_shot": one_shot}
-    identity["tool_messages"] = "text" if how.results_as_text else "native"
-    used = ([how.format] if how.format != "native" else []) + (["example"] if one_shot else [])
+    written = in_text(how.format)
+    identity: dict[str, JSON] = {"format": how.format if written else "native"}
+    identity |= {"one_shot": one_shot, "tool_messages": "text" if how.results_as_text else "native"}
+    used = ([how.format] if written else []) + (["example"] if one_shot else [])
     if used:
         identity["prompts"] = digest({name: form_prompt(name) for name in used})
     return identity

@@ -24,7 +24,7 @@ from seal.core import (
     UsageError,
     shortened,
 )
-from seal.core.formats import Format, ToolMessages, repairs_of
+from seal.core.formats import Format, in_text, repairs_of
 from seal.core.plain import json_text
 from seal.models.presentation import MANAGER, Presentation, presented
 from seal.models.profiles import Profile, save, saved_at
@@ -33,12 +33,7 @@ from seal.models.server_model import ServerModel
 Answer = Literal["yes", "no", "refused"]
 """refused: the server does not take such a request at all."""
 
-_WAYS: Sequence[tuple[Format, ToolMessages]] = (
-    ("native", "native"),
-    ("native", "text"),
-    ("action", "text"),
-    ("json", "text"),
-)
+_WAYS: Sequence[Format] = ("native", "native-text", "action", "json")
 """The better ones first."""
 _CITY = {
     "type": "object",
@@ -89,7 +84,7 @@ class Way:
     """What a model can do under one format."""
 
     format: Format
-    tool_messages: ToolMessages
+    tool_messages: Literal["native", "text"]
     calls: Ability
     parallel: Ability
     results: Ability
@@ -115,18 +110,19 @@ def probe(model: Any, spec: Any) -> list[Way]:
         raise UsageError(
             f"{str(spec)!r} plays tasks: it calls what they ask for, and cannot be probed"
         )
-    found: dict[Format, tuple[Ability, Ability]] = {}
+    found: dict[str, tuple[Ability, Ability]] = {}
     ways = []
     tried = partial(_tried, model if isinstance(model, ServerModel) else None)
-    for format, results in _WAYS:
-        asked = presented(model, spec, Presentation(format, results))
-        if format not in found:
-            found[format] = (
+    for format in _WAYS:
+        asked = presented(model, spec, Presentation(format))
+        calls = "native" if format == "native-text" else format
+        if calls not in found:
+            found[calls] = (
                 tried(asked, _ONE, partial(_calls_for, cities={"bern"})),
                 tried(asked, _TWO, partial(_calls_for, cities={"bern", "oslo"})),
             )
         told = tried(asked, _ANSWERED, _uses_result)
-        ways.append(Way(format, results, *found[format], told))
+        ways.append(Way(format, "native" if format == "native" else "text", *found[calls], told))
     return ways
 
 
@@ -164,7 +160,7 @@ def rules_of(model: ServerModel, way: Way | None) -> Profile:
         ModelError: The server does not even take the shortest request.
     """
     profile = model.profile
-    if way is not None and way.format != "native":
+    if way is not None and in_text(way.format):
         profile = replace(profile, tools=False)
     elif way is not None and way.tool_messages == "text":
         profile = replace(profile, tool_messages="text")

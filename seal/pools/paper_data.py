@@ -12,7 +12,7 @@ from seal.core.package_data import shipped_json
 
 Source = Literal["run", "pool", "sweep", "retrieval"]
 """What figures are made from: a scored run, the tools and tasks of a pool or run, or the results of
-`seal run --pool-sizes` and `seal retrieve`."""
+`seal sweep` and `seal retrieve`."""
 
 
 def shipped_rows(package: str) -> Mapping[str, Mapping[str, Mapping[str, float]]]:

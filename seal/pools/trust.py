@@ -78,7 +78,7 @@ def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
         if isinstance(told := tool.source.get("mcp"), Mapping)
     )
     for server, count in servers.items():
-        answer = "reached only as your own --stdio, --url or --config says"
+        answer = "reached only as your own --server says"
         yield NamedPart("MCP server", server, counted(count, "tool"), answer)
     for file in sorted(world_files()):
         if (folder / file).is_file():

@@ -34,7 +34,7 @@ from seal.runs.run_folder import RunFolder
 _MADE_BY: Mapping[Source, tuple[str, str]] = {
     "run": ("a scored run", "seal run {}"),
     "pool": ("a pool, or the tasks of a run", "seal import {} SOURCE --out POOL"),
-    "sweep": ("a sweep", "seal run POOL --pool-sizes"),
+    "sweep": ("a sweep", "seal sweep POOL --pool-sizes"),
     "retrieval": ("an experiment in retrieval", "seal retrieve --out"),
 }
 """What figures are from, and the command that makes it of a benchmark."""

@@ -138,7 +138,7 @@ def _baselines(run: RunFolder) -> Iterator[str]:
     if differ:
         yield (
             f"floor and ceiling have another {' and '.join(differ)}: rules and the template, which "
-            "cost nothing; --baselines-alike takes the run's own"
+            "cost nothing"
         )
 
 

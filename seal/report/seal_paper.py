@@ -84,7 +84,7 @@ def sweep_table(
     shared: dict[str, Any] = {
         "paper": PAPER,
         "of": "sweep",
-        "needs": {"": "seal run POOL --pool-sizes 10,50,100,200,500 --samples 3 --judge llm"},
+        "needs": {"": "seal sweep POOL --pool-sizes 10,50,100,200,500 --samples 3 --judge llm"},
     }
     return (
         PublishedTable(

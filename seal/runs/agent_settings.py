@@ -18,7 +18,7 @@ _CALLER = "execution_manager"
 _KINDS = (
     "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
     "a function of (request, tools) or (request, chat), an agent or a GroupChat of AutoGen, "
-    "package.module:attribute of any of these"
+    "package.module:attribute of any of these, or bridge:COMMAND or bridge:URL of one elsewhere"
 )
 AgentUnderTest: TypeAlias = Annotated[
     ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
@@ -51,7 +51,8 @@ def settings_of(agent: Any) -> dict[str, Any]:
         agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
             calls the tools; a function of (request, tools) or (request, chat), plain, async or a
             generator; an agent or a `GroupChat` of AutoGen, a class of one, or a function without
-            arguments that makes one; or a dotted path to any of these.
+            arguments that makes one; or a dotted path to any of these; or `bridge:COMMAND` or
+            `bridge:URL`, for an agent that runs elsewhere.
 
     Raises:
         UsageError: It is no agent.
@@ -80,6 +81,11 @@ def settings_of(agent: Any) -> dict[str, Any]:
 
 def _settings_of_name(agent: str) -> dict[str, Any]:
     module, colon, name = agent.partition(":")
+    if module == "bridge":
+        from seal.agents.bridges import Bridge
+
+        is_url = name.startswith(("http://", "https://"))
+        return settings_of(Bridge(url=name) if is_url else Bridge(name or None))
     file = Path(module)
     if file.suffix == ".py":
         path = f"{file.stem}:{name or 'NAME'}"

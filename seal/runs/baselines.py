@@ -13,15 +13,18 @@ from seal.runs.run_folder import BASELINES
 from seal.runs.settings import RunSettings, changed
 
 
-def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSettings]:
+def baselines_of(
+    settings: RunSettings, all_given: bool, alike: bool = False
+) -> dict[str, RunSettings]:
     """Return the settings of the floor and the ceiling of a run.
 
-    A user that was named is the run's own. So are judge and simulator with `baselines_alike`; else
-    rules judge and the template simulates, which cost nothing.
+    A user that was named is the run's own. Rules judge and the template simulates, which cost
+    nothing.
 
     Args:
         settings: Of the run.
         all_given: Whether it plays every goal with the tools that the task gives.
+        alike: Whether judge and simulator are the run's own, too.
     """
     lexical = isinstance(settings.model, str) and bare_name(settings.model) == "lexical"
     floor = "random" if lexical else "lexical"
@@ -37,7 +40,7 @@ def baselines_of(settings: RunSettings, all_given: bool) -> dict[str, RunSetting
     return {
         name: changed(
             parts[name],
-            **_measuring(settings),
+            **_measuring(settings, alike),
             roles={role: agent for role, agent in settings.roles.items() if role == USER},
             trials=1,
             baselines=False,
@@ -55,17 +58,17 @@ def all_given(settings: RunSettings, tasks: Iterable[Task]) -> bool:
     )
 
 
-def _measuring(settings: RunSettings) -> dict[str, Any]:
+def _measuring(settings: RunSettings, alike: bool) -> dict[str, Any]:
     """Return the settings by which a baseline is measured: judge, simulator, and their models.
 
     A person who plays the user is not asked to play it for the baselines too.
     """
     judge, simulator = JudgeChoice.of(settings.judge), settings.simulator
-    kept = ("judge", "simulator", USER) if settings.baselines_alike else (USER,)
+    kept = ("judge", "simulator", USER) if alike else (USER,)
     models = {r: m for r, m in settings.role_models.items() if r in kept}
     if models.get(USER) == "human":
         del models[USER]
-    if not settings.baselines_alike:
+    if not alike:
         if isinstance(simulator, str):
             parts = ("template" if part == "llm" else part for part in simulator.split("+"))
             simulator = "+".join(dict.fromkeys(parts))

@@ -41,7 +41,8 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
 
     Args:
         settings: As of the run that is to come: pool, simulator and its model, seed, limit, select,
-            and where the work is done (`on`).
+            and where the work is done: in threads here, but for `processes` on a Ray
+            cluster.
         calls: `gold`, or the folder of a run over the same tools.
 
     Raises:
@@ -54,13 +55,14 @@ def fill_cache(settings: RunSettings, calls: str | Path = "gold") -> FillReport:
             planned = gold_calls(answerer.pool.chosen(settings))
         else:
             planned = made_calls(RunFolder.open(Path(calls)).trajectories())
-        if settings.on is None:
+        if not settings.on_ray:
             return fill(partial(map, answerer), answerer.tools, planned)
         from seal.runs.cluster import Cluster, settings_there
 
         there: Cluster[PlannedCall, Answered] = Cluster(
             partial(Answerer, settings_there(settings)),
             answerer.identity,
+            processes=settings.process_count or None,
             threads=settings.workers,
             ahead=True,
         )
@@ -77,7 +79,7 @@ class Answerer:
     def __init__(self, settings: RunSettings) -> None:
         self.pool = open_pool(settings.pool)
         self.tools = {tool.id: tool for tool in self.pool.tools()}
-        self._store = open_store(settings.cache_dir, settings.cache_url)
+        self._store = open_store(settings.cache_dir)
         cast = Cast(settings, self._store, self.pool)
         self._simulator = SimulatorSource(
             settings=settings, tools=self.tools, pool=self.pool, store=self._store, cast=cast

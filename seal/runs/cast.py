@@ -269,7 +269,7 @@ class Cast:
         self._benchmark = None if pool is None else pool.benchmark
         self.meter = Meter()
         """Counts what every model is asked."""
-        self._how = Presentation(settings.play.format, settings.tool_messages)
+        self._how = Presentation(settings.play.format)
         self._models: list[tuple[Flagged, RunModel]] = []
         main = Flagged(settings.model, settings.base_url, settings.model_options)
         _check_options(main, settings.role_models)
@@ -471,11 +471,6 @@ class Cast:
             return model
         if role != USER or role not in self._own:
             model = presented(model, asked.spec, how)
-        policy = s.history_policy
-        if role != USER and policy != "stop":
-            from seal.models.short_prompts import ShortenedModel
-
-            model = ShortenedModel(model, policy == "summarise")
         return model
 
 

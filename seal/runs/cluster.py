@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from seal.core import InfrastructureError, SealError, UsageError, needing
 from seal.core.folders import cache_folder
-from seal.core.secrets import without_password
+from seal.core.store import URL_VARIABLE, url_elsewhere
 from seal.runs.identity import identity_of_run
 from seal.runs.processes import CAUSES, portable
 from seal.runs.resume import differences
@@ -165,11 +165,11 @@ class _Shift(Generic[Item, Result]):
         }
         try:
             made = self.ray.remote(_Process).options(**options)
-            actor = made.remote(self.cluster.build, str(Path.cwd()))
+            actor = made.remote(self.cluster.build, str(Path.cwd()), url_elsewhere())
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise UsageError(
-                f"--on ray: the settings cannot be sent to other machines ({error}); name the "
-                "part by a dotted path (package.module:attribute) instead of giving an object"
+                f"--processes ray: the settings cannot be sent to other machines ({error}); name "
+                "the part by a dotted path (package.module:attribute) instead of giving an object"
             ) from error
         self.starting[actor.begin.remote()] = _Member(actor, suspect)
 
@@ -279,9 +279,12 @@ class _Process:
     Args:
         build: As of `Cluster`.
         folder: Where relative paths lead from, where it exists.
+        url: Of the database of answers, where the node's own variable names none.
     """
 
-    def __init__(self, build: Callable[[], Any], folder: str) -> None:
+    def __init__(self, build: Callable[[], Any], folder: str, url: str) -> None:
+        if url:
+            os.environ.setdefault(URL_VARIABLE, url)
         with suppress(OSError):
             os.chdir(folder)
         self._build = build
@@ -321,8 +324,8 @@ def connected() -> Any:
         ray.init(address="auto", logging_level=logging.WARNING, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UsageError(
-            "--on ray: no Ray cluster runs here; start one by `ray start --head`, or name one "
-            f"by RAY_ADDRESS=HOST:PORT ({error})"
+            "--processes ray: no Ray cluster runs here; start one by `ray start --head`, or name "
+            f"one by RAY_ADDRESS=HOST:PORT ({error})"
         ) from error
     finally:
         if of_main:
@@ -331,12 +334,8 @@ def connected() -> Any:
 
 
 def settings_there(settings: RunSettings) -> RunSettings:
-    """Return settings for other machines, whose environment may name another cache folder.
-
-    The password of a database is none of them: each machine has its own.
-    """
-    url = settings.cache_url and without_password(settings.cache_url)
-    return replace(settings, cache_dir=cache_folder(settings.cache_dir).absolute(), cache_url=url)
+    """Return settings for other machines, whose environment may name another cache folder."""
+    return replace(settings, cache_dir=cache_folder(settings.cache_dir).absolute())
 
 
 def _identity_of(engine: Engine) -> dict[str, Any]:
@@ -382,7 +381,7 @@ class ClusterWorkers:
             build,
             _identity_of(self.engine),
             self._crashed if self.engine.tries_own_agent else None,
-            s.processes if s.processes > 1 else None,
+            s.process_count or None,
             s.workers,
             self.ahead,
         ).results(jobs)

@@ -21,6 +21,7 @@ from seal.agents.teams import (
     USER,
     Team,
     build_team,
+    selection_of,
 )
 from seal.core import (
     JSON,
@@ -40,7 +41,7 @@ from seal.core import (
 )
 from seal.core.environment import Held
 from seal.core.specs import name_of
-from seal.core.store import open_store
+from seal.core.store import Store, open_store
 from seal.pools.pool import StoredPool
 from seal.retrievers import build_retriever, learns, rank, reads_gold
 from seal.runs.cast import Cast, is_player
@@ -74,22 +75,30 @@ class Engine:
         settings: Of the run.
         folder: With the run's tools.
         pool: Where the tasks come from; for gold, recordings and identity.
+        store: Where answers are kept; it is closed with the engine. None: that of the settings.
     """
 
-    def __init__(self, settings: RunSettings, folder: RunFolder, pool: StoredPool) -> None:
+    def __init__(
+        self,
+        settings: RunSettings,
+        folder: RunFolder,
+        pool: StoredPool,
+        store: Store | None = None,
+    ) -> None:
         self.folder = folder
         self._place = folder.path.absolute()  # functions of users may change the working folder
         self.pool = pool
         self.tools: dict[str, Tool] = {tool.id: tool for tool in pool.tools()}
         of_team, of_worlds = team_part(settings)
         team = build_team(settings.play.team, settings.roles, of_team)
-        self.team = _with_style(_with_user(team, settings, pool), settings)
+        self.team = _with_user(team, settings, pool)
+        self.selection = selection_of(of_team)
         settings = replace(
             settings, role_models={**team.models, **settings.role_models}, world_options=of_worlds
         )
         self.settings = settings
         _check_roles(settings, self.team)
-        self.store = open_store(settings.cache_dir, settings.cache_url)
+        self.store = open_store(settings.cache_dir) if store is None else store
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
@@ -389,7 +398,7 @@ class Engine:
             self.cast.seed_of(task, trial),
             USER in s.role_models,
             s.user_brief,
-            s.speaker_selection,
+            self.selection,
             s.allow_code,
             {**team.measured, **team.arranged, **self._facts(task)},
         )
@@ -410,27 +419,6 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     if replies and all(replies):
         return team.seat(USER, SCRIPTED)
     return team
-
-
-def _with_style(team: Team, settings: RunSettings) -> Team:
-    """Return the team with an execution manager of the style that is asked for.
-
-    Raises:
-        UsageError: The role is played by an agent of the user's own, or nobody plays it.
-    """
-    if settings.style == "plain":
-        return team
-    if MANAGER not in team.roles:
-        raise UsageError(
-            f"--style {settings.style}: team {team.name} has no {MANAGER}, whose style it is; "
-            "leave the option out, or give another --team"
-        )
-    if MANAGER in settings.roles:
-        raise UsageError(
-            f"--style {settings.style}: {name_of(settings.roles[MANAGER])} plays the role "
-            f"{MANAGER} and has a style of its own; leave one of both out"
-        )
-    return team.seat(MANAGER, settings.style)
 
 
 def _check_roles(settings: RunSettings, team: Team) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageError
 from seal.core.canonical import canonical_json
 from seal.core.environment import Environment, EnvironmentFactory, Validated
+from seal.core.formats import in_text
 from seal.core.store import Store, digest_of_entries
 from seal.pools.benchmark import benchmark_options
 from seal.pools.lookup import answer_formats
@@ -89,8 +90,6 @@ class SimulatorSource:
 
     def _gold(self) -> Iterator[RecordedCall]:
         """Yield the gold calls that answer, of the tools as they are called."""
-        if self.settings.force_simulator:
-            return
         if scrambled := originals(self.tools.values()):
             from seal.pools.other_tools import renamed
 
@@ -156,7 +155,8 @@ class EnvironmentSource:
         recorded = not isinstance(self._environments, SimulatedEnvironments)
         self._world_of = worlds_of(settings, pool.outlines())
         _check(settings, recorded, set(self._world_of.values()), options_of_worlds(settings, pool))
-        written = "native" if recorded else settings.play.format
+        format = settings.play.format
+        written = format if in_text(format) and not recorded else "native"
         self._feedback: FeedbackSwitch | None = None
         if (settings.feedback, written) != ("auto", "native"):
             from seal.runs.feedback import FeedbackSwitch
@@ -255,11 +255,6 @@ def _check(
         raise UsageError(
             f"--feedback {settings.feedback}: a recording answers as it was answered then; "
             "leave the option out, or play with another --simulator"
-        )
-    if settings.force_simulator and recorded:
-        raise UsageError(
-            "--force-simulator: --simulator recorded is no simulator; give --simulator template or "
-            "llm, or leave the option out"
         )
     if settings.unrecorded == "simulate" and recorded:
         raise UsageError(

@@ -19,6 +19,7 @@ from seal.agents.teams import MANAGER, USER, Team
 from seal.core import JSON, UsageError
 from seal.core.canonical import digest
 from seal.core.folders import whole_name
+from seal.core.formats import in_text
 from seal.core.records import write_records
 from seal.core.specs import name_of
 from seal.core.text import counted
@@ -87,7 +88,6 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         "user": _user_of(engine),
         "judge": engine.judges.identity(),
         "history": s.play.history,
-        **({"history_policy": s.history_policy} if s.history_policy != "stop" else {}),
         **_of_benchmark(engine, "measure"),
         **({"asked": dict(measured)} if measured else {}),
         **sandbox_identity(s, engine.pool),
@@ -112,7 +112,7 @@ def _user_of(engine: Engine) -> JSON:
     user: dict[str, JSON] = {"agent": identity_of_agent(agent), "brief": s.user_brief}
     if agent == USER:
         user["prompt"] = digest(prompt("user_simulator"))
-        if s.play.format != "native" and USER not in s.role_models:
+        if in_text(s.play.format) and USER not in s.role_models:
             user["format"] = s.play.format
     return user if agent == SCRIPTED else {**user, **engine.cast.of(USER).identity}
 
@@ -128,10 +128,10 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         "retriever": name_of(s.retriever),
         "retriever_options": {k: str(v) for k, v in sorted(s.retriever_options.items())},
         **({"retriever_files": read} if read is not None else {}),
-        **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature", "style")},
+        **{name: getattr(s, name) for name in ("retrieve", "top_k", "temperature")},
         **cast.presentation,
         "team": team.name,
-        **({"speaker_selection": "auto"} if s.speaker_selection == "auto" else {}),
+        **({"speaker_selection": "auto"} if engine.selection == "auto" else {}),
         **_of_benchmark(engine, "system"),
         **({"arranged": dict(team.arranged)} if team.arranged else {}),
         "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},

@@ -58,9 +58,7 @@ def merge(runs: Sequence[Path], out: Path) -> RunFolder:
     return RunFolder(out)
 
 
-def score_merged(
-    folder: RunFolder, cache_dir: Path | None = None, cache_url: str | None = None
-) -> dict[str, Any]:
+def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, Any]:
     """Score a merged run and its baselines as they were; return the run's summary.
 
     Raises:
@@ -72,7 +70,7 @@ def score_merged(
         if run.is_begun:
             told = run.manifest()["measure"]
             alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
-            how = ScoreSettings(cache_dir=cache_dir, cache_url=cache_url, **alike)
+            how = ScoreSettings(cache_dir=cache_dir, **alike)
             summaries.append(rescore(run.path, how))
     return summaries[0]
 

@@ -17,6 +17,8 @@ from seal.pools.pool import StoredPool
 from seal.runs.settings import GROWING
 
 Plans = tuple[Plan, ...] | None
+_FORMER = {"style"}
+"""Parts of old records that another part says: an execution manager that is `react`."""
 
 
 def differences(
@@ -29,7 +31,7 @@ def differences(
         f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}"
         for part in ("measure", "system")
         for old, new in [(before.get(part, {}), now[part])]
-        for key in sorted({*old, *new})
+        for key in sorted({*old, *new} - _FORMER)
         if not same(key, old.get(key), new.get(key))
     ]
 

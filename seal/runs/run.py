@@ -124,7 +124,7 @@ def run(
     report = progress or (lambda state: None)
     budget = budget_of(settings)
     check_folder(folder.path, resume)
-    if settings.processes > 1 and settings.on is None:
+    if settings.process_count > 1 and not settings.on_ray:
         from seal.runs.processes import start_server
 
         start_server()
@@ -554,11 +554,11 @@ class _Chats:
                     yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 
     def _workers(self) -> Workers:
-        if self.settings.on == "ray":
+        if self.settings.on_ray:
             from seal.runs.cluster import ClusterWorkers
 
             return ClusterWorkers(self._given, self.engine, self._ahead)
-        if self.settings.processes == 1:
+        if self.settings.process_count == 1:
             return ThreadWorkers(self.engine, self.settings.workers, self._ahead)
         return self._processes()
 
@@ -576,7 +576,7 @@ class _Chats:
         from seal.runs.processes import ProcessWorkers
 
         s, engine = self._given, self.engine
-        parts = s, self.folder, s.processes, s.workers, self._ahead, engine.cast
+        parts = s, self.folder, s.process_count, s.workers, self._ahead, engine.cast
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 

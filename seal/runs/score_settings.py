@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +67,6 @@ class JudgeGroup:
     """Number of answers that are judged at once."""
     cache_dir: str | Path | None = None
     """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
 
 
 @with_field_docs

@@ -29,7 +29,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.field_docs import with_field_docs
-from seal.core.formats import Format, ToolMessages, check_presentation
+from seal.core.formats import Format
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.typed_values import Count, Within, check_fields
@@ -41,8 +41,6 @@ from seal.sandbox import NAMES as SANDBOXES
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
-HistoryPolicy = Literal["stop", "drop", "summarise"]
-"""What becomes of a prompt that is too long for a model's window (`seal.models.short_prompts`)."""
 Origin = Literal["flag", "call", "environment", "file", "benchmark", "experiment", "default"]
 """Who gave a setting its value, in this order: the command line, a call from Python, a variable of
 the environment, seal.toml, what the pool says under `play`, an experiment or a baseline, nobody."""
@@ -50,8 +48,6 @@ Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Feedback = Literal["auto", "on", "off"]
 """What an invalid call brings (`seal.runs.feedback`)."""
-Style = Literal["plain", "react"]
-SpeakerSelection = Literal["team", "auto"]
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
 """A model, or its name or dotted path, as `seal.models.build_model` takes it."""
 
@@ -99,6 +95,7 @@ MetricChoice: TypeAlias = str | Metric | type[Metric] | Callable[..., Any]
 
 
 _Positive = Annotated[float, Within(above=0)]
+_ON_RAY = re.compile(r"ray(:[1-9]\d*)?")
 GROWING = ("limit", "first", "trials", "order")
 """Parts of the measure that a resumed run may raise, or leave out."""
 SIMULATOR = "simulator"
@@ -136,23 +133,17 @@ class ModelGroup:
     temperature: Annotated[float, Within(least=0)] = 0.0
     """Temperature of every model."""
     format: Format | None = None
-    """How models call tools: through their server (native), or in their text.  [default: the
-    pool's, else native]"""
-    tool_messages: ToolMessages = "auto"
-    """How models get results: as tool messages of their server, or as text."""
-    style: Style = "plain"
-    """react lets the model think up to three times before each act."""
+    """How models call tools: through their server (native), so but with results as text
+    (native-text), or in their text.  [default: the pool's, else native]"""
     one_shot: bool = False
     """Show the model how another task of the same environment was done."""
     cache: CacheMode = "record"
     """Cached answers of simulators and models: keep and reuse them (record), only reuse them
     (replay), or neither (off)."""
     cache_dir: str | Path | None = None
-    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]
+    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]
 
-    None, and no such variable: a file in `cache_dir` (`seal.core.store`).
+    Where SEAL_CACHE_URL names a database, the answers are there (`seal.core.store`).
     """
 
 
@@ -160,6 +151,14 @@ class ModelGroup:
 class RoleGroup:
     """Roles and team: who is seated beside the model, and what the user knows."""
 
+    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
+    """Agent for a role of the team (planner, verifier, checker, user_simulator, others), as a name
+    or module:attribute; none leaves it empty. Repeatable. execution_manager=react thinks up to
+    three times before each act.
+
+    Where none is named for user_simulator, it is scripted if the model is offline, else the agent
+    of that name.
+    """
     team: TeamChoice | None = None
     """Team that plays: full, direct, single, tool_life or module:attribute.  [default: the pool's,
     else full]"""
@@ -170,20 +169,11 @@ class RoleGroup:
     Keys are roles, `simulator` and `judge`; the judge's value may be a tuple of models. Options go
     with each model (`seal.Model`).
     """
-    speaker_selection: SpeakerSelection = "team"
-    """Who chooses the next speaker after a text that names nobody: the team, or a model through
-    AutoGen (auto).
-
-    That model is the one of the role `speaker_selection`.
-    """
     user_brief: Brief = WHOLE
     """How much of a task's persona the simulated user is told."""
     history: History | None = None
     """What a later goal sees of earlier ones: what was said (own), or their gold.  [default: the
     pool's, else own]"""
-    history_policy: HistoryPolicy = "stop"
-    """What to do if the model's context window is full: stop the goal, or drop or summarise the
-    oldest results of tools."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,11 +209,19 @@ class EnvironmentGroup:
     """
     world_options: Mapping[str, Any] = field(default_factory=dict)
     """Option of the tasks' world, of the benchmark, or of the team (tool_life: tasks, decisions,
-    apps, roles); repeatable."""
+    apps, roles); repeatable. selection=auto lets a model choose who speaks next.
+
+    It chooses after a text that names nobody, through AutoGen, as the role `speaker_selection`.
+    """
+    servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
+    """MCP server that may be called: a command that starts it, the address of one that runs, or a
+    file such as mcp.json that lists several; repeatable.
+
+    Here a file, or names to commands and addresses
+    (`seal.environments.mcp_servers.read_servers`).
+    """
     sandbox: str = "monty"
     """Where functions that a model wrote run: monty, monty-only, bubblewrap."""
-    force_simulator: bool = False
-    """Simulate gold calls even if their results were recorded."""
     gold_results: bool = False
     """Run every call of a gold tool with the gold arguments."""
     feedback: Feedback = "auto"
@@ -250,9 +248,7 @@ class JudgingGroup:
     """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
     repeatable."""
     baselines: bool = True
-    """Play the floor and the ceiling too; with several pools or K only if you ask for them."""
-    baselines_alike: bool = False
-    """Judge and simulate floor and ceiling like the run, not by rule and template."""
+    """Play the floor and the ceiling too."""
     without_spoilt: bool = False
     """Leave out of the scores every chat whose simulated user made an error."""
 
@@ -271,13 +267,9 @@ class LimitGroup:
     """Number of times that each task is played."""
     workers: Count = 4
     """Number of chats that are played at once."""
-    processes: Count = 1
-    """Number of processes, each with its own workers."""
-    on: Literal["ray"] | None = None
-    """Run on the nodes of a Ray cluster: that of this machine, or of RAY_ADDRESS.
-
-    There are as many processes as it has CPUs where `processes` is 1 (`seal.runs.cluster`).
-    """
+    processes: Count | str = 1
+    """Number of processes, each with its own workers. ray runs one on each CPU of a Ray cluster,
+    that of this machine or of RAY_ADDRESS; ray:N runs N there (`seal.runs.cluster`)."""
     max_turns: Count | None = None
     """Most turns of the model for a goal.  [default: 10, or what the task needs]"""
     max_calls: Count = 50
@@ -323,19 +315,11 @@ class RunSettings(
 
     pool: str | Path | Benchmark = "sample"
     """Name of a shipped benchmark, folder of an imported one, or your own as module:name."""
-    roles: Mapping[str, AgentChoice | None] = field(default_factory=dict)
-    """Agent for a role of the team, as a name or module:attribute; none leaves the role empty.
-
-    Roles are planner, verifier, checker, user_simulator and others.
-    """
     retriever: RetrieverChoice | GivenElse | None = None
     """Retriever, as a name or module:attribute.  [default: the tools that a task gives, else
     hybrid]"""
     top_k: Count = 10
     """Number of tools that a chat is offered."""
-    servers: Mapping[str, Any] | str | Path = field(default_factory=dict, repr=False)
-    """MCP servers that may be called: a file such as mcp.json, or names to commands and addresses
-    (`seal.environments.mcp_servers.read_servers`)."""
     shard: str | None = None
     """Play part I of N; `seal merge` puts the parts together.
 
@@ -361,11 +345,15 @@ class RunSettings(
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
         object.__setattr__(self, "hooks", tuple(self.hooks))
-        if self.hooks and (self.on or self.processes > 1):
-            flag = f"--on {self.on}" if self.on else "--processes"
+        if isinstance(self.processes, str) and not _ON_RAY.fullmatch(self.processes):
             raise UsageError(
-                f"hooks are told of chats in threads of one process: leave {flag} out, "
-                "and give --workers N"
+                f"--processes {self.processes}: expected a whole number of at least 1, or ray or "
+                "ray:N for those of a Ray cluster"
+            )
+        if self.hooks and self.processes != 1:
+            raise UsageError(
+                "hooks are told of chats in threads of one process: leave --processes out, and "
+                "give --workers N"
             )
         refuse_secret("", self.model_options, "model_options")
         object.__setattr__(self, "model", _told(self.model))
@@ -374,12 +362,23 @@ class RunSettings(
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_modules(self.allow_code)
-        check_presentation(self.play.format, self.tool_messages)
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         check_seed(self.seed)
         if self.shard is not None:
             shard_of(self.shard)
+
+    @property
+    def on_ray(self) -> bool:
+        """Whether chats are played on the nodes of a Ray cluster."""
+        return isinstance(self.processes, str)
+
+    @property
+    def process_count(self) -> int:
+        """How many processes play; 0: one on each CPU of a Ray cluster."""
+        if isinstance(self.processes, int):
+            return self.processes
+        return int(self.processes.partition(":")[2] or 0)
 
     @property
     def gives_tools(self) -> bool:

@@ -112,10 +112,9 @@ def _tasks(settings: RunSettings) -> Iterator[Task]:
     Raises:
         UsageError: Settings that cannot be, or under which a session would be several chats.
     """
-    elsewhere = settings.processes > 1 or settings.on
-    if settings.trials > 1 or settings.history == "gold" or elsewhere:
+    if settings.trials > 1 or settings.history == "gold" or settings.processes != 1:
         raise UsageError(
-            "a client's session is one chat of one task: leave --trials, --processes, --on and "
+            "a client's session is one chat of one task: leave --trials, --processes and "
             "--history gold out; give each trial an --out of its own"
         )
     settings, pool = played(settings)

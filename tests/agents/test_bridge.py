@@ -446,12 +446,14 @@ def test_a_service_that_does_not_run_is_an_error_and_no_score(tmp_path):
 
 def test_the_command_line_starts_it(command, tmp_path, capsys):
     SHOP.save(tmp_path / "P")
-    wrong = ["run", str(tmp_path / "P"), "--out", str(tmp_path / "r"), "--agent", "bridge"]
-    assert main(wrong) == 2
-    assert "give --agent-command or --agent-url" in capsys.readouterr().err
+    words = ["run", str(tmp_path / "P"), "--out", str(tmp_path / "r")]
+    assert main([*words, "--agent", "bridge"]) == 2
+    assert "give bridge:COMMAND or bridge:URL" in capsys.readouterr().err
+    assert main([*words, "--agent", "bridge", "--agent-command", "true"]) == 2
+    assert "--agent-command is now --agent bridge:COMMAND" in capsys.readouterr().err
     both = BOTH.replace('["value"]', '["content"]')  # what is simulated is an object
-    given = ["--agent-command", command(both), "--no-baselines", "--simulator", "template"]
-    assert main([*wrong, *given]) == 0
+    given = ["--agent", f"bridge:{command(both)}", "--no-baselines", "--simulator", "template"]
+    assert main([*words, *given]) == 0
     assert seal.Run.load(tmp_path / "r")["call_f1"].mean == 1.0
     recorded = json.loads((tmp_path / "r" / "run.json").read_text())
     assert "bridge:" in json.dumps(recorded["system"])
@@ -460,11 +462,11 @@ def test_the_command_line_starts_it(command, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({}, "give --agent-command or --agent-url"),
+        ({}, "give bridge:COMMAND or bridge:URL"),
         ({"command": "no-such-program --x"}, "there is no such program"),
         ({"command": "'"}, "No closing quotation"),
-        ({"url": "ftp://x"}, "--agent-url"),
-        ({"command": "true", "url": "http://x"}, "give --agent-command or --agent-url"),
+        ({"url": "ftp://x"}, "bridge:URL"),
+        ({"command": "true", "url": "http://x"}, "give bridge:COMMAND or bridge:URL"),
         ({"command": ["true"]}, "shlex.join makes one"),
     ],
 )

@@ -282,7 +282,7 @@ def test_autogen_chooses_the_next_speaker_of_a_team(tmp_path):
         None,
         roles={"planner": autogen.AssistantAgent("p")},
         team="full",
-        speaker_selection="auto",
+        world_options={"selection": "auto"},
     )
 
     (chat,) = run.folder.trajectories()
@@ -302,7 +302,5 @@ def test_autogen_chooses_the_next_speaker_of_a_team(tmp_path):
 
 
 def test_a_choice_that_cannot_be_is_refused():
-    with pytest.raises(
-        seal.SealError, match="no value of speaker_selection 'own'; known: auto, team"
-    ):
-        seal.run(SHOP, speaker_selection="own")
+    with pytest.raises(seal.SealError, match="-T selection=own: expected team or auto"):
+        seal.run(SHOP, world_options={"selection": "own"})

@@ -265,9 +265,11 @@ def test_the_command_line_seats_every_role(lab, capsys):
         (["--role", "planner"], "--role 'planner': expected KEY=VALUE"),
         (["--role", "planner=lab_roles:no"], "lab_roles has no 'no'"),
         (
-            ["--role", "planner=decompose", "--planner", "decompose"],
-            "planner is decompose by its own flag; leave out one of the two",
+            ["--role", "planner=decompose", "--role", "planner=lab_roles:planner"],
+            "--role planner is given twice, with two values; keep one",
         ),
+        (["--planner", "decompose"], "--planner is now --role planner=AGENT"),
+        (["--user", "user_simulator"], "--user is now --role user_simulator=AGENT"),
     ],
 )
 def test_a_role_that_cannot_be_seated_is_refused_with_the_repair(words, said, lab, capsys):

@@ -85,7 +85,7 @@ def interrupted(environment: dict[str, str], tmp_path: Path) -> Callable[..., li
 
     def interrupt(*words: str, chat: str) -> list[str]:
         (tmp_path / "slow.py").write_text(SLOW)
-        begun = ["seal", *words, "--planner", "slow:Slow"]
+        begun = ["seal", *words, "--role", "planner=slow:Slow"]
         process = Forked(begun, cwd=tmp_path, env=environment)
         while not list(tmp_path.glob(chat)):
             assert process.returncode is None

@@ -1,6 +1,7 @@
-"""`--cache-url`: one cache of answers in a database, for every verb that keeps answers."""
+"""SEAL_CACHE_URL: one cache of answers in a database, for every verb that keeps answers."""
 
 import json
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -9,11 +10,11 @@ import psycopg
 import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
+from seal import benchmarks
 from seal.core import Store, digest
 
 pytestmark = pytest.mark.slow
-PLAYED = ("run", "sample", "--model", "oracle", "--no-baselines", "--force-simulator")
-PLAYED += ("--retriever", "tfidf")
+PLAYED = ("run", "plain", "--model", "oracle", "--no-baselines", "--retriever", "tfidf")
 BRIEF = (*PLAYED, "--limit", "3")
 
 
@@ -21,6 +22,22 @@ def holds(folder: Path, word: str) -> list[Path]:
     """Return the files of a folder that hold a word."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [path for path in files if word.encode() in path.read_bytes()]
+
+
+@pytest.fixture(autouse=True)
+def plain(tmp_path):
+    """The sample without the results of its gold calls, so that a simulator answers them."""
+    sample = Path(benchmarks.__file__).parent / "sample"
+    (tmp_path / "plain").mkdir()
+    shutil.copyfile(sample / "tools.jsonl", tmp_path / "plain" / "tools.jsonl")
+    with (tmp_path / "plain" / "tasks.jsonl").open("w") as out:
+        for line in (sample / "tasks.jsonl").read_text("utf-8").splitlines():
+            task = json.loads(line)
+            for goal in task["goals"]:
+                for plan in goal["plans"] or ():
+                    for milestone in plan["milestones"]:
+                        milestone["result"] = None
+            out.write(json.dumps(task) + "\n")
 
 
 @pytest.fixture
@@ -33,11 +50,12 @@ def url(postgres, tmp_path):
 
 
 def test_a_run_keeps_its_answers_there_and_tells_the_password_nowhere(seal, url, tmp_path):
-    first = seal(*BRIEF, "--cache-url", url, "--out", "one")
+    first = seal(*BRIEF, "--out", "one", SEAL_CACHE_URL=url)
     again = seal(
         *BRIEF, "--cache", "replay", "--out", "two", "--processes", "2", SEAL_CACHE_URL=url
     )
-    alone = seal(*BRIEF, "--cache-url", f"sqlite:///{tmp_path / 'own.sqlite'}", "--out", "three")
+    own = f"sqlite:///{tmp_path / 'own.sqlite'}"
+    alone = seal(*BRIEF, "--out", "three", SEAL_CACHE_URL=own)
 
     chats = [
         (tmp_path / run / "trajectories.jsonl").read_bytes() for run in ("one", "two", "three")
@@ -51,25 +69,24 @@ def test_a_run_keeps_its_answers_there_and_tells_the_password_nowhere(seal, url,
     assert holds(tmp_path, PASSWORD) == []
 
 
-def test_seal_toml_names_it_and_an_export_of_it_is_that_of_a_file(seal, url, tmp_path):
-    seal("cache", "fill", "sample", "--cache-url", url)
+def test_an_export_of_it_is_that_of_a_file(seal, url, tmp_path):
+    seal("cache", "fill", "sample", SEAL_CACHE_URL=url)
     seal("cache", "merge", url, "--cache-dir", "local")
-    (tmp_path / "seal.toml").write_text(f"cache-url = '{url.replace(':' + PASSWORD, '')}'\n")
-    exported = seal("cache", "export", "shared.jsonl", PGPASSWORD=PASSWORD)
+    bare = url.replace(f":{PASSWORD}", "")
+    exported = seal("cache", "export", "shared.jsonl", SEAL_CACHE_URL=bare, PGPASSWORD=PASSWORD)
     assert exported.returncode == 0, exported.stderr
-    (tmp_path / "seal.toml").unlink()
     seal("cache", "export", "local.jsonl", "--cache-dir", "local")
     shared = (tmp_path / "shared.jsonl").read_bytes()
     assert shared == (tmp_path / "local.jsonl").read_bytes() != b""
-    assert seal("cache", "verify", "sample", "--cache-url", url).returncode == 0
-    stats = json.loads(seal("cache", "stats", "--json", "--cache-url", url).stdout)
+    assert seal("cache", "verify", "sample", SEAL_CACHE_URL=url).returncode == 0
+    stats = json.loads(seal("cache", "stats", "--json", SEAL_CACHE_URL=url).stdout)
     assert PASSWORD not in stats["place"]
     assert stats["place"].startswith("postgresql://seal@/postgres")
 
 
 def test_a_server_that_is_down_ends_a_run_without_a_score(seal, tmp_path):
     gone = "postgresql://me:hidden-word@127.0.0.1:9/answers"
-    ended = seal(*BRIEF, "--cache-url", gone, "--out", "none")
+    ended = seal(*BRIEF, "--out", "none", SEAL_CACHE_URL=gone)
     assert ended.returncode == 1
     assert "cannot be opened: " in ended.stderr
     assert "hidden-word" not in ended.stdout + ended.stderr

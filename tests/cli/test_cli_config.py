@@ -129,11 +129,10 @@ def test_a_nested_key_on_the_command_line_is_refused_by_its_flag(seal) -> None:
 
 def test_every_setting_of_a_run_has_a_flag_with_its_default() -> None:
     parameters = {p.name: p for p in get_command(load("run")).params}
-    named_otherwise = {"roles": "planner", "servers": "config"}
     for setting in fields(RunSettings):
         if setting.name == "origins":  # says which flag was given, and is none
             continue
-        parameter = parameters[named_otherwise.get(setting.name, setting.name)]
+        parameter = parameters[setting.name]
         default = getattr(RunSettings(), setting.name)
         if setting.name in ("cutoffs", "top_k"):
             default = str(default) if isinstance(default, int) else ",".join(map(str, default))
@@ -147,3 +146,39 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
         "seal: the environment variable SEAL_TOPK is ignored: no flag has this name; "
         "did you mean SEAL_TOP_K?\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "now"),
+    [
+        ("agent-url", "--agent bridge:URL"),
+        ("config", "--server FILE"),
+        ("baselines-alike", "is gone"),
+        ("force-simulator", "is gone"),
+        ("history-policy", "is gone"),
+        ("on", "--processes ray"),
+        ("planner", "--role planner=AGENT"),
+        ("speaker-selection", "-T selection=auto"),
+        ("style", "--role execution_manager=react"),
+        ("tool-messages", "--format native-text"),
+    ],
+)
+def test_a_former_setting_is_told_by_what_says_it_now(
+    key: str, now: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = Config({}, {variable(key): "x"}).warnings()
+    assert [now in warning for warning in told] == [True]
+    (tmp_path / "seal.toml").write_text(f'{key} = "x"\n')
+    with pytest.raises(DataError) as caught:
+        Config.read()
+    assert f"seal.toml: {key}: the flag --{key} " in str(caught.value)
+    assert now in str(caught.value)
+
+
+def test_a_database_of_answers_is_named_by_its_variable_alone(seal, tmp_path: Path) -> None:
+    assert list(Config({}, {"SEAL_CACHE_URL": "sqlite:///a"}).warnings()) == []
+    (tmp_path / "seal.toml").write_text('cache-url = "postgresql://me@host/a"\n')
+    failed = seal("benchmarks")
+    assert failed.returncode == 2
+    assert "cache-url: the flag --cache-url is now the variable SEAL_CACHE_URL" in failed.stderr

@@ -18,10 +18,8 @@ GROUPS = [
     "Roles and team",
     "Retrieval",
     "Environment",
-    "MCP servers",
     "Judging",
     "Limits and budgets",
-    "Pools and sweeps",
     "Output",
 ]
 
@@ -86,12 +84,12 @@ def test_the_short_help_has_nine_options_and_a_line_for_each_group(
     assert all(len(line.split("  ", 1)[1].split()) > 3 for line in lines)
 
 
-@pytest.mark.parametrize("verb", ["run", "ablate"])
+@pytest.mark.parametrize("verb", ["run", "ablate", "sweep"])
 def test_the_long_help_has_every_option_in_a_titled_group(
     verb: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sections = shown(capsys, verb, "--help-all")
-    titles = [title for title in GROUPS if verb == "run" or title != "Pools and sweeps"]
+    titles = [*GROUPS[:-1], *(["Pools"] if verb == "sweep" else []), GROUPS[-1]]
     assert list(sections) == ["", "Arguments", *titles, "Options"]
     assert [line.split()[0] for line in sections["Options"]] == ["--help-all", "-h,"]
     text = " ".join(line for title in titles for line in sections[title])

@@ -26,7 +26,7 @@ def with_tasks(pool: Path, *tasks: Any, out: Path) -> Path:
 
 @pytest.mark.slow
 def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_path: Path) -> None:
-    done = seal("import", "mcp", "--stdio", f"shop={line()}", "--out", "tools", "--json")
+    done = seal("import", "mcp", "--server", f"shop={line()}", "--out", "tools", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert (report["tools"], report["tasks"]) == (16, 0)
@@ -36,7 +36,7 @@ def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_pat
     assert line() not in done.stdout
     task = api.ask("Count.", api.called("count"))
     with_tasks(tmp_path / "tools", task, out=tmp_path / "pool")
-    (tmp_path / "seal.toml").write_text(f'stdio = ["shop={line()}"]\n')
+    (tmp_path / "seal.toml").write_text(f'server = ["shop={line()}"]\n')
     common = ("run", "pool", "--model", "oracle", "--no-baselines")
     live = seal(*common, "--out", "live")
     assert live.returncode == 0, live.stderr
@@ -54,10 +54,11 @@ def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_pat
     [
         (["import", "mcp"], "SOURCE is missing"),
         (["import", "sample"], "SOURCE is missing"),
-        (["import", "mcp", "--stdio", "no-such-command"], "there is no such command"),
-        (["import", "mcp", "--config", "gone.json"], "gone.json cannot be read"),
-        (["import", "toolbench", ".", "--url", "http://x.test"], "no option -T of toolbench"),
-        (["run", "sample", "--stdio", "x"], "add --environment mcp"),
+        (["import", "mcp", "--server", "no-such-command"], "there is no such command"),
+        (["import", "mcp", "--server", "gone.json"], "gone.json cannot be read"),
+        (["import", "toolbench", ".", "--server", "http://x.test"], "no option -T of toolbench"),
+        (["run", "sample", "--server", "x"], "add --environment mcp"),
+        (["import", "mcp", "--stdio", "x"], "--stdio is now --server COMMAND"),
         (["run", "sample", "--environment", "mpc"], "Did you mean 'mcp'?"),
         (["mcp", "sample", "--agent", "my_lab:solve"], "the client is the agent"),
         (["mcp", "sample", "--stdio", "--http"], "leave --agent out, and one of --stdio and"),
@@ -146,12 +147,12 @@ def test_reference_servers_are_played_and_played_again_without_them(
         path = str(changed / "notes.txt")
         tasks.append(api.ask("What do the notes say?", api.called("read_text_file", path=path)))
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
-    done = seal("import", "mcp", "--config", "mcp.json", "--out", "tools")
+    done = seal("import", "mcp", "--server", "mcp.json", "--out", "tools")
     assert done.returncode == 0, done.stderr
     with_tasks(tmp_path / "tools", *tasks, out=tmp_path / "pool")
     common = ("run", "pool", "--model", "oracle", "--no-baselines", "--workers", "1")
     common += ("--retriever", "oracle")
-    live = seal(*common, "--config", "mcp.json", "--out", "live")
+    live = seal(*common, "--server", "mcp.json", "--out", "live")
     assert live.returncode == 0, live.stderr
     shutil.rmtree(changed)
     again = seal(*common, "--cache", "replay", "--out", "again")

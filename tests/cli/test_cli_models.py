@@ -41,7 +41,7 @@ def test_a_probe_says_what_a_model_can_do_and_how_to_play_it(called, url):
     rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
     assert [[cell.strip() for cell in row] for row in rows] == [
         ["native", "native", "refused", "refused", "refused"],
-        ["native", "text", "refused", "refused", "refused"],
+        ["native-text", "text", "refused", "refused", "refused"],
         ["action", "text", "yes", "no", "yes"],
         ["json", "text", "no", "no", "yes"],
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 def test_a_plan_tells_the_flag_the_variable_and_the_file(called, tmp_path: Path) -> None:
     (tmp_path / "seal.toml").write_text('top-k = 5\ntrials = 3\n[role-model]\njudge = "lexical"\n')
-    words = ("run", "sample", "--limit", "1", "--no-baselines", "--planner", "decompose")
+    words = ("run", "sample", "--limit", "1", "--no-baselines", "--role", "planner=decompose")
     planned = called(*words, "--dry-run", SEAL_TRIALS="2")
     assert planned.returncode == 0, planned.stderr
     lines = planned.stdout.splitlines()

@@ -63,7 +63,7 @@ def test_json_is_one_object_with_the_run(seal, tmp_path: Path) -> None:
 
 def test_nothing_but_json_reaches_stdout_when_roles_print(seal, tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(SLOW.replace("time.sleep(0.2)", "print('LOUD')"))
-    done = seal("run", *SHORT, "--planner", "loud:Slow", "--json", "--out", "r")
+    done = seal("run", *SHORT, "--role", "planner=loud:Slow", "--json", "--out", "r")
     assert done.returncode == 0, done.stderr
     json.loads(done.stdout)
     assert "LOUD" not in done.stderr
@@ -160,7 +160,8 @@ def test_an_interrupted_run_says_how_to_go_on(
     seal, environment: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
-    words = ["run", "--limit", "30", "--no-baselines", "--workers", "1", "--planner", "slow:Slow"]
+    words = ["run", "--limit", "30", "--no-baselines", "--workers", "1"]
+    words += ["--role", "planner=slow:Slow"]
     process = Forked(["seal", *words], cwd=tmp_path, env=environment)
     folder = tmp_path / "runs"
     while not any(lines(path) for path in folder.glob("*/trajectories.jsonl")):
@@ -187,7 +188,7 @@ def test_an_interrupted_run_says_how_to_go_on(
         (["--retriever", "tfdif"], "Did you mean 'tfidf'?"),
         (["--team", "ful"], "Did you mean 'full'?"),
         (["--simulator", "templat"], "Did you mean 'template'?"),
-        (["--planner", "no_such_module:Planner"], "no module 'no_such_module'"),
+        (["--role", "planner=no_such_module:Planner"], "no module 'no_such_module'"),
         (["--model", "openai/some-model"], "OPENAI_API_KEY"),
         (["--select", "no_such_tag=1"], "no_such_tag"),
     ],

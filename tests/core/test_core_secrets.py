@@ -127,7 +127,7 @@ def test_no_file_holds_a_key_that_a_library_may_find(monkeypatch: pytest.MonkeyP
         ("postgresql://me:se?cret/x@host", "postgresql://me@host"),
         ("postgresql://me:p@ss@host", "postgresql://me@host"),
         ("postgresql://me@there:p@ss@host", "postgresql://me@there@host"),
-        ("--cache-url=postgresql://:word@host", "--cache-url=postgresql://@host"),
+        ("SEAL_CACHE_URL=postgresql://:word@host", "SEAL_CACHE_URL=postgresql://@host"),
         ("postgresql://host:5432/answers?password=ab&x=1", "postgresql://host:5432/answers?x=1"),
         ("postgresql://host:5432/answers?x=1&sslpassword=a@b", "postgresql://host"),
         ("postgresql://me:a?password=b@host/answers", "postgresql://me"),

@@ -43,26 +43,27 @@ def test_an_address_that_cannot_be_is_a_usage_error_without_the_password(url):
     assert "hidden-word" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_a_url_may_name_a_file_and_goes_before_the_variable(tmp_path, monkeypatch):
-    monkeypatch.setenv("SEAL_CACHE_URL", NOBODY)
-    with open_store(tmp_path, f"sqlite:///{tmp_path / 'mine.sqlite'}") as store:
+def test_a_url_may_name_a_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_CACHE_URL", f"sqlite:///{tmp_path / 'mine.sqlite'}")
+    with open_store(tmp_path) as store:
         store.put("k", {"n": 1})
     assert (tmp_path / "mine.sqlite").is_file()
+    monkeypatch.setenv("SEAL_CACHE_URL", NOBODY)
     with pytest.raises(InfrastructureError, match="cannot be opened"):
         open_store(tmp_path)
 
 
-def test_an_address_without_a_password_has_that_of_the_variable(postgres, tmp_path, monkeypatch):
+def test_an_address_without_a_password_says_how_to_give_it(postgres, tmp_path, monkeypatch):
     with psycopg.connect(postgres.url()) as connection:
         connection.execute("CREATE SCHEMA IF NOT EXISTS alike")
     url = postgres.url("alike")
     bare = url.replace(f":{PASSWORD}", "")
     monkeypatch.setenv("SEAL_CACHE_URL", url)
-    with open_store(tmp_path, bare) as store:
+    with open_store(tmp_path) as store:
         assert store.location == bare
-    monkeypatch.setenv("SEAL_CACHE_URL", url.replace("/postgres", "/other"))
+    monkeypatch.setenv("SEAL_CACHE_URL", bare)
     with pytest.raises(InfrastructureError, match=r"no password supplied; .* by PGPASSWORD"):
-        open_store(tmp_path, bare)
+        open_store(tmp_path)
 
 
 def test_a_wrong_password_is_told_and_not_shown(postgres):

@@ -168,7 +168,12 @@ def test_similarity_has_a_point_for_each_environment(tmp_path: Path, environment
     [
         ("feedbak", {}, UnknownNameError, "no ablation 'feedbak'.*Did you mean 'feedback'"),
         ("feedback", {"feedback": "on"}, UsageError, "feedback is what the ablation .* leave it"),
-        ("react", {"style": "plain"}, UsageError, "style is what the ablation react varies"),
+        (
+            "react",
+            {"roles": {"execution_manager": "react"}},
+            UsageError,
+            "the ablation react varies",
+        ),
         ("retriever", {"retriever": "tfidf"}, UsageError, "name several by `retrievers`"),
         ("retriever", {"retrievers": ["tfidf"]}, UsageError, "needs at least two, got tfidf"),
         ("retriever", {"retrievers": ["bm25", "bm25"]}, UsageError, "bm25 stands twice"),

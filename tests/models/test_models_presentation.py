@@ -5,7 +5,7 @@ import json
 import pytest
 from servers import text
 
-from seal.core import Completion, Message, OptionError, Request, Tool, ToolCall
+from seal.core import Completion, Message, Request, Tool, ToolCall
 from seal.models import (
     Example,
     ExampleCalls,
@@ -109,7 +109,7 @@ def test_calls_and_results_are_words_of_two_sides_that_take_turns(format, said, 
 
 
 def test_native_calls_keep_their_tools_where_only_results_are_text():
-    sent, _ = ask(TOLD, Presentation("native", "text"))
+    sent, _ = ask(TOLD, Presentation("native-text"))
     assert sent.tools == (WEATHER,)
     assert [(m.role, m.content, m.calls) for m in sent.messages[2:]] == [
         ("assistant", 'I look.\nweather({"city":"Bern"})\nweather({"city":"Oslo"})', ()),
@@ -169,7 +169,6 @@ def test_a_role_without_tools_is_asked_as_it_asks(format):
 def test_a_plain_presentation_is_the_model_itself():
     model = Echo()
     assert presented(model, model, Presentation()) is model
-    assert presented(model, model, Presentation("native", "native")) is model
 
 
 def test_a_server_without_tool_calling_is_sent_no_tools_and_makes_calls(model_server):
@@ -235,8 +234,3 @@ def test_a_scripted_call_that_cannot_be_read_stays_one(format, tmp_path):
 def test_what_is_replayed_stays_as_it_was_said():
     model = ScriptedModel(["Action: weather"])
     assert presented(model, "replay:somewhere", Presentation("action")) is model
-
-
-def test_native_results_after_calls_in_text_cannot_be():
-    with pytest.raises(OptionError, match="leave --tool-messages out"):
-        Presentation("json", "native")

@@ -77,7 +77,7 @@ def test_a_server_without_tools_is_told_from_a_model_that_cannot(probed):
     _, ways, found = probed(toolless)
     assert answers(ways) == {
         "native/native": ["refused", "refused", "refused"],
-        "native/text": ["refused", "refused", "refused"],
+        "native-text/text": ["refused", "refused", "refused"],
         "action/text": ["yes", "no", "yes"],
         "json/text": ["yes", "no", "yes"],
     }
@@ -120,7 +120,7 @@ def test_python_asks_as_the_command_line_does(model_server):
     ways = models.probe("openai/x", base_url=server.url, timeout_s=20)
     assert [(way.format, way.works) for way in ways] == [
         ("native", True),
-        ("native", True),
+        ("native-text", True),
         ("action", True),
         ("json", True),
     ]

@@ -122,7 +122,7 @@ def calm(pool: Path, server: ModelServer, tmp_path: Path) -> dict[str, bytes]:
 def started(cluster: cluster_utils.Cluster, *words: object, folder: Path) -> subprocess.Popen[str]:
     """Start a command on the cluster."""
     return subprocess.Popen(
-        [sys.executable, "-m", "seal", *map(str, words), "--on", "ray"],
+        [sys.executable, "-m", "seal", *map(str, words), "--processes", "ray"],
         env={**os.environ, "RAY_ADDRESS": cluster.address},
         cwd=folder,
         text=True,
@@ -136,7 +136,7 @@ def begun(
 ) -> subprocess.Popen[str]:
     """Start a run."""
     fixed = ["run", pool, "--model", "openai/x", "--base-url", server.url, "--workers", 2]
-    cache = () if "--cache-url" in words else ("--cache", "off")
+    cache = () if "SEAL_CACHE_URL" in os.environ else ("--cache", "off")
     more = ["--retriever", "tfidf", "--no-baselines", "--out", out, *cache, *words]
     return started(cluster, *fixed, *more, folder=out.parent)
 
@@ -216,7 +216,7 @@ def test_an_interrupted_run_ends_at_once_and_can_be_resumed(
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 143
-    assert "--on ray" in said and "--resume" in said and "Traceback" not in said
+    assert "--processes ray" in said and "--resume" in said and "Traceback" not in said
     gate.open.set()
     process = begun(cluster, pool, server, out, "--resume")
     _, said = process.communicate(timeout=PATIENCE_S)
@@ -241,7 +241,7 @@ def test_a_node_that_dies_costs_its_chats_a_retry_and_no_score(
 
 
 def test_a_shared_cache_a_flaky_server_and_a_node_that_dies_leave_the_bytes_of_a_calm_run(
-    cluster, postgres: PostgresServer, tmp_path
+    cluster, postgres: PostgresServer, tmp_path, monkeypatch
 ):
     towns = [weather_task(f"Town{number}", number) for number in range(TASKS)]
     pool = write_pool(tmp_path / "pool", towns)  # so that no two chats ask the same
@@ -250,8 +250,8 @@ def test_a_shared_cache_a_flaky_server_and_a_node_that_dies_leave_the_bytes_of_a
         asked = {"model": "openai/x", "base_url": server.url, "retriever": "tfidf"}
         here = play(pool, tmp_path / "calm", cache_dir=tmp_path / "here", **asked)
         flaky.failing = True
-        kept = ["--cache-url", url, "-M", "first_wait_s=0.01"]
-        process = begun(cluster, pool, server, out, *kept)
+        monkeypatch.setenv("SEAL_CACHE_URL", url)
+        process = begun(cluster, pool, server, out, "-M", "first_wait_s=0.01")
         wait_for_chats(process, out, TASKS // 4)
         flaky.open.clear()
         wait_for(process, flaky, 3)  # at least one chat of each node waits for the server

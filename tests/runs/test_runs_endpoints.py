@@ -163,26 +163,6 @@ def test_flags_do_not_hold_for_a_role_of_the_same_name(
         play(talking, tmp_path / "other", **settings)
 
 
-def test_a_judge_that_follows_the_model_judges_its_baselines_too_where_asked(
-    three: Three, tmp_path: Path
-) -> None:
-    done = play(
-        write_pool(tmp_path / "pool", many(2)),
-        tmp_path / "run",
-        model="openai/x",
-        base_url=three.model.url,
-        model_options={"max_tokens": 77},
-        judge="llm",
-        baselines=True,
-        baselines_alike=True,
-    )
-    assert {r.body["max_tokens"] for r in three.model.received} == {77}
-    judges = [done.folder.manifest()["measure"]["judge"]]
-    judges += [run.manifest()["measure"]["judge"] for run in done.folder.baselines().values()]
-    assert judges[0] == judges[1] == judges[2]
-    assert judges[0]["base_url"] == three.model.url
-
-
 def test_an_address_that_is_nobodys_is_refused_with_the_repair(
     three: Three, tmp_path: Path
 ) -> None:

@@ -56,21 +56,6 @@ def test_gold_calls_are_answered_with_the_benchmarks_own_results(pool: Path, tmp
     ]
 
 
-def test_a_forced_simulator_answers_gold_calls_too(pool, recorded_pool, tmp_path: Path):
-    class Fine:
-        identity = "fine/1"
-
-        def respond(self, tool, arguments):
-            return Response("fine")
-
-    settings = {"model": Weatherman(), "simulator": Fine(), "cache": "off", "limit": 1}
-    (forced,) = play(pool, tmp_path / "run", force_simulator=True, **settings).folder.trajectories()
-
-    assert orjson.loads(observed(forced)[0])["response"] == "fine"
-    with pytest.raises(UsageError, match="--simulator recorded is no simulator; give"):
-        play(recorded_pool, tmp_path / "r", simulator="recorded", force_simulator=True)
-
-
 def test_tools_whose_words_do_not_say_what_they_return_are_told_of_once(tmp_path: Path, caplog):
     tools = [{"name": name} for name in ("frobnicate", "get_weather", "a", "b", "c")]
     own = seal.Benchmark("own", tools=tools, tasks=[seal.ask("Go.", seal.called("frobnicate"))])

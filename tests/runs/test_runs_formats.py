@@ -172,7 +172,7 @@ def test_a_thinking_server_is_heard_in_text(tmp_path, model_server):
         model="openai/x",
         base_url=server.url,
         format="action",
-        style="react",
+        roles={"execution_manager": "react"},
         team="direct",
     )
     (trajectory,) = played.folder.trajectories()
@@ -181,11 +181,6 @@ def test_a_thinking_server_is_heard_in_text(tmp_path, model_server):
     assert trajectory.answers == ("It is sunny in Rome.",)
     assert means(played.summary)["pass_rate"] == 1.0
     assert played.folder.manifest()["system"]["roles"]["execution_manager"] == "react"
-
-
-def test_style_and_an_agent_of_ones_own_exclude_each_other(pool, tmp_path):
-    with pytest.raises(UsageError, match="--style react"):
-        play(pool, tmp_path / "run", style="react", roles={"execution_manager": "decompose"})
 
 
 def test_an_example_reaches_the_server_and_is_of_another_task(tmp_path, model_server):
@@ -217,10 +212,8 @@ def test_one_shot_needs_another_task_with_gold_calls(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"format": "xml"}, "no value of format 'xml'; known: action, bracket, json, native"),
-        ({"format": "json", "tool_messages": "native"}, "leave --tool-messages out"),
+        ({"format": "xml"}, "no value of format 'xml'; known: action, bracket, json, native, "),
         ({"feedback": "maybe"}, "no value of feedback 'maybe'; known: auto, off, on"),
-        ({"style": "fast"}, "no value of style 'fast'; known: plain, react"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(settings, told):

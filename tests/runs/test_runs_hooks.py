@@ -154,7 +154,7 @@ def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, 
         ([object()], {}, r"expected methods start\(event\) and end\(event\)"),
         (["opentelmetry"], {}, "mean 'opentelemetry'"),
         ([Notes()], {"processes": 2}, "leave --processes out"),
-        ([Notes()], {"on": "ray"}, "leave --on ray out, and give --workers N"),
+        ([Notes()], {"processes": "ray"}, "leave --processes out, and give --workers N"),
     ],
 )
 def test_hooks_that_cannot_be_are_refused(

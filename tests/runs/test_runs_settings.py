@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core import UsageError
+from seal.core import UsageError, url_elsewhere
 from seal.runs import RunSettings, settings_there
 
 KEY = {"api_key": "hunter2"}
@@ -52,9 +52,11 @@ def test_numbers_that_no_run_can_have_are_refused(setting: str, value: float, to
         RunSettings(**{setting: value})
 
 
-def test_the_password_of_a_database_is_not_sent_to_other_machines() -> None:
-    settings = RunSettings(cache_url="postgresql://me:hidden-word@host/answers")
-    sent = pickle.dumps(settings_there(settings))
-    assert b"postgresql://me@host/answers" in sent
-    assert b"hidden-word" not in sent
-    assert settings_there(RunSettings()).cache_url is None
+def test_the_password_of_a_database_is_not_sent_to_other_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SEAL_CACHE_URL", raising=False)
+    assert url_elsewhere() == ""
+    monkeypatch.setenv("SEAL_CACHE_URL", "postgresql://me:hidden-word@host/answers")
+    assert url_elsewhere() == "postgresql://me@host/answers"
+    assert b"hidden-word" not in pickle.dumps(settings_there(RunSettings()))

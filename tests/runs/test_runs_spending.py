@@ -145,14 +145,16 @@ def test_baselines_share_the_budget(tmp_path: Path, model_server: Start) -> None
     server = model_server(by_server)
     pool = write_pool(tmp_path / "pool", many(3))
     settings: dict[str, Any] = {
-        "role_models": {"judge": f"openai/judge,base_url={server.url}"},
-        "base_url": server.url,
+        "role_models": {"user_simulator": f"openai/user,base_url={server.url}"},
+        "model": "lexical",
         "workers": 1,
-        "baselines": True,
-        "baselines_alike": True,
+        "cache": "off",
         "retriever": "oracle",
     }
-    first = play(pool, tmp_path / "run", max_total_tokens=3 * 18 + 1, **settings)
+    alone = play(pool, tmp_path / "alone", **settings)
+    spent = spending_of(alone.folder.path / "timings.jsonl").tokens
+    settings["baselines"] = True  # the model of the user plays it there, too
+    first = play(pool, tmp_path / "run", max_total_tokens=spent + 1, **settings)
     assert first.exit_code == 3
     assert list(first.folder.baselines()) == ["floor"]
     last = play(pool, tmp_path / "run", resume=True, max_total_tokens=10**6, **settings)
@@ -337,7 +339,7 @@ def test_a_plan_tells_which_budget_it_would_pass(
     said = capsys.readouterr().out
     assert "--max-dollars allows" in said
     assert "--max-total-tokens allows" in said
-    assert main([*words, "--pool-sizes", "2"]) == 2
+    assert main([*words, "--shard", "1/2"]) == 2
     assert RunFolder(tmp_path / "run").path.exists() is False
 
 

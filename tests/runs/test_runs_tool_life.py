@@ -68,7 +68,8 @@ def test_an_unknown_option_is_told_what_world_and_team_have(pool, tmp_path, opti
         play(pool, tmp_path / "run", model="oracle", world_options={option: "own"})
     assert str(told.value) == (
         f"-T {option}: the world mobile has no such option; it has: mobile, confirm; "
-        f"team and benchmark have: apps, decisions, on_policy, roles, tasks, tools.{hint}"
+        "team and benchmark have: apps, decisions, on_policy, roles, selection, tasks, "
+        f"tools.{hint}"
     )
 
 
@@ -245,8 +246,8 @@ def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, options, team
 
 
 def test_a_style_of_a_role_that_nobody_plays_is_refused(pool, tmp_path):
-    with pytest.raises(UsageError, match="team tool_life has no execution_manager"):
-        play(pool, tmp_path / "run", style="react")
+    with pytest.raises(UsageError, match="team tool_life has no role 'execution_manager'"):
+        play(pool, tmp_path / "run", roles={"execution_manager": "react"})
 
 
 def test_floor_and_ceiling_stand_beside_a_server(pool, tmp_path):

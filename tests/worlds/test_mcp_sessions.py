@@ -202,12 +202,23 @@ def test_a_key_does_not_tell_servers_apart() -> None:
 
 
 def test_the_command_line_names_servers() -> None:
-    found = named_servers(["shop=shop --at here"], ["docs=https://docs.test/mcp"], None)
+    found = named_servers(["shop=shop --at here", "docs=https://docs.test/mcp"])
     assert read_servers(found) == {
         "shop": McpServer(("shop", "--at", "here")),
         "docs": McpServer(url="https://docs.test/mcp"),
     }
-    assert read_servers(named_servers([line()], [], None)) == {"": McpServer(tuple(command()))}
+    assert read_servers(named_servers([line()])) == {"": McpServer(tuple(command()))}
+
+
+def test_a_file_of_servers_is_told_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "my servers.json"
+    path.write_text('{"mcpServers": {"shop": {"command": "shop"}}}')
+    by_file = named_servers([str(path), "docs=https://docs.test/mcp.json", "cat a.json"])
+    assert read_servers({"shop": by_file["shop"]}) == {"shop": McpServer(("shop",))}
+    assert by_file["docs"] == "https://docs.test/mcp.json"
+    assert by_file[""] == "cat a.json"
+    with pytest.raises(UsageError, match="two MCP servers are named 'shop'"):
+        named_servers([str(path), "shop=other"])
 
 
 @pytest.mark.parametrize(
@@ -245,4 +256,4 @@ def test_a_file_without_servers_is_refused(content: str, tmp_path: Path) -> None
 
 def test_two_servers_without_names_are_refused() -> None:
     with pytest.raises(UsageError, match="two MCP servers have no name"):
-        named_servers(["a", "b"], [], None)
+        named_servers(["a", "b"])

@@ -61,7 +61,7 @@ class Bridge(PlayedAnew):
     def __init__(self, command: str | None = None, url: str | None = None) -> None:
         if (command is None) == (url is None):
             raise UsageError(
-                "the agent 'bridge' is a command or a service: give --agent-command or --agent-url"
+                "the agent 'bridge' is a command or a service: give bridge:COMMAND or bridge:URL"
             )
         for given in (command, url):
             if not isinstance(given, str | None):
@@ -102,7 +102,7 @@ class Bridge(PlayedAnew):
             if failure is not None and not self._begun and self._failed >= _HOPELESS:
                 raise NeverBegunError(
                     f"the agent failed before its first request in {self._failed} chats, so the "
-                    f"run stops: {failure}; mend --agent-command or --agent-url"
+                    f"run stops: {failure}; mend the agent"
                 ) from failure
 
     def close(self) -> None:
@@ -325,14 +325,14 @@ def _checked_command(command: str) -> str:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"--agent-command {command!r}: {error}") from error
+        raise UsageError(f"agent bridge:{command}: {error}") from error
     if not words or shutil.which(words[0]) is None:
-        raise UsageError(f"--agent-command {command!r}: there is no such program")
+        raise UsageError(f"agent bridge:{command}: there is no such program")
     files = [Path(word) for word in words[1:]]
     contents = [file.read_bytes().hex() for file in files if file.is_file()]
     return f"{command}#{digest(contents)[:8]}" if contents else command
 
 
 def _told(url: str | None) -> str:
-    check_url(str(url), "--agent-url")
+    check_url(str(url), "agent bridge:URL")
     return public_url(str(url))

@@ -39,7 +39,7 @@ def import_mcp(
     given = read_servers(servers or {}) | (read_servers(source) if source is not None else {})
     if not given:
         raise UsageError(
-            'no MCP server is given; give --stdio "COMMAND", --url URL or --config mcp.json'
+            'no MCP server is given; give --server "COMMAND", --server URL or --server mcp.json'
         )
     listings: dict[str, tuple[McpServer, McpListing]] = {}
     with Sessions(given, timeout) as sessions:

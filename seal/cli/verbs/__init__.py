@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 GROUPS: Mapping[str, Sequence[str]] = {
-    "Play and score": ("run", "merge", "score", "retrieve", "mcp", "cache"),
+    "Play and score": ("run", "sweep", "merge", "score", "retrieve", "mcp", "cache"),
     "Look at runs": (
         *("runs", "view", "serve", "report", "site"),
         *("explain", "compare", "ablate", "annotate", "paper"),

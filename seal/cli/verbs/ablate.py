@@ -7,19 +7,19 @@ from pathlib import Path
 import typer
 
 from seal.cli.failure import tell
-from seal.cli.groups import argument, option, repeated, setting, verb
+from seal.cli.groups import argument, repeated, setting, verb
 from seal.cli.interruption import resumable
 from seal.cli.output import Output, output, progress
-from seal.cli.run_options import PLAYED, Play, RunOutput
+from seal.cli.run_options import PLAYED, RunOutput, SeriesPlay
 from seal.core import UsageError
-from seal.runs.settings import JudgingGroup, RunSettings
+from seal.runs.settings import RunSettings
 
 _KNOWN = (
     *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
     "roles",
 )
 """Ablations of any benchmark; a benchmark may offer further ones."""
-_VARIED = {"feedback": "feedback", "format": "format", "react": "style"}
+_VARIED = {"feedback": "feedback", "format": "format"}
 """Ablation to the option that it sets itself."""
 _GIVEN = ("COMMANDLINE", "ENVIRONMENT")
 
@@ -36,20 +36,6 @@ class Retrievers:
     top_k: int = setting(RunSettings, "top_k")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AblatedJudging(JudgingGroup):
-    """Judging: who says what is solved, by which metrics, beside which baselines."""
-
-    baselines: bool = option(False, "Play the floor and the ceiling of each run too.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class AblatedPlay(Play):
-    """What every condition is told."""
-
-    judging: AblatedJudging
-
-
 @verb(("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
 def command(
     context: typer.Context,
@@ -57,7 +43,7 @@ def command(
     what: str = argument(
         f"Ablation: {', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
     ),
-    play: AblatedPlay,
+    play: SeriesPlay,
     retrievers: Retrievers,
     into: RunOutput,
     pool: str = PLAYED,

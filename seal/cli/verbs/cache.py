@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from seal.cli import options as shared
 from seal.cli.groups import argument, flag, like, option, repeated, settings_of, verb
@@ -21,7 +21,6 @@ class Kept:
     """Options: where answers are kept, and what is printed."""
 
     cache_dir: Path | None = shared.CACHE_DIR
-    cache_url: str | None = shared.CACHE_URL
     json: bool = shared.JSON
 
     @contextmanager
@@ -29,7 +28,7 @@ class Kept:
         """Give the output of a verb, and the store while it is open."""
         from seal.core.store import open_store
 
-        with output(self.json) as result, open_store(self.cache_dir, self.cache_url) as store:
+        with output(self.json) as result, open_store(self.cache_dir) as store:
             yield result, store
 
 
@@ -66,7 +65,12 @@ def fill(
         "Which calls to simulate: the pool's gold calls, or those of a run.",
         metavar="gold|RUN",
     ),
-    on: Literal["ray"] | None = shared.ON,
+    processes: int | str = like(
+        shared.PROCESSES,
+        1,
+        help="Where calls are answered: ray on each CPU of a Ray cluster, ray:N by N processes "
+        "there; else in threads here.",
+    ),
     simulated: Simulated,
 ) -> int:
     """Simulate a pool's gold calls, or a run's calls, in advance.
@@ -79,7 +83,7 @@ def fill(
 
     settings, json = _settings(simulated)
     with output(json) as result:
-        report = asdict(fill_cache(replace(settings, pool=pool, on=on), calls))
+        report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
         result.fields(report)
     return int(bool(report["failed"]))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.cli.groups import argument, flag, option, repeated, verb
-from seal.cli.options import ALLOW_CODE, JSON, Servers
+from seal.cli.options import ALLOW_CODE, JSON, SERVERS
 from seal.cli.output import field_lines, output
 from seal.cli.words import typed_pairs
 from seal.core import UnknownNameError, UsageError
@@ -33,6 +33,7 @@ class Importing:
     )
     split: str | None = option(None, "Same as -T split=..., for a benchmark of several splits.")
     allow_code: tuple[str, ...] = ALLOW_CODE
+    servers: dict[str, Any] = SERVERS
     json: bool = JSON
 
 
@@ -48,7 +49,6 @@ def command(
         "The benchmark's upstream files; mcp has none.", None, metavar="[SOURCE]"
     ),
     asked: Importing,
-    servers: Servers,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
     from seal.runs.recorded_run import import_run
@@ -60,12 +60,12 @@ def command(
                 raise UsageError(f"--{same} {value} and -T {same}={options[same]}: give one")
         if asked.allow_code:
             options["allow_code"] = asked.allow_code
-        if named := servers.named():
-            options["servers"] = named
+        if asked.servers:
+            options["servers"] = asked.servers
         elif source is None:
             raise UsageError(
                 f"seal import {name}: SOURCE is missing: name its upstream files, or of mcp a "
-                'server: --stdio "COMMAND", --url URL or --config FILE'
+                'server: --server "COMMAND", --server URL or --server FILE'
             )
         if (asked.trajectories or _has_chats_alone(name)) and source is not None:
             report = import_run(name, source, out, options).to_json()

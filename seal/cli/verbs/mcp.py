@@ -8,7 +8,7 @@ import typer
 
 from seal.cli.failure import tell
 from seal.cli.groups import flag, option, verb
-from seal.cli.run_options import PLAYED, AnyPlay, Retriever
+from seal.cli.run_options import PLAYED, Play, Retriever
 from seal.core import UsageError
 from seal.runs.attendance import PATIENT, Patience
 
@@ -35,7 +35,7 @@ class Offer:
 
 @verb(("task", "stdio", "http", "port", "name", "out", "limit"))
 def command(
-    context: typer.Context, offer: Offer, play: AnyPlay, retriever: Retriever, pool: str = PLAYED
+    context: typer.Context, offer: Offer, play: Play, retriever: Retriever, pool: str = PLAYED
 ) -> int:
     """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
 
@@ -55,7 +55,7 @@ def command(
         context,
         pool,
         retriever=retriever.retriever,
-        top_k=retriever.top_k[0],
+        top_k=retriever.top_k,
         baselines=play.judging.baselines and asked is not None and asked.name != "DEFAULT",
     )
     with ExitStack() as served:

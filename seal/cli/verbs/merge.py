@@ -4,7 +4,7 @@ from pathlib import Path
 
 from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
-from seal.cli.options import CACHE_DIR, CACHE_URL, JSON
+from seal.cli.options import CACHE_DIR, JSON
 from seal.cli.output import output
 from seal.core import UsageError
 
@@ -16,7 +16,6 @@ def command(
     ),
     out: Path = option(..., "Run folder to write."),
     cache_dir: Path | None = CACHE_DIR,
-    cache_url: str | None = CACHE_URL,
     json: bool = JSON,
 ) -> int:
     """Put together the parts of a run; it has the bytes of a run that was played in one piece.
@@ -32,7 +31,7 @@ def command(
         folder = merge(runs, out)
         result.result({"run": str(out)})
         try:
-            summary = score_merged(folder, cache_dir, cache_url)
+            summary = score_merged(folder, cache_dir)
         except UsageError as error:
             tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
             return 0

@@ -207,15 +207,13 @@ def _notes(ways: "list[Way]") -> list[str]:
         ):
             if ability.said:
                 words = f"{ability.answer}, {ability.said}"
-                said.setdefault(words, {})[f"{way.format} {name}"] = None
+                said.setdefault(words, {})[f"{way.format.removesuffix('-text')} {name}"] = None
     return [f"{', '.join(names)}: {words}" for words, names in said.items()]
 
 
 def _flags(way: "Way") -> list[str]:
     """Return the options of `seal run` that play a model in a way."""
-    if way.format != "native":
-        return ["--format", way.format]
-    return ["--tool-messages", "text"] if way.tool_messages == "text" else []
+    return [] if way.format == "native" else ["--format", way.format]
 
 
 def _advice(model: str, flags: list[str] | None) -> str:

@@ -8,47 +8,34 @@ its arguments. `repairs_of` tells the repairs from that text.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
-from seal.core.errors import OptionError
 from seal.core.registry import load_dotted
 from seal.core.types import ToolCall
 
 if TYPE_CHECKING:
     from seal.core.formats.forms import Repair, TextForm
 
-Format = Literal["native", "action", "json", "bracket"]
-"""How a model calls tools: by the server's tool calling, or in its text."""
-ToolMessages = Literal["auto", "native", "text"]
-"""How results reach a model; auto: by the server's tool messages beside native calls, else as text.
-"""
+Format = Literal["native", "native-text", "action", "json", "bracket"]
+"""How a model calls tools and gets results: by the server's tool calling and its tool messages
+(native), by its tool calling and with results as text (native-text), or all in text."""
 
 _FORMS = {
     "action": "seal.core.formats.action:ActionForm",
     "bracket": "seal.core.formats.bracket:BracketForm",
     "json": "seal.core.formats.json_calls:JsonForm",
 }
-"""Format to its text protocol; `native` has none."""
+"""Format to its text protocol; `native` and `native-text` have none."""
 
 
-def check_presentation(format: str, tool_messages: str) -> None:
-    """Raise OptionError where calls or results cannot come in the way that is asked for."""
-    for flag, value, known in (
-        ("format", format, get_args(Format)),
-        ("tool-messages", tool_messages, get_args(ToolMessages)),
-    ):
-        if value not in known:
-            raise OptionError(f"--{flag} {value}: expected one of {', '.join(known)}")
-    if format != "native" and tool_messages == "native":
-        raise OptionError(
-            f"--tool-messages native with --format {format}: servers take native results only "
-            "after native calls; leave --tool-messages out"
-        )
+def in_text(format: str) -> bool:
+    """Tell whether a model's calls stand in its text under a `Format`."""
+    return format in _FORMS
 
 
 @cache
 def form_of(format: str) -> TextForm | None:
-    """Return the text protocol of a format, which is loaded when first asked for; `native`: None.
+    """Return the text protocol of a format, which is loaded when first asked for; native: None.
 
     Args:
         format: A `Format`.

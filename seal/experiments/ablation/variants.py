@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from seal.agents.roles import Checker
-from seal.agents.teams import team_options
+from seal.agents.teams import MANAGER, team_options
 from seal.core import UnknownNameError, UsageError
 from seal.core.registry import load_dotted
+from seal.core.specs import name_of
 from seal.experiments.series import PlannedRun
 from seal.models import is_offline
 from seal.pools.benchmark import Benchmark
@@ -114,9 +115,10 @@ ABLATIONS: Mapping[str, Variation] = {
         ),
         Variation(
             "react",
-            "style",
+            "",
             ("react", "plain"),
             (*_SUCCESS, *PATTERNS, "turns", "tokens_in", "tokens_out"),
+            varied="style",
         ),
     )
 }
@@ -156,6 +158,8 @@ def conditions_of(
         return _injected(ablation, settings)
     if ablation.name == "roles":
         return _seated(settings)
+    if ablation.name == "react":
+        return _styled(settings)
     if not ablation.field:
         return [PlannedRun(name, settings) for name in ablation.conditions]
     values: Sequence[Any] = ablation.conditions
@@ -178,6 +182,21 @@ def conditions_of(
         PlannedRun(name, changed(settings, **{ablation.field: value}))
         for name, value in zip(names, values, strict=True)
     ]
+
+
+def _styled(settings: RunSettings) -> list[PlannedRun]:
+    """Return the run whose execution manager thinks, and the one whose does not.
+
+    Raises:
+        UsageError: The settings name who plays the role.
+    """
+    if MANAGER in settings.roles:
+        raise UsageError(
+            f"the role {MANAGER} is what the ablation react varies, and "
+            f"{name_of(settings.roles[MANAGER])} plays it: leave it out"
+        )
+    thinking = changed(settings, roles={**settings.roles, MANAGER: "react"})
+    return [PlannedRun("react", thinking), PlannedRun("plain", settings)]
 
 
 def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
@@ -205,8 +224,7 @@ def _folder_name(value: Any) -> str:
 
 def _injected(ablation: Variation, settings: RunSettings) -> list[PlannedRun]:
     """Return the plain run and those with gold in the place of a stage."""
-    alike = changed(settings, baselines_alike=True)
-    ceiling = baselines_of(alike, all_given=False)["ceiling"]
+    ceiling = baselines_of(settings, all_given=False, alike=True)["ceiling"]
     models = {**settings.role_models, "execution_manager": _GOLD_PLAYER}
     asked = {
         "plain": settings,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,8 +68,6 @@ class PreferenceSettings:
     MODEL,base_url=URL."""
     cache_dir: str | Path | None = None
     """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
 
     @property
     def is_asked(self) -> bool:

@@ -117,7 +117,7 @@ def retrieve(
             folder = opened.enter_context(open_folder(out, begun, with_draws, resume))
             if (finished := folder.finished()) is not None:
                 return finished
-        store = opened.enter_context(closing(open_store(settings.cache_dir, settings.cache_url)))
+        store = opened.enter_context(closing(open_store(settings.cache_dir)))
         prices = Prices.load(settings.prices)
         costs = Costs(Meter(), prices)
         experiment = _Experiment(settings, entered, store, folder, progress, on_result, costs)

@@ -69,8 +69,6 @@ class KeptGroup:
     (off)."""
     cache_dir: str | Path | None = None
     """Folder for cached embeddings and indexes."""
-    cache_url: str | None = field(default=None, repr=False)
-    """Database for cached answers: postgresql://USER@HOST/DATABASE.  [default: SEAL_CACHE_URL]"""
     prices: str | Path | None = None
     """JSON file of prices for a million tokens; they come before those that ship."""
 
@@ -101,7 +99,7 @@ class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
 
         Each retriever's entry has its options.
         """
-        apart = ("options", "cache", "cache_dir", "cache_url", "first", "prices")
+        apart = ("options", "cache", "cache_dir", "first", "prices")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
         shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}
         return shaping | told_of(self)

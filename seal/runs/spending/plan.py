@@ -19,7 +19,7 @@ from typing import Any
 from seal.core import ChatModel, Completion, NotRecordedError, Request, SealError, Task, UsageError
 from seal.core.secrets import public_url
 from seal.core.specs import name_of
-from seal.core.store import FILE_NAME
+from seal.core.store import FILE_NAME, Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import build_metrics, score_trajectory
@@ -278,7 +278,8 @@ def rehearse(
         if "mcp" in worlds_of(settings, chosen).values():
             options = {k: v for k, v in acted.world_options.items() if k != "timeout"}
             acted = replace(acted, environment=SIMULATOR, servers={}, world_options=options)
-        with Engine(acted, RunFolder(Path(place)), pool) as engine:
+        store = Store(Path(place, "cache", FILE_NAME))  # whatever SEAL_CACHE_URL says
+        with Engine(acted, RunFolder(Path(place)), pool, store) as engine:
             scorer = replace(engine.scorer(), cutoffs=(1,))
             failed = sum(not _plays(engine, task, scorer) for task in chosen)
             asked = merged([engine.meter.take_all()])
@@ -297,8 +298,7 @@ def _plays(engine: Engine, task: Task, scorer: Scorer) -> bool:
 
 def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> RunSettings:
     """Return the settings with everybody replaced who would ask a server."""
-    format, messages = settings.play.format, settings.tool_messages
-    how = Presentation(format, messages)
+    how = Presentation(settings.play.format)
 
     def acted(model: Any) -> Any:
         flagged = Flagged.of(model)
@@ -336,11 +336,9 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         retriever=settings.retriever if offline else "tfidf",
         retriever_options=settings.retriever_options if offline else {},
         format="native",
-        tool_messages="auto",
         model_options={},
         cache="record",
         cache_dir=cache,
-        cache_url=f"sqlite:///{Path(cache, FILE_NAME).absolute()}",  # whatever SEAL_CACHE_URL says
         metrics=(),
         max_seconds=None,
     )

@@ -74,7 +74,7 @@ def generate_missions(
         InfrastructureError: A model's server or a store failed; what is done is kept.
     """
     settings, out = MissionSettings(**options), Path(out)
-    with open_store(settings.cache_dir, settings.cache_url) as store:
+    with open_store(settings.cache_dir) as store:
         pool = open_pool(bench)
         check_folder(out)
         settings = replace(settings, name=settings.name or out.resolve().name)

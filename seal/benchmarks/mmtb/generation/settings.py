@@ -86,7 +86,6 @@ class SpeakerGroup:
     """Cached answers of models and simulators: keep and reuse them (record), only reuse them
     (replay), or neither (off)."""
     cache_dir: str | Path | None = None
-    cache_url: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +161,6 @@ class MissionOptions(TypedDict, total=False):
     name: str
     review: str | Path | None
     cache_dir: str | Path | None
-    cache_url: str | None
 
 
 def assignments(settings: MissionSettings) -> list[list[Assignment]]:
