@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
+import no_sync  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 from once import Once

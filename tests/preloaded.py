@@ -4,6 +4,7 @@ import gc
 import warnings
 
 import forked
+import no_sync
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -54,4 +55,4 @@ for name in pages.list_templates(["html"]):
 gc.collect()
 gc.freeze()  # a process looks for no garbage among what it never made
 
-__all__ = ["autogen", "bm25s", "forked", "jinja2", "numpy", "rapidfuzz", "seal", "typer"]
+__all__ = ["autogen", "bm25s", "forked", "jinja2", "no_sync", "numpy", "rapidfuzz", "seal", "typer"]
