@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from bfcl_sources import HEIGHT, function
+from looped import every_case
 
 from seal.benchmarks.bfcl import Functions, json_schema, text_digest
 from seal.core import DataError
@@ -15,7 +16,7 @@ def schema_of(described: Any, variables: bool = False) -> Any:
     return schema["properties"]["x"], words
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "kind", "kept"),
     [
         ("dict", "object", False),

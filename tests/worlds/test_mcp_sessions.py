@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looped import every_case
 from mcp_servers import behind_address, command, line
 
 pytest.importorskip("mcp")
@@ -210,7 +211,7 @@ def test_the_command_line_names_servers() -> None:
     assert read_servers(named_servers([line()], [], None)) == {"": McpServer(tuple(command()))}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "says"),
     [
         (7, "expected a file such as mcp.json"),
