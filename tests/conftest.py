@@ -52,6 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
+@pytest.hookimpl(optionalhook=True)  # there may be no xdist
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One process more than cores: many a test waits for a time limit or another process."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+    return len(cores) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect no garbage meanwhile, and look no more at thousands of tests for garbage later.
