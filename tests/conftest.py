@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
+import no_sync  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 from once import Once
@@ -18,8 +19,10 @@ import seal.retrievers
 from seal.core import cache_folder, fetch
 from seal.pools import ImportReport, import_benchmark
 
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unhurried")  # a busy machine is no failure
+# A busy machine is no failure. .ci/run tries the whole number of examples: see .ci/steps.
+settings.register_profile("whole", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("whole"), max_examples=40)
+settings.load_profile("quick")
 
 # A shell that starts the tests in the background has them, and what they start, ignore Ctrl-C;
 # nohup has them ignore SIGHUP.
@@ -47,6 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
             Path(folder, "models").symlink_to(fetched)
         os.environ["SEAL_CACHE_DIR"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.hookimpl(optionalhook=True)  # there may be no xdist
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One process more than cores: many a test waits for a time limit or another process."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+    return len(cores) + 1
 
 
 @pytest.hookimpl(wrapper=True)

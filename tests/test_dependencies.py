@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 
 import pytest
+from looped import every_case
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "DEPENDENCIES.md").read_text(encoding="utf-8")
@@ -62,7 +63,7 @@ def test_what_seal_needs_is_locked() -> None:
     assert names <= {name.lower() for name in LISTED}
 
 
-@pytest.mark.parametrize(("name", "locked"), LOCKED)
+@every_case(("name", "locked"), LOCKED)
 def test_a_dependency_states_the_licence_that_is_listed(name: str, locked: str) -> None:
     try:
         stated, is_locked = licence_of(name), version(name) == locked

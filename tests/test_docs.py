@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from forked import run
+from looped import every_case
 from query_writer import written
 from servers import Answer, ModelServer, Received, calls, text
 
@@ -251,7 +252,7 @@ def sentences(page: Path) -> list[str]:
     return [" ".join(part.split()) for part in parts if len(WORD.findall(part)) > 2]
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
+@every_case("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=lambda page: page.stem)
 def test_the_sentences_of_a_page_are_short(page: Path) -> None:
     words = [len(WORD.findall(sentence)) for sentence in sentences(page)]
     assert sum(words) <= 18 * len(words)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from looped import every_case
 
 import seal
 from seal.api import REGISTRIES, catalogue, count, load_pool, register
@@ -26,7 +27,7 @@ def test_the_names_are_sorted_distinct_and_few() -> None:
     assert len(seal.__all__) <= 40
 
 
-@pytest.mark.parametrize("name", seal.__all__)
+@every_case("name", seal.__all__)
 def test_every_name_can_be_had(name: str) -> None:
     assert getattr(seal, name) is not None
 
@@ -89,7 +90,7 @@ def test_annotations_of_run_resolve() -> None:
     assert hints["return"] is seal.Run
 
 
-@pytest.mark.parametrize("kind", sorted(REGISTRIES))
+@every_case("kind", sorted(REGISTRIES))
 def test_every_kind_of_plugin_has_a_registry(kind: str) -> None:
     registry = load_dotted(REGISTRIES[kind])
     assert registry.group.startswith("seal.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
+from looped import every_case
 
 import seal
 from seal.api import (
@@ -161,7 +162,7 @@ WRONG: list[tuple[Callable[..., Any], Sequence[Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given", "named", "told"), WRONG)
+@every_case(("function", "given", "named", "told"), WRONG)
 def test_a_wrong_type_is_refused_with_what_was_expected(
     function: Callable[..., Any], given: Sequence[Any], named: dict[str, Any], told: str
 ) -> None:
@@ -195,7 +196,7 @@ PROTOCOLS = {"Agent", "Chat", "ChatModel", "Metric", "Retriever"}
 OFFERED = [name for name in seal.__all__ if name not in {*PROTOCOLS, "SealError"}]
 
 
-@pytest.mark.parametrize("name", OFFERED)
+@every_case("name", OFFERED)
 def test_no_public_name_ends_a_wrong_call_in_a_raw_type_error(name: str) -> None:
     offered = getattr(seal, name)
     with pytest.raises(UsageError):
@@ -225,7 +226,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@every_case("name", METHODS)
 def test_no_method_of_a_result_ends_a_wrong_call_in_a_raw_type_error(name: str) -> None:
     with pytest.raises(UnknownNameError, match="no setting 'no_such_argument'"):
         METHODS[name](None, no_such_argument=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from looped import every_case
 from talks import WEATHER, Echo, Speaker
 
 import seal
@@ -464,8 +465,8 @@ def test_every_way_of_a_chat_is_tried_here():
     assert ways == set(USES)
 
 
-@pytest.mark.parametrize("role", ["planner", "orchestrator", "checker", "execution_manager"])
-@pytest.mark.parametrize("way", USES)
+@every_case("role", ["planner", "orchestrator", "checker", "execution_manager"])
+@every_case("way", USES)
 def test_every_way_of_a_chat_leaves_its_record(way: str, role: str):
     def using(chat: Chat) -> Reply:
         USES[way](chat)

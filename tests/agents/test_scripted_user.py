@@ -1,8 +1,8 @@
 """The user without a model: what it answers, what it keeps to itself, and when it leaves."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from talks import REQUEST, call, talk
 
 from seal.agents import FULL, RETRIES, UNKNOWN, WAITING, facts_of
@@ -47,7 +47,7 @@ def test_end_reaches_no_verifier_of_the_agents_results():
     assert not any(step.author == "verifier" for step in said.chat.steps)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("question", "answer"),
     [
         ("At what time?", "tomorrow 5 PM"),

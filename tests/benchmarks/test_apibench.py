@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.apibench import instruction_of, lines, properties
 from seal.core import DataError, UnknownNameError
@@ -71,7 +72,7 @@ def test_a_document_is_brought_to_one_form(tmp_path: Path) -> None:
     assert tool.source["api_call"] == CALL
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("code", "text"),
     [
         ("###Instruction: Do it.\n###Output: <<<domain>>>: x", "Do it."),
@@ -97,7 +98,7 @@ def test_any_code_has_an_instruction_or_none(code: str) -> None:
     assert isinstance(instruction_of(code), str)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("start", "end"),
     [
         ("###Instruction: Do", " it."),
@@ -106,13 +107,13 @@ def test_any_code_has_an_instruction_or_none(code: str) -> None:
         ("{'Instruction': Do", " it."),
     ],
 )
-@pytest.mark.parametrize("filling", [" ", "#", ",", "# ", "**"])
+@every_case("filling", [" ", "#", ",", "# ", "**"])
 def test_a_long_run_of_blanks_or_marks_is_read_at_once(start: str, end: str, filling: str) -> None:
     text = instruction_of(f"{start}{filling * 100_000}{end}")
     assert text == "" or text.startswith("Do")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arguments", "expected"),
     [
         (["text", "N/A", "a b"], {"text": {}}),

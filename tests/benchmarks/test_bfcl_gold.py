@@ -7,6 +7,7 @@ import pytest
 from bfcl_sources import HEIGHT, function
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.bfcl import (
     MOST_VALUES,
@@ -173,7 +174,7 @@ def test_calls_of_a_turn_follow_each_other() -> None:
     assert [milestone.after for milestone in plan.milestones] == [(), (0,), (1,)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "told"),
     [
         ("move", "is no call"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from bfcl_sources import HEIGHT, function
+from looped import every_case
 from peers.bfcl import text_digest
 
 from seal.benchmarks.bfcl import Functions, json_schema
@@ -16,7 +17,7 @@ def schema_of(described: Any, variables: bool = False) -> Any:
     return schema["properties"]["x"], words
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "kind", "kept"),
     [
         ("dict", "object", False),

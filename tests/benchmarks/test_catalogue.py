@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.sample import SAMPLE
 from seal.core import Argument, Called, Goal, Milestone, Plan, Replied, Task, Tool, UnknownNameError
@@ -39,7 +40,7 @@ def task(*goals: Goal) -> Task:
     return Task("t", "b", goals)
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+@every_case("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_an_entry_says_all_that_a_user_needs(entry: Card) -> None:
     assert entry.title
     assert entry.about.endswith(".")

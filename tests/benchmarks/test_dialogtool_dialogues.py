@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
 from seal.benchmarks.dialogtool import (
@@ -148,7 +149,7 @@ def test_the_first_goal_offers_every_app_in_the_dialogues_own_variant(sgd: Sgd) 
     assert task.tags["group"] == "multi_app"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("acts", "calls", "label"),
     [
         (["OFFER"], True, "offer"),

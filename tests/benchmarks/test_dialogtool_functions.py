@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.dialogtool import (
     code_of,
@@ -84,7 +85,7 @@ def test_the_example_is_a_call_and_the_first_of_its_rows() -> None:
     assert text.splitlines()[-2:] == ['{"fare":2}', "(2 more)"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "source", "fences"),
     [
         ("def f(): pass", "def f(): pass", 0),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
@@ -265,7 +266,7 @@ def test_goals_after_unrecorded_results_are_left_alone() -> None:
     assert list(ungrounded_values(Task("t", "b", goals), {})) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "text"),
     [
         (1, "1.0 litres"),

@@ -10,6 +10,7 @@ from datetime import date
 import orjson
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from looped import every_case
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
@@ -180,7 +181,7 @@ def test_some_upstream_names_have_dots_and_blanks():
     assert any(" " in name for name in upstream)
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@every_case("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_parameters_and_returns_are_schemas_with_described_parameters(tool):
     Draft202012Validator.check_schema(tool.parameters)
     Draft202012Validator.check_schema(tool.returns)
@@ -217,7 +218,7 @@ def test_no_two_requests_are_nearly_the_same():
     assert pairs == []
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+@every_case("task", TASKS, ids=lambda task: task.id)
 def test_tags_say_what_the_plan_is(task):
     calls = [call.tool for call in plan(task).calls()]
     order = [milestone.after for milestone in plan(task).milestones]
@@ -233,7 +234,7 @@ def test_tags_say_what_the_plan_is(task):
     assert task.tags["dependent"] is dependent
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_relevant_tools_are_those_of_the_gold_calls(task):
     assert set(goal(task).relevant) == {call.tool for call in plan(task).calls()}
     assert goal(task).offered is None
@@ -289,7 +290,7 @@ def test_results_repeat_what_the_call_said():
                 assert equal(told, value), (task.id, name)
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_answers_stand_in_results_and_in_the_reference_reply(task):
     results = [r.result.content for r in goal(task).reference if r.result is not None]
     reply = goal(task).reference[-1].content.casefold()
@@ -356,7 +357,7 @@ def test_every_other_argument_stands_in_the_request():
     assert inferred == DERIVED.keys()
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_the_reference_plays_the_plan_in_its_order(task):
     steps = goal(task).reference
     milestones = plan(task).milestones
@@ -374,7 +375,7 @@ def test_the_reference_plays_the_plan_in_its_order(task):
     assert [turns.count(turn) for turn in sorted(set(turns))] == [len(group) for group in groups]
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_each_reference_result_answers_its_call_after_all_calls_of_its_reply(task):
     validator = CallValidator(TOOLS)
     steps = goal(task).reference
@@ -396,7 +397,7 @@ def test_each_reference_result_answers_its_call_after_all_calls_of_its_reply(tas
         assert step.result.executed.arguments == validator.with_defaults(call)
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+@every_case("task", TASKS, ids=lambda task: task.id)
 def test_the_reference_ends_with_one_reply_to_the_user(task):
     last = goal(task).reference[-1]
     spoken = [s for s in goal(task).reference if s.call is None and s.result is None]
@@ -420,9 +421,7 @@ def test_chat_tasks_need_a_reply_and_no_tool(task):
     assert goal(task).labels == {"action": "reply"}
 
 
-@pytest.mark.parametrize(
-    "task", [t for t in TASKS if t.tags["group"] == "clarify"], ids=lambda task: task.id
-)
+@every_case("task", [t for t in TASKS if t.tags["group"] == "clarify"], ids=lambda task: task.id)
 def test_clarify_tasks_lack_a_required_argument_and_ask_for_it(task):
     (milestone,) = plan(task).milestones
     (question,) = goal(task).reference
@@ -435,7 +434,7 @@ def test_clarify_tasks_lack_a_required_argument_and_ask_for_it(task):
     assert goal(task).answers == ()
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
+@every_case("task", TASKS, ids=lambda task: task.id)
 def test_playing_the_reference_scores_full_marks(task):
     reference, reply = goal(task).reference, goal(task).reference[-1].content
     request = Step(0, "user_simulator", "orchestrator", goal(task).text)

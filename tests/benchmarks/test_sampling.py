@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     Called,
@@ -245,7 +246,7 @@ def test_gold_calls_beside_the_relevant_tools_are_needed_too() -> None:
     assert held(draw([2], tasks=[both])[0]) == set(ids(1, 2))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("fields", "text"),
     [
         ({"sizes": []}, "pool sizes of at least 1, got none"),

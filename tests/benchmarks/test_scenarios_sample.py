@@ -5,6 +5,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from looped import every_case
 
 from seal.benchmarks.toolsandbox import (
     SAMPLE,
@@ -58,7 +59,7 @@ def test_no_two_scenarios_ask_the_same() -> None:
     assert len({text.split()[0] for text in requests}) > 20  # one template would begin alike
 
 
-@pytest.mark.parametrize("scenario", AUTHORED.scenarios, ids=lambda scenario: scenario.id)
+@every_case("scenario", AUTHORED.scenarios, ids=lambda scenario: scenario.id)
 def test_every_gold_step_is_of_an_offered_tool_and_ends_with_words(scenario) -> None:
     reference = TASKS[scenario.id].goals[0].reference
     called = {step.call.tool for step in reference if step.call}

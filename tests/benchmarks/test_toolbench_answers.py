@@ -3,6 +3,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from toolbench_sources import (
     CALL,
     GIVE_UP,
@@ -93,7 +94,7 @@ def test_giving_up_is_no_answer() -> None:
     assert (run.answer, run.finish, run.closing) == (None, "give_up", "No way.")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "answer"),
     [
         ("", (None, False)),

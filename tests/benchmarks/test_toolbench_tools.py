@@ -1,4 +1,5 @@
 import pytest
+from looped import every_case
 from toolbench_sources import api, function
 
 from seal.benchmarks.toolbench import ApiTable
@@ -34,7 +35,7 @@ def test_a_document_becomes_a_tool_with_a_schema() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("kind", "default", "expected"),
     [
         ("NUMBER", "5", {"type": "integer", "default": 5}),

@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from looped import every_case
 
 from seal.agents import Brief
 from seal.benchmarks.toolsandbox.paper import TABLES
@@ -11,7 +12,7 @@ NAMED = {table.source.split(", ")[1].partition(";")[0]: table for table in TABLE
 SCENARIOS = NAMED["Table 6"].rows["scenarios"]
 
 
-@pytest.mark.parametrize("model", NAMED["Table 5"].rows)
+@every_case("model", NAMED["Table 5"].rows)
 def test_a_published_mean_is_that_of_the_categories_that_part_all_scenarios(model: str) -> None:
     row = NAMED["Table 5"].rows[model]
     parts = ("STC", "MTC", "II")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from compile_samples import compiled
+from looped import every_case
 from rapidfuzz import fuzz
 
 import seal
@@ -111,7 +112,7 @@ def test_the_shipped_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
     assert load_pool(tmp_path / "pool").digest == POOL.report["digest"]
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_every_gold_value_is_said_by_the_query_or_by_an_earlier_result(task: Task) -> None:
     for plan in plans(task):
         earlier = ""
@@ -122,7 +123,7 @@ def test_every_gold_value_is_said_by_the_query_or_by_an_earlier_result(task: Tas
             earlier += " " + " ".join(leaves(milestone.result))
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_no_query_gives_its_answer_away_and_the_reference_reply_states_it(task: Task) -> None:
     (goal,) = task.goals
     reply = goal.reference[-1].content
@@ -131,14 +132,14 @@ def test_no_query_gives_its_answer_away_and_the_reference_reply_states_it(task: 
     assert not all(answer.casefold() in goal.text.casefold() for answer in goal.answers)
 
 
-@pytest.mark.parametrize("task", CALLING, ids=lambda task: task.id)
+@every_case("task", CALLING, ids=lambda task: task.id)
 def test_a_query_sets_three_conditions_on_arguments_or_more(task: Task) -> None:
     calls = (call for plan in plans(task) for call in plan.calls())
 
     assert len({item for call in calls for item in call.canonical_arguments().items()}) >= 3
 
 
-@pytest.mark.parametrize("task", ABSTAINING, ids=lambda task: task.id)
+@every_case("task", ABSTAINING, ids=lambda task: task.id)
 def test_a_query_that_no_tool_serves_asks_to_abstain_and_names_its_seed(task: Task) -> None:
     (goal,) = task.goals
     seed = TASKS[str(task.metadata["seed"])]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     CallValidator,
@@ -43,7 +44,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("word", "schema"), TYPES)
+@every_case(("word", "schema"), TYPES)
 def test_a_type_becomes_a_schema(word: str, schema: dict[str, Any]) -> None:
     found = python_type(word)
     assert found.schema == schema
@@ -79,7 +80,7 @@ def test_an_unknown_type_takes_anything_and_is_counted() -> None:
     assert made.counts == {"unknown_types": 2}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "value", "expected"),
     [
         ("int", "250", 250),

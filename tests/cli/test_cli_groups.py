@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from looped import every_case
 from typer.main import get_command
 
 from seal.cli import argument, load, main, new_app, option, repeated, setting, verb
@@ -107,7 +108,7 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
     assert sections["Limits and budgets"][0].startswith("--limit ")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "function",
     [
         run.command,
@@ -173,7 +174,7 @@ def test_the_help_names_every_sandbox() -> None:
     assert told.endswith(f": {', '.join(NAMES)}.")
 
 
-@pytest.mark.parametrize("verb", sorted(verbs()))
+@every_case("verb", sorted(verbs()))
 def test_every_help_says_first_what_an_option_is(verb: str) -> None:
     command = get_command(load(verb))
     for each in (command, *getattr(command, "commands", {}).values()):

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import Column, Match, cell_similarity, compared, rows_similarity, unchanged
 
@@ -27,7 +28,7 @@ def like(
     return 0.0 if found is None else rows_similarity(*found, columns, match)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("measure", "value", "wanted", "clean", "original"),
     [
         ("exact", "a", "a", 1, 1),
@@ -67,8 +68,8 @@ def test_a_cell_is_measured(
     assert cell_similarity(value, wanted, column, "toolsandbox") == original
 
 
-@pytest.mark.parametrize("match", RULES)
-@pytest.mark.parametrize(
+@every_case("match", RULES)
+@every_case(
     ("arguments", "right"),
     [
         ({"x": 1}, 1),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import rouge_l, stem, tokens
 
@@ -22,7 +23,7 @@ def subsequences(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     return found
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("word", "shown"),
     [
         ("caresses", "caress"), ("ponies", "poni"), ("ties", "tie"), ("cats", "cat"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.core import (
     COLUMNS,
@@ -107,7 +108,7 @@ def test_a_guardrail_holds_while_nothing_happens() -> None:
     assert StateUnchanged("notes").similarity(world(SAID, notes=[]), {-1: first}) == 1
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "result", "values"),
     [
         ("result_as_timestamp_0", 5.5, [{"timestamp_0": 5.5}]),
@@ -143,8 +144,8 @@ def test_an_extractor_takes_values_from_a_call(name: str, result: Any, values: A
 
 
 def test_every_extractor_is_tested() -> None:
-    marks = test_an_extractor_takes_values_from_a_call.pytestmark  # type: ignore[attr-defined]
-    assert {case[0] for case in marks[0].args[1]} == set(EXTRACTORS)
+    cases = test_an_extractor_takes_values_from_a_call.cases  # type: ignore[attr-defined]
+    assert {case["name"] for case in cases} == set(EXTRACTORS)
 
 
 def told(text: str, extractor: str = "weather_current_temperature_text") -> DependsOn:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.core import (
     Condition,
@@ -124,7 +125,7 @@ def test_other_tools_need_no_confirmation_and_no_arguments_still_need_a_question
     assert unconfirmed(chat("<Hi", "Shall I?", "<Yes", {})) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "value", "stated"),
     [
         ("Remove Bo Ek?", "p1", True),

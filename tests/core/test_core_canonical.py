@@ -9,6 +9,7 @@ import pytest
 from core_strategies import halves, json_values, numbers, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import canonical_json, derive_seed, digest, equal
 from seal.core.canonical import normalise
@@ -20,7 +21,7 @@ close = st.sampled_from(
 values = json_values(st.one_of(close, numbers, texts, halves))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "text"),
     [
         ({"b": 1, "a": [True, None, "x"]}, '{"a":[true,null,"x"],"b":1}'),

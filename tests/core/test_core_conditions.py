@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 from core_strategies import conditions, json_values, maps, steps_of
 from hypothesis import given
+from looped import every_case
 
 from seal.core import (
     Argument,
@@ -47,7 +48,7 @@ def says(text):
 PAIR = Called("t", {"city": Argument(("Paris", "paris")), "days": Argument((3,), optional=True)})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arguments", "right"),
     [
         ({"city": "Paris"}, 1),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import confirms
 
@@ -15,7 +16,7 @@ def confirmed(answer: str, told: str = ASK) -> bool:
     return confirms(answer, told, VALUES, NAMES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         "Yes.",
@@ -43,7 +44,7 @@ def test_answers_that_allow_just_what_was_asked(answer):
     assert confirmed(answer)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "answer",
     [
         "No",
@@ -144,7 +145,7 @@ def test_a_yes_to_a_question_about_something_else_allows_nothing(told):
     assert not any(confirmed(answer, told) for answer in ("Yes", "ok", "y"))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "told",
     [
         "'Dinner at 8', to +46 70 02: shall I send it?",

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import affirms, calls_off
 
@@ -23,7 +24,7 @@ def test_assent_affirms(text):
     assert affirms(text)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "",

@@ -6,6 +6,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from pydantic import TypeAdapter, ValidationError
 
 from seal.core import (
@@ -36,8 +37,8 @@ def example(kind):
     return kind("what, got, expected: 北京")
 
 
-@pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@every_case("kind", CLASSES)
+@every_case("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_every_error_crosses_to_another_process_as_it_is(kind, protocol):
     error = example(kind)
     there = pickle.loads(pickle.dumps(error, protocol))
@@ -47,7 +48,7 @@ def test_every_error_crosses_to_another_process_as_it_is(kind, protocol):
     assert str(copy.copy(error)) == str(error)
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@every_case("kind", CLASSES)
 def test_every_error_stands_in_the_tree_of_the_docstring(kind):
     assert kind.__name__ in errors.__doc__
     assert kind.__doc__

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from looped import every_case
 
 import seal
 from seal.core import AtomicFile, UsageError, cache_folder, check_path, in_work, part_of
@@ -51,8 +52,8 @@ VERBS: list[Callable[[str], object]] = [
 ]
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("path", NO_PATHS, ids=range(len(NO_PATHS)))
+@every_case("verb", VERBS)
+@every_case("path", NO_PATHS, ids=range(len(NO_PATHS)))
 def test_every_verb_refuses_such_a_path_before_it_does_anything(
     verb: Callable[[str], object], path: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from core_strategies import json_values, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     OptionError,
@@ -114,7 +115,7 @@ UNREAD_ACTIONS = {
 }
 
 
-@pytest.mark.parametrize(("text", "name"), UNREAD_ACTIONS.values(), ids=UNREAD_ACTIONS)
+@every_case(("text", "name"), UNREAD_ACTIONS.values(), ids=UNREAD_ACTIONS)
 def test_an_action_that_cannot_be_read_is_a_call_without_arguments_that_keeps_its_text(text, name):
     (call,) = ACTION.read(text, OFFERED).calls
     assert (call.name, call.arguments, call.raw) == (name, None, text)

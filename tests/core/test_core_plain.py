@@ -9,6 +9,7 @@ import pytest
 from core_strategies import json_values, texts, wild_values
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     TOO_DEEP,
@@ -35,7 +36,7 @@ def nested(levels, end=1):
     return end
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "text"),
     [
         ({"b": 1, "a": [1.5, None, True, "é"]}, '{"b":1,"a":[1.5,null,true,"é"]}'),

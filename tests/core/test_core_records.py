@@ -11,6 +11,7 @@ import pytest
 from core_strategies import halves, records, tasks, texts, trajectories_of, wild_values
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     SCHEMAS,
@@ -143,7 +144,7 @@ def test_tuples_among_json_values_come_back_as_lists():
     }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("change", "text"),
     [
         (b"{oops", "not JSON"),

@@ -9,6 +9,7 @@ from core_strategies import json_values
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from looped import every_case
 
 from seal.core import MAX_SCHEMA_DEPTH, nested_deeper, schema_validator, usable_schema
 
@@ -33,7 +34,7 @@ def accepts(schema, value):
     return schema_validator(schema).is_valid(value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "schema",
     [
         {"type": "any"},
@@ -89,12 +90,12 @@ def accepts(schema, value):
         {"title": 5, "description": None},
     ],
 )
-@pytest.mark.parametrize("value", [{}, {"x": 1}, {"x": "text", "y": None}, "text", 5, [1], None])
+@every_case("value", [{}, {"x": 1}, {"x": "text", "y": None}, "text", 5, [1], None])
 def test_a_broken_part_accepts_anything(schema, value):
     assert accepts(schema, value)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "right", "wrong"),
     [
         ({"properties": {"x": {"type": "any"}, "y": {"type": "string"}}}, {"x": 1}, {"y": 1}),
@@ -159,8 +160,8 @@ def test_nothing_is_fetched(monkeypatch):
         assert accepts({"properties": {"x": {"$ref": reference}}}, {"x": 1})
 
 
-@pytest.mark.parametrize("levels", [MAX_SCHEMA_DEPTH + 1, 100, 300, 5000])
-@pytest.mark.parametrize(
+@every_case("levels", [MAX_SCHEMA_DEPTH + 1, 100, 300, 5000])
+@every_case(
     ("wrap", "adds"),
     [
         (lambda s: {"items": s}, 1),

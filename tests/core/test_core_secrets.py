@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.core import (
     UsageError,
@@ -17,7 +18,7 @@ from seal.core import (
 KEY = "sk-0123456789abcdefghij"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "name",
     [
         "api_key",
@@ -119,7 +120,7 @@ def test_no_file_holds_a_key_that_a_library_may_find(monkeypatch: pytest.MonkeyP
     assert without_keys(b"gsk-of-a-provider at a-place-of-theirs") == b"*** at a-place-of-theirs"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("url", "shown"),
     [
         ("postgresql://me:word@host:5432/answers", "postgresql://me@host:5432/answers"),

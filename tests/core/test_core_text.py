@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import counted, plan_steps, split_identifiers
 from seal.core.text import clauses, sentences, words
@@ -75,7 +76,7 @@ def test_plan_steps_are_lines_without_bullets(text, expected):
     assert plan_steps(text) == expected
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "expected"),
     [
         (

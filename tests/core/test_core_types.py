@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from core_strategies import records
 from hypothesis import given
+from looped import every_case
 
 from seal.core import (
     Argument,
@@ -105,7 +106,7 @@ def test_tools_share_no_default():
     assert one.parameters is not other.parameters
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+@every_case("kind", RECORDS)
 def test_records_are_frozen_and_take_no_further_field(kind):
     assert kind.__dataclass_params__.frozen
     # These leave fields that say nothing out of their lines, for which they need a `__dict__`.

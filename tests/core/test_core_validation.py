@@ -8,6 +8,7 @@ import pytest
 from core_strategies import json_values, maps, texts, wild_values
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     CallError,
@@ -123,7 +124,7 @@ def test_a_missing_argument_says_what_it_should_be():
     )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("arguments", "name", "kind", "expected", "received"),
     [
         ({"city": 5}, "city", "wrong_type", "string", 5),
@@ -185,7 +186,7 @@ def test_messages_stay_short():
     assert all(len(error.message) < 700 for error in errors)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("schema", "arguments", "expected"),
     [
         ({}, {}, None),

@@ -7,6 +7,7 @@ import pytest
 from core_strategies import texts
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import Tool, ToolCall, form_of, repairs_of
 
@@ -97,7 +98,7 @@ def test_quotes_inside_a_value_are_read_with_a_backslash_or_repaired():
 INSIDE = ["a, b", "f(x)", "[x]", "x] [findmovies(#city='y')] z", "a=b", "#", "?", "", "\\", "a\nb"]
 
 
-@pytest.mark.parametrize("value", INSIDE)
+@every_case("value", INSIDE)
 def test_commas_brackets_and_marks_inside_quotes_belong_to_the_value(value):
     written = FORM.write(ToolCall("", FIND.name, {"city": value, "seats": 2}))
     assert read(written) == ("", [(FIND.name, {"city": value, "seats": 2}, ())])
@@ -120,7 +121,7 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("argument", "text", "value"),
     [(name, text, value) for name, of in TYPED.items() for text, value in of.items()],
 )

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import Completion, finish_of, refusal_of, without_thinking
 
@@ -35,7 +36,7 @@ THOUGHTS = {
 }
 
 
-@pytest.mark.parametrize(("text", "parts"), THOUGHTS.items())
+@every_case(("text", "parts"), THOUGHTS.items())
 def test_thinking_is_taken_out_of_a_text(text, parts):
     assert without_thinking(text) == parts
     answer = Completion(text)
@@ -205,7 +206,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("status", "said"), OVERFLOWS.values(), ids=OVERFLOWS)
+@every_case(("status", "said"), OVERFLOWS.values(), ids=OVERFLOWS)
 def test_a_full_window_is_known_by_what_servers_say(status, said):
     assert refusal_of(status, said) == "context_overflow"
 
@@ -215,12 +216,12 @@ def test_a_filter_is_known_by_what_servers_say(status, said):
     assert refusal_of(status, said) == "filtered"
 
 
-@pytest.mark.parametrize(("status", "said"), OTHERS.values(), ids=OTHERS)
+@every_case(("status", "said"), OTHERS.values(), ids=OTHERS)
 def test_other_refusals_are_no_outcome_of_the_model(status, said):
     assert refusal_of(status, said) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("said", "reason"),
     [
         ("stop", "stop"),

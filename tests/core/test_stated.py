@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.mmtb.generation.evidence import Said
 from seal.core import (
@@ -114,12 +115,12 @@ DOUBTFUL = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), STATED)
+@every_case(("text", "value"), STATED)
 def test_value_is_stated_however_it_is_written(text: str, value: str) -> None:
     assert statement(text, value) == "stated"
 
 
-@pytest.mark.parametrize(("text", "value"), ABSENT)
+@every_case(("text", "value"), ABSENT)
 def test_part_of_something_else_is_no_statement(text: str, value: str) -> None:
     assert statement(text, value) == "absent"
 
@@ -331,7 +332,7 @@ def in_an_earlier_mission(text: str, value: Any) -> bool:
     return Said("", (), (), "", date(2024, 3, 1)).states(value, [text])
 
 
-@pytest.mark.parametrize(("text", "value", "expected"), PROBES)
+@every_case(("text", "value", "expected"), PROBES)
 def test_all_who_ask_agree(text: str, value: Any, expected: bool) -> None:
     answers = {
         "states": states(text, value),

@@ -2,6 +2,7 @@ import json
 from functools import partial
 
 import pytest
+from looped import every_case
 
 from seal.core import CHAT, CutStreamError, streams
 
@@ -49,7 +50,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         WORDS + ENDED,
@@ -102,7 +103,7 @@ def test_the_whole_message_at_the_end_is_not_said_twice():
 ONE, TWO = call("a", "f", '{"x": 1}'), call("b", "g", "{}")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("parts", "calls"),
     [
         (

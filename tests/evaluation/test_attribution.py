@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.benchmarks.dialogtool import cause_of, decided_by
 from seal.core import (
@@ -141,7 +142,7 @@ def test_any_plan_whose_tools_were_offered_is_enough() -> None:
     assert stage(either, chat(offered=((RATE,),)))[0] == "not_called"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("calls", "expected"),
     [
         ((), ("not_called", "no_call")),
@@ -264,7 +265,7 @@ RELEVANT = Goal("Book a room in Porto.", relevant=(FIND, BOOK))
 DEAD = {"kind": "service", "message": "Unsubscribed error..."}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("calls", "expected"),
     [
         ((), ("not_called", "no_call")),

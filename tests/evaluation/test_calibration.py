@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from seal.evaluation.calibration import calibration
 
 
 def test_the_area_is_scikit_learns_with_equal_scores_too() -> None:
+    from sklearn.metrics import roc_auc_score  # a second, which no other process need spend
+
     chance = np.random.default_rng(0)
     needing = np.round(chance.normal(0.6, 0.2, 300), 1)
     without = np.round(chance.normal(0.4, 0.2, 200), 1)

@@ -7,6 +7,7 @@ import pytest
 from chats import MANAGER, by_name, exchange, goal, gold, plan, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import Argument, Asked, Goal, Plan, Score, Step, ToolResult
 from seal.evaluation import ARGUMENT_METRICS, CALL_METRICS, Calls, compare
@@ -89,7 +90,7 @@ TABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wanted", "calls", "expected"), [row[1:] for row in TABLE],
+@every_case(("wanted", "calls", "expected"), [row[1:] for row in TABLE],
                          ids=[row[0] for row in TABLE])  # fmt: skip
 def test_call_metrics_equal_hand_worked_values(
     wanted: Goal, calls: list[Any], expected: list[float | None]

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy import stats
 
 from seal.core import UsageError
 from seal.evaluation import (
@@ -98,6 +97,8 @@ def signs_of(sums: list[float]) -> Any:
 
 
 def test_drawn_p_is_that_of_scipy() -> None:
+    from scipy import stats
+
     a, b = drawn(1, 60, shift=0.3)
     official = stats.permutation_test(
         (a - b,),
@@ -111,6 +112,8 @@ def test_drawn_p_is_that_of_scipy() -> None:
 
 @pytest.mark.parametrize(("won", "lost"), [(1, 0), (9, 2), (10, 10), (14, 5), (3, 9)])
 def test_p_of_solved_or_not_is_the_mid_p_of_mcnemar(won: int, lost: int) -> None:
+    from scipy import stats
+
     differences = [1] * won + [-1] * lost + [0] * 7
     n, fewer = won + lost, min(won, lost)
     exact = min(1.0, 2 * stats.binom.cdf(fewer, n, 0.5))

@@ -17,6 +17,7 @@ from dialogue_plays import (
     turn,
     unread,
 )
+from looped import every_case
 
 from seal.benchmarks.dialogtool import Dialogue
 from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES
@@ -48,7 +49,7 @@ ACTIONS = {
 }
 
 
-@pytest.mark.parametrize(("goal", "said", "lenient", "exact"), ACTIONS.values(), ids=ACTIONS)
+@every_case(("goal", "said", "lenient", "exact"), ACTIONS.values(), ids=ACTIONS)
 def test_awareness(goal, said, lenient, exact):
     found = scores(goal, turn(awareness=said))
     assert (found["awareness"].value, found["awareness_exact"].value) == (lenient, exact)
@@ -115,7 +116,7 @@ SELECTIONS = {
 }
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("goal", "calls", "value", "weight", "exact", "recall", "errors"),
     SELECTIONS.values(),
     ids=SELECTIONS,
@@ -191,9 +192,7 @@ EXECUTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("goal", "given", "lenient", "exact", "error"), EXECUTIONS.values(), ids=EXECUTIONS
-)
+@every_case(("goal", "given", "lenient", "exact", "error"), EXECUTIONS.values(), ids=EXECUTIONS)
 def test_execution(goal, given, lenient, exact, error):
     found = scores(goal, turn(calls=[call(FIND, **given)]))
     assert (found["execution"].value, found["execution_exact"].value) == (lenient, exact)

@@ -6,6 +6,7 @@ import pytest
 from dialogue_plays import due, other, play, scores, task, turn
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.benchmarks.dialogtool import (
     Dialogue,
@@ -137,7 +138,7 @@ FEATURES = {
 }
 
 
-@pytest.mark.parametrize(("features", "said", "failed"), FEATURES.values(), ids=FEATURES)
+@every_case(("features", "said", "failed"), FEATURES.values(), ids=FEATURES)
 def test_features_of_a_role_are_checked_by_rule(features, said, failed):
     found = checked({"closing": [], "question": None, **features}, said)
     assert {name for name, met in found.items() if not met} == set(failed)
@@ -282,7 +283,7 @@ def test_a_judge_that_fails_is_a_failure_of_the_infrastructure():
     assert rated()[0].reason == "infrastructure: judge: no server"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "value"),
     {
         "0": 0,

@@ -10,6 +10,7 @@ import pytest
 from chats import MANAGER, goal, gold, plan, task
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     Argument,
@@ -143,7 +144,7 @@ COUNTS: list[tuple[list[Called], list[Spec], int, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "made", "missing", "wrong"), COUNTS)
+@every_case(("wanted", "made", "missing", "wrong"), COUNTS)
 def test_missing_and_wrong_calls_are_counted_apart(
     wanted: list[Called], made: list[Spec], missing: int, wrong: int
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_fault_is_told_in_words_and_its_names_are_whole() -> None:
     assert fault["received"] == "nobody"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "told"),
     [
         (["a", "b-c"], "a, b-c"),

@@ -10,6 +10,7 @@ import pytest
 from chats import MANAGER
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     CHAT_TOOLS,
@@ -195,7 +196,7 @@ SINGLE = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "expected"), SINGLE)
+@every_case(("name", "arguments", "expected"), SINGLE)
 def test_a_step_has_the_pattern_of_the_first_rule(name: str, arguments: Any, expected: str) -> None:
     assert kinds((name, arguments)) == [expected]
 
@@ -226,7 +227,7 @@ REPEATED: list[tuple[list[Made], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("calls", "expected"), REPEATED)
+@every_case(("calls", "expected"), REPEATED)
 def test_a_repetition_is_of_tool_and_canonical_arguments(
     calls: list[Made], expected: list[str]
 ) -> None:
@@ -404,7 +405,7 @@ OUTCOMES: list[tuple[ToolResult | None, str, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("result", "kind", "service"), OUTCOMES)
+@every_case(("result", "kind", "service"), OUTCOMES)
 def test_a_failure_of_the_service_is_no_error_of_the_agent(
     result: ToolResult | None, kind: str, service: str | None
 ) -> None:
@@ -446,7 +447,7 @@ COURSES: list[tuple[list[Made], list[tuple[int, int | None, int]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("calls", "expected"), COURSES)
+@every_case(("calls", "expected"), COURSES)
 def test_an_error_is_repaired_by_the_next_new_valid_call_of_its_tool(
     calls: list[Made], expected: list[tuple[int, int | None, int]]
 ) -> None:

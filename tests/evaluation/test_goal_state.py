@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from looped import every_case
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
 from seal.benchmarks.dialogtool import GoalState, asked, calls_of, on_policy
@@ -58,7 +59,7 @@ def scored(trajectory: Trajectory, task: Task = TASK) -> Score:
     return GoalState().score(task, trajectory, TOOLS)[0]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("calls", "value", "counts"),
     [
         ([(RESERVE, BOOK, [BOOK]), (ADD, ALARM, [ALARM])], 1.0, (2, 2, 0, 0)),

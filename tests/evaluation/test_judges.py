@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from chats import by_name, exchange, goal, gold, plan, task, trajectory
+from looped import every_case
 from milestone_chats import A, asks, chat, does, reply, says
 
 from seal.core import (
@@ -131,7 +132,7 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("wanted", "answer", "steps", "label", "stage"),
     [row[1:] for row in TABLE],
     ids=[row[0] for row in TABLE],
@@ -227,7 +228,7 @@ def test_failing_server_of_the_judge_is_no_verdict() -> None:
         ask(Script(ModelError("no server")))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "label"),
     [
         (said("solved"), "solved"),

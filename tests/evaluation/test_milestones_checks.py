@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.core import (
     MESSAGE,
@@ -40,7 +41,7 @@ def told(**fields: Any) -> DependsOn:
     return DependsOn(**{**known, **fields})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("plan", "says"),
     [
         (

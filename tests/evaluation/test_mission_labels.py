@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from looped import every_case
 
 from seal.core import Argument, Asked, Called, Goal, Milestone, Plan, StateHas, Step, Task
 from seal.evaluation import implied_relation, implied_type, is_dialogue, mission_type, relation
@@ -21,7 +22,7 @@ def leans(*goals: Goal, **task: Any) -> str | None:
     return relation(Task("t", "b", goals, **task), len(goals) - 1)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("mission", "kind"),
     [
         (goal("x", Called("a")), "single"),

@@ -9,6 +9,7 @@ import pytest
 from chats import MANAGER, goal, gold, plan, task
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
@@ -114,7 +115,7 @@ def test_details_hold_what_tables_are_made_of() -> None:
 HERE, VIGO, BREST = {"at": "here"}, {"at": "Vigo"}, {"at": "Brest"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "turns", "error", "stage"),
     [
         (SINGLE, [], "reject tool calling", "action"),
@@ -233,7 +234,7 @@ PRICES = [
 ]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("accepted", "made", "value"),
     [
         # BFCL's parallel_96: "" stands for an argument that may be left out in either call.
@@ -256,7 +257,7 @@ PRICES = [
         ),
     ],
 )
-@pytest.mark.parametrize("turns", ["at once", "one by one"])
+@every_case("turns", ["at once", "one by one"])
 def test_overlapping_gold_calls_each_get_the_call_that_leaves_the_others_theirs(
     accepted: list[Any], made: list[dict[str, Any]], value: float, turns: str
 ) -> None:

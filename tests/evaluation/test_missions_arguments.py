@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from plain_missions import match_arguments
 
 from seal.core import DataError, UnknownNameError
@@ -68,8 +69,8 @@ def test_properties_alone_are_a_schema_and_json_text_is_an_object() -> None:
     assert (missing.errors, missing.per_argument) == (("miss required params",), {"city": 0})
 
 
-@pytest.mark.parametrize("prediction", ["{city: 1}", "[1]", "", None, 3, "[" * 9999])
-@pytest.mark.parametrize("scorer", SCORERS.names())
+@every_case("prediction", ["{city: 1}", "[1]", "", None, 3, "[" * 9999])
+@every_case("scorer", SCORERS.names())
 def test_what_is_no_object_is_not_accepted(prediction: Any, scorer: Any) -> None:
     match = match_arguments(prediction, {"city": "Oslo"}, SCHEMA, scorer=scorer)
     assert (match.accepted, match.errors) == (False, ("malformed arguments",))
@@ -89,7 +90,7 @@ def test_where_no_rule_applies_the_call_is_not_accepted(predicted: Any, gold: An
     assert (match.accepted, match.errors) == (False, ("incomparable arguments",))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("predicted", "error"),
     [
         ({"city": "Oslo", "days": 3}, None),
@@ -220,8 +221,8 @@ def nested(levels: int) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("scorer", ["mmtb", "strict", "exact"])
-@pytest.mark.parametrize(
+@every_case("scorer", ["mmtb", "strict", "exact"])
+@every_case(
     ("answer", "schema", "required", "message"),
     [
         (None, {}, (), "answer: expected the gold arguments, an object; got None"),

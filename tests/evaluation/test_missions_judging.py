@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looped import every_case
 from mission_plays import (
     ANSWER,
     ASK,
@@ -208,7 +209,7 @@ def test_schemas_tell_what_is_required_and_what_is_a_default() -> None:
     assert (right.param_label, wrong.error_type) == ("correct", "miss required params")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("turns", "error"),
     [
         ([], "reject tool calling"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from mission_plays import SAID, answer, node, turn
 from plain_missions import judge, match_arguments
 
@@ -55,7 +56,7 @@ def strict(predicted: Any, gold: Any = None, schema: Any = SCHEMA) -> Any:
 # -- the call alone: JSON, required, undefined, type, choices, and all of it further within
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("predicted", "error"),
     [
         ('{"to": "Oslo"', "malformed arguments"),
@@ -113,7 +114,7 @@ def test_of_several_faults_the_one_that_tells_most_is_named(predicted: Any, erro
     assert strict(predicted).errors == (error,)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "value",
     [
         {"days": 3.0},
@@ -143,7 +144,7 @@ def test_other_keywords_of_a_schema_do_not_count() -> None:
 # -- the call beside gold: names, order, texts, numbers
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("predicted", "gold", "error"),
     [
         ({}, {"days": 3}, "miss required params"),
@@ -191,7 +192,7 @@ def test_the_order_of_names_and_how_numbers_are_written_are_no_matter(
 REPORT = "please send the weekly report to Anna"  # seven words
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("predicted", "gold", "accepted"),
     [
         ("Oslo", "Oslo", True),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.evaluation import NO_POWER, noise_of_means, power_of
 
@@ -95,7 +96,7 @@ def test_two_runs_of_one_trial_do_not_tell_how_trials_vary() -> None:
     assert of_means(np.random.default_rng(0), 50, (1, 1), 0.5).trials_needed is None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@every_case("seed", range(20))
 def test_where_tasks_would_vary_by_less_than_nothing_all_error_is_of_trials(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = 0.3 + rng.normal(0, 1.0, (12, 3))

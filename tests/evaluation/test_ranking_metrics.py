@@ -11,6 +11,7 @@ import pytrec_eval
 from chats import by_name, task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import Goal, Ranking
 from seal.evaluation import (
@@ -68,7 +69,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("ranked", "relevant", "k", "recall", "mrr", "ndcg", "found"), TABLE)
+@every_case(("ranked", "relevant", "k", "recall", "mrr", "ndcg", "found"), TABLE)
 def test_ranking_metrics_equal_hand_worked_values(
     ranked: str, relevant: str, k: int, recall: float, mrr: float, ndcg: float, found: float
 ) -> None:

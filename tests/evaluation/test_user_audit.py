@@ -9,6 +9,7 @@ import pytest
 from chats import task, trajectory
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.agents import RETRIES, UNKNOWN, WAITING
 from seal.agents.scripted_user import ALLOWED
@@ -49,7 +50,7 @@ def flags(*said: str | ToolCall) -> list[tuple[str, int]]:
     return [(f["flag"], f["step"]) for score in found for f in score.details["flags"]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("said", "facts"),
     [
         ("His number is +46 70 123 45 67.", ["+46 70 123 45 67"]),
@@ -72,7 +73,7 @@ def test_facts_outside_the_brief_are_flagged(said, facts):
     assert all(f["step"] == 2 for f in score.details["flags"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     "said",
     [
         "i arrive at 5 pm on 3/22/2024",
@@ -125,7 +126,7 @@ def test_ends_are_early_while_the_agent_asks_or_may_still_try(said, flagged):
     assert found == ([("ended_early", len(said))] if flagged else [])
 
 
-@pytest.mark.parametrize(
+@every_case(
     "said",
     [
         "How can I help you today?",
@@ -145,7 +146,7 @@ def test_a_user_that_speaks_as_the_assistant_is_flagged(said):
     assert flags("What should I write?", said, "Sent.", END) == [("spoke_as_assistant", 2)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "said",
     [
         "Can you help me with that?",
@@ -234,7 +235,7 @@ def test_nobody_is_flagged_for_repeating_what_is_known(text, other):
     assert Knowledge((other, text)).unknown(text, answers=True) == []
 
 
-@pytest.mark.parametrize("words", [ALLOWED, *UNKNOWN, *RETRIES, *WAITING])
+@every_case("words", [ALLOWED, *UNKNOWN, *RETRIES, *WAITING])
 def test_the_fixed_words_of_the_scripted_user_state_no_fact(words):
     assert flags("May I go on?", words, "Done.", END) == []
 
@@ -275,7 +276,7 @@ def recorded_step(message: dict) -> Step:
 SPACES = st.sampled_from(["", " ", "-", ".", "\u00a0"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("told", "said", "known"),
     [
         ("US number is 720 555 0128", "+17205550128", True),

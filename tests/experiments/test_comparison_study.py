@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
 
 from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError, write_records
 from seal.evaluation import Difference, mcnemar, paired_differences
@@ -84,6 +83,8 @@ def test_tasks_won_lost_and_undecided_are_told_by_trials(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (5, 5), (9, 2), (2, 9), (30, 14)])
 def test_mcnemar_is_exact_and_mid_p_side_by_side(won: int, lost: int) -> None:
+    from scipy.stats import binom, binomtest
+
     found = mcnemar(won, lost)
     turned = won + lost
     exact = binomtest(won, turned).pvalue if turned else 1.0

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 import seal
 from seal.api import models
@@ -81,7 +82,7 @@ def test_a_path_may_hold_a_comma() -> None:
     assert is_offline("scripted:a,b=c.jsonl")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "message"),
     [
         ("openai/x,max_tokns=5", r"no option of model openai/x 'max_tokns'.*mean 'max_tokens'\?"),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from looped import every_case
 
 from seal.core import Message, Request, Tool
 from seal.models import build_model, spans
@@ -26,7 +27,7 @@ FLIGHT = schema(
 )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("parameters", "text", "arguments"),
     [
         (

@@ -1,6 +1,6 @@
 import json
 
-import pytest
+from looped import every_case
 
 from seal.core import (
     Argument,
@@ -211,7 +211,7 @@ def test_equal_goals_are_played_one_after_the_other():
     assert play(model, again, [GEO])[0] == [[("locate_place", {"a": 1})]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("messages", "goal", "length"),
     [
         ([("user", "Book it")], 0, 1),

@@ -6,6 +6,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import (
     FIND_TOOLS,
@@ -87,7 +88,7 @@ def told(call: ToolCall) -> str:
     return json.dumps({"error": error.message, "response": ""})
 
 
-@pytest.mark.parametrize("seed", range(12))
+@every_case("seed", range(12))
 def test_a_slip_is_repaired_once_feedback_names_it(seed: int) -> None:
     model = Lexical(slips=1.0)
     (wrong,) = asked(model, seed=seed)
@@ -98,7 +99,7 @@ def test_a_slip_is_repaired_once_feedback_names_it(seed: int) -> None:
     assert asked(model, *first, *again, seed=seed) == ()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@every_case("seed", range(12))
 def test_a_slip_is_repaired_where_the_tool_was_looked_for_first(seed: int) -> None:
     finder = Tool(FIND_TOOLS, "find_tools", "Look for tools.", {"type": "object"})
     found = answered(ToolCall("", "find_tools", {"query": ASKED.content}), '["weather"]', "call_f")
@@ -113,11 +114,11 @@ def test_a_slip_is_repaired_where_the_tool_was_looked_for_first(seed: int) -> No
     assert calls(*answered(wrong, told(wrong))) == (RIGHT,)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "content",
     ['{"error":"Bad request.","response":""}', '{"error":"","response":{"city_value":1}}', "[]"],
 )
-@pytest.mark.parametrize("seed", range(6))
+@every_case("seed", range(6))
 def test_a_slip_stays_where_nothing_names_it(seed: int, content: str) -> None:
     model = Lexical(slips=1.0)
     (wrong,) = asked(model, seed=seed)

@@ -1,8 +1,8 @@
 """Results in words."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.models import in_words, value_of
 
@@ -14,7 +14,7 @@ PLAIN = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "said"),
     [
         ("{'hour': 2, 'minute': 43, 'second': 0}", "hour: 2, minute: 43, second: 0"),

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 from tool_life_tasks import FIND, creation
 
 from seal.benchmarks.dialogtool import (
@@ -33,7 +34,7 @@ def heard(*texts: str) -> list[Message]:
     return [Message("assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("texts", "act"),
     [
         (["Find me a movie."], "request"),
@@ -79,7 +80,7 @@ def schema(**slots: dict[str, object]) -> object:
     return FIND.__class__("t", "t", parameters={"properties": slots, "required": list(slots)})
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("slot", "kind", "texts", "value"),
     [
         ("date", "string", ["On the 8th of March, please"], "2019-03-08"),
@@ -152,8 +153,8 @@ SAID = (
 )
 
 
-@pytest.mark.parametrize("role", shipped_roles(), ids=lambda role: role["name"].replace(" ", "-"))
-@pytest.mark.parametrize("said", ["Nopa is in Oakland.", "Do you want it?", SAID])
+@every_case("role", shipped_roles(), ids=lambda role: role["name"].replace(" ", "-"))
+@every_case("said", ["Nopa is in Oakland.", "Do you want it?", SAID])
 def test_what_a_role_says_has_its_features(role, said):
     features = role["features"]
     text = restyled(said, features)

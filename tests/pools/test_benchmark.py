@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy
 import pytest
+from looped import every_case
 from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
@@ -552,7 +553,7 @@ async def late(task, trajectory):
     return 1.0
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("parts", "said"),
     [
         ({"tools": []}, "has no tools; give functions, schemas or Tool records"),
@@ -633,7 +634,7 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
         played(shop(sections=[Late]), tmp_path).report()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("make", "said"),
     [
         (lambda: seal.Benchmark(tools=[get_order]), "Benchmark: missing a required argument"),

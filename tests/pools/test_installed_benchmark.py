@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked import run as run_forked
 from once import Once
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -33,13 +34,7 @@ def seal(*words: str, paths: tuple[Path, ...], cwd: Path) -> subprocess.Complete
     """Run the command line where further distributions can be imported."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))}
     environment["SEAL_CACHE_DIR"] = str(cwd / "cache")
-    return subprocess.run(
-        [sys.executable, "-m", "seal", *words],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environment,
-    )
+    return run_forked(["seal", *words], cwd=cwd, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +79,10 @@ def test_its_section_and_its_papers_table_stand_in_the_report(played: Path) -> N
 
 
 def test_it_is_listed_as_one_of_others(installed: Path, tmp_path: Path) -> None:
-    listed = json.loads(seal("benchmarks", "--json", paths=(installed,), cwd=tmp_path).stdout)
+    environment = {**os.environ, "PYTHONPATH": str(installed), "SEAL_CACHE_DIR": str(tmp_path)}
+    words = [sys.executable, "-m", "seal", "benchmarks", "--json"]
+    told = subprocess.run(words, capture_output=True, check=True, cwd=tmp_path, env=environment)
+    listed = json.loads(told.stdout)
     assert listed["others"] == ["tickets"]
     assert "tickets" not in listed["shipped"]
 

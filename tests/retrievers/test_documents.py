@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from looped import every_case
 
 from seal.core import Tool, UnknownNameError, UsageError
 from seal.retrievers import DOCUMENT_LIMIT, TEMPLATES, names
@@ -81,8 +82,8 @@ def test_huge_parameters_are_cut_too():
     assert len(documents([Tool("toy/a/b", "b", parameters=schema)], "full")[0]) == DOCUMENT_LIMIT
 
 
-@pytest.mark.parametrize("template", TEMPLATES.names())
-@pytest.mark.parametrize("properties", [None, [], {"x": None}, {"x": {"type": ["a", "b"]}}])
+@every_case("template", TEMPLATES.names())
+@every_case("properties", [None, [], {"x": None}, {"x": {"type": ["a", "b"]}}])
 def test_odd_schemas_make_a_document_all_the_same(template, properties):
     tool = Tool("toy/a/b", "b", parameters={"properties": properties, "required": None})
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer
 
 from seal.retrievers import WORD, TermWeights, english_stop_words, pieces, words
 
@@ -17,12 +16,16 @@ TEXTS = st.lists(st.text(st.sampled_from("abé the日 \tÄß1_\n'-") | st.charac
 
 
 def test_the_stop_words_are_scikit_learns():
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
     assert english_stop_words() == ENGLISH_STOP_WORDS
 
 
 @pytest.mark.parametrize("kind", sorted(OPTIONS))
 @given(texts=TEXTS, queries=TEXTS)
 def test_the_terms_and_weights_are_scikit_learns(kind, texts, queries):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     reference = TfidfVectorizer(sublinear_tf=True, **OPTIONS[kind])
     analyse = reference.build_analyzer()
     for text in (*texts, *queries):

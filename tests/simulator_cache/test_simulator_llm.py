@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
+from looped import every_case
 
 from seal.core import (
     Completion,
@@ -98,7 +99,7 @@ def test_where_no_shape_is_documented_any_object_is_an_answer(returns):
     assert Draft202012Validator(model.requests[0].json_schema).is_valid(json.loads(GOOD))
 
 
-@pytest.mark.parametrize(
+@every_case(
     "garbage",
     [
         "",

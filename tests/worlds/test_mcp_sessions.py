@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looped import every_case
 from mcp_servers import behind_address, command, line
 
 pytest.importorskip("mcp")
@@ -221,7 +222,7 @@ def test_a_file_of_servers_is_told_by_its_name(tmp_path: Path) -> None:
         named_servers([str(path), "shop=other"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "says"),
     [
         (7, "expected a file such as mcp.json"),

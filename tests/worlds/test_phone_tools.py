@@ -5,6 +5,7 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
+from looped import every_case
 from phones import FRIEND, OWNER, REMINDER, START, needs, new_phone
 
 from seal.benchmarks.toolsandbox import TOOL_IDS, TOOLS
@@ -426,7 +427,7 @@ def test_holidays_need_wifi_after_types():
     assert phone.kind("search_holiday", holiday_name="Christmas") == "ConnectionError"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "arguments", "kind", "told"),
     [
         ("search_contacts", {"phone_number": []}, "TypeError", "a phone number is a text"),

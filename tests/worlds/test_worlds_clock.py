@@ -1,6 +1,7 @@
 """What time it is in a world."""
 
 import pytest
+from looped import every_case
 
 from seal.core import DataError, Task
 from seal.environments import Clock, clock_of
@@ -26,7 +27,7 @@ def test_local_time_knows_the_zone():
     assert (local.hour, local.utcoffset().total_seconds()) == (9, 9 * 3600)
 
 
-@pytest.mark.parametrize(
+@every_case(
     "given",
     [
         [],

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from looped import every_case
 
 import seal
 from seal.core import Tool, UsageError
@@ -104,7 +105,7 @@ def test_arguments_that_do_not_fit_are_type_errors(arguments, words):
         world_tool("r", ring).bind(arguments)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "annotation", "right"),
     [
         (1, float, True),

@@ -2,6 +2,7 @@ import sys
 
 import numpy as np
 import pytest
+from looped import every_case
 
 from seal.core import ModelError, UnknownNameError, UsageError
 from seal.retrievers import EMBEDDERS, build_embedder, embed_documents, embed_queries
@@ -73,7 +74,7 @@ def test_an_embedder_keeps_its_own_array(embedder):
     assert rows.tolist() == [[3, 4]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("rows", "message"),
     [
         ([[1.0, 2.0]], "2 texts gave an array of shape"),

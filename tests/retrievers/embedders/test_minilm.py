@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from looped import every_case
 
 from seal.core import PACKED, DataError, SealError, UsageError, fetch
 from seal.retrievers import NAME, MiniLM, WordPieces, build_embedder, embed_documents
@@ -48,7 +49,7 @@ def pieces(text, longest=256):
     return [VOCABULARY[number] for number in numbers[1:-1]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "expected"),
     [
         ("The rains", "the rain ##s"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from looped import every_case
 
 from seal.core import DataError
 from seal.retrievers import Flat, Hnsw, Ivf, Sq8, VectorIndex
@@ -144,8 +145,8 @@ def test_bytes_for_numbers_are_exact_among_the_decoded_vectors():
         assert found.positions == by_hand(index.vectors(), query, 10)[0]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("count", [1, 2, 40])
+@every_case("kind", KINDS)
+@every_case("count", [1, 2, 40])
 def test_every_kind_answers_in_full_however_few_vectors_there_are(kind, count):
     vectors = clustered(3, count)
 
