@@ -20,7 +20,7 @@ from typer.main import get_command
 
 import seal
 from seal.cli import main
-from seal.cli.verbs import load, verbs
+from seal.cli.verbs import VERBS, load
 from seal.evaluation import REGISTRY
 from seal.pools.catalogue import catalogue
 
@@ -93,7 +93,7 @@ def command_line() -> str:
     """Return the page of all verbs with all their options."""
     os.environ["COLUMNS"] = "100"
     parts = ["# Command line\n", _fenced(said("--help"))]
-    for verb in verbs():
+    for verb in VERBS:
         parts.append(f"## seal {verb}\n")
         parts += [_fenced(said(*words, "--help-all")) for words in commands(verb)]
     return "\n".join(parts)

@@ -123,14 +123,16 @@ def code_lines(path: Path) -> int:
 
 def most_parameters() -> int:
     """Return the number of parameters of the verb's function that has the most."""
-    from importlib import import_module
+    from typer.main import get_command
+
+    from seal.cli.verbs import VERBS, load
 
     found = 0
-    for path in (ROOT / "cli" / "verbs").glob("*.py"):
-        module = import_module(f"seal.cli.verbs.{path.stem}" if path.stem != "__init__" else "seal")
-        command = getattr(module, "command", None)
-        if callable(command):
-            found = max(found, len(inspect.signature(command).parameters))
+    for name in VERBS:
+        command = get_command(load(name))
+        for one in (command, *getattr(command, "commands", {}).values()):
+            asked = inspect.unwrap(one.callback) if one.callback else main
+            found = max(found, len(inspect.signature(asked).parameters))
     return found
 
 

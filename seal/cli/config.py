@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seal.cli.verbs import load, verbs
+from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMER
 from seal.core import DataError, nearest
 from seal.core.secrets import refuse_secret
@@ -182,7 +182,7 @@ def all_flags() -> dict[str, bool]:
     from typer.main import get_command
 
     found: dict[str, bool] = {}
-    for verb in verbs():
+    for verb in VERBS:
         for flag, repeats in _flags_of(get_command(load(verb))):
             found[flag] = found.get(flag, False) or repeats
     return found

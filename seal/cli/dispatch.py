@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from seal.cli.verbs import GROUPS, first_line, load, verbs
+from seal.cli.verbs import GROUPS, VERBS, load
 
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
@@ -136,10 +136,9 @@ def _expected(refused: re.Match[str]) -> str:
 
 
 def _help() -> str:
-    known = verbs()
-    width = max(map(len, known))
+    width = max(map(len, VERBS))
     groups = (
-        "\n".join([f"{title}:", *(f"  {one:{width}}  {first_line(known[one])}" for one in group)])
+        "\n".join([f"{title}:", *(f"  {name:{width}}  {one.about}" for name, one in group.items())])
         for title, group in GROUPS.items()
     )
     return _HELP.format(verbs="\n\n".join(groups))

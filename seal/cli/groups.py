@@ -6,8 +6,8 @@
 
         max_calls: int = option(50, "Calls for each goal.")
 
-    @verb()
-    def command(*, run: Path = argument("Run folder."), limits: Limits) -> int: ...
+    @verb("run")
+    def run_command(*, run: Path = argument("Run folder."), limits: Limits) -> int: ...
 
 `--max-calls` stands under `Limits` in the help, and the command is handed `Limits(max_calls=...)`.
 A field of another default is a setting: its type, default and docstring make the option, so a group
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache, partial, wraps
@@ -29,6 +28,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from seal.cli.verbs import VERBS
 from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import UsageError
 from seal.core.field_docs import field_docs
@@ -185,21 +185,21 @@ def new_app(help: str = "") -> typer.Typer:
 
 
 @cache
-def app_of(module: str) -> typer.Typer:
-    """Return the app with the commands of a verb's module, whose first line is its help."""
-    return new_app((sys.modules[module].__doc__ or "").partition("\n")[0])
+def app_of(name: str) -> typer.Typer:
+    """Return the app with the commands of a verb, whose line is its help."""
+    return new_app(VERBS[name].about)
 
 
 def verb(
-    common: Sequence[str] = (), name: str | None = None, app: typer.Typer | None = None
+    of: str | typer.Typer, common: Sequence[str] = (), name: str | None = None
 ) -> Callable[[_Command], _Command]:
     """Make a verb of a function whose parameters are options, groups, or dataclasses of groups.
 
     Args:
+        of: The verb, or the app that gets the command.
         common: Names of the options that the help shows, and of the groups their lines alone;
             `--help-all` shows all then. Empty: the help shows all.
-        name: Of the verb; None: that of the function.
-        app: Gets the command; None: that of the function's module.
+        name: Of the command, where the verb has several.
     """
 
     def add(function: _Command) -> _Command:
@@ -212,7 +212,8 @@ def verb(
             typed: ClassVar = names
 
         told = typed(function, (_HELP_ALL,) if common else (), names)
-        (app or app_of(function.__module__)).command(name, cls=Command)(told)
+        app = app_of(of) if isinstance(of, str) else of
+        app.command(name, cls=Command)(told)
         return function
 
     return add

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from seal.cli.groups import COMPLETED
-from seal.cli.verbs import load, verbs
+from seal.cli.verbs import VERBS, load
 from seal.core import SealError
 
 VARIABLE = "_SEAL_COMPLETE"
@@ -43,13 +43,13 @@ class _Verbs(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return their names."""
-        return list(verbs())
+        return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb; None where there is none."""
         from typer.main import get_command
 
-        return get_command(load(cmd_name)) if cmd_name in verbs() else None
+        return get_command(load(cmd_name)) if cmd_name in VERBS else None
 
 
 def _pools(incomplete: str) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seal.cli import main
-from seal.cli.verbs import verbs
+from seal.cli.verbs import VERBS
 
 HEAVY = ("pydantic", "numpy", "faiss", "sklearn", "scipy", "autogen", "openai", "rich", "tiktoken")
 
@@ -41,7 +41,7 @@ def test_a_verb_that_is_gone_names_what_replaces_it(seal) -> None:
 def test_help_lists_every_verb_with_its_line(seal) -> None:
     shown = seal("--help")
     assert shown.returncode == 0
-    for verb in verbs():
+    for verb in VERBS:
         line = next(line for line in shown.stdout.splitlines() if line.split()[:1] == [verb])
         assert len(line.split()) > 3
 
@@ -50,7 +50,7 @@ def test_no_words_show_the_help(seal) -> None:
     assert seal().stdout == seal("--help").stdout
 
 
-@pytest.mark.parametrize("verb", sorted(verbs()))
+@pytest.mark.parametrize("verb", sorted(VERBS))
 def test_every_verb_has_a_help_of_its_own(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "--help"]) == 0
     assert f"Usage: seal {verb}" in capsys.readouterr().out

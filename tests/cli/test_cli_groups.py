@@ -10,7 +10,7 @@ from looped import every_case
 from typer.main import get_command
 
 from seal.cli import argument, load, main, new_app, option, repeated, setting, verb
-from seal.cli.verbs import ablate, compare, generate, retrieve, run, score, verbs
+from seal.cli.verbs import VERBS, ablate, compare, generate, retrieve, run, score
 from seal.runs import RunSettings
 from seal.sandbox import NAMES
 
@@ -44,7 +44,7 @@ def called(*words: str) -> tuple[str, Whole]:
     """Return what a command was handed."""
     app, handed = new_app(), []
 
-    @verb(app=app)
+    @verb(app)
     def command(*, name: str = argument("Its name."), whole: Whole) -> int:
         handed.append((name, whole))
         return 0
@@ -111,11 +111,11 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
 @every_case(
     "function",
     [
-        run.command,
-        ablate.command,
-        compare.command,
-        retrieve.command,
-        score.command,
+        run.run_command,
+        ablate.ablate_command,
+        compare.compare_command,
+        retrieve.retrieve_command,
+        score.score_command,
         *(inspect.unwrap(one.callback) for one in generate.app.registered_commands),
     ],
 )
@@ -154,7 +154,7 @@ def test_a_setting_is_an_option_by_its_type_default_and_docstring() -> None:
     assert (steps.default, steps.help) == (3, "Number of steps.  [default: 3, or what is left]")
     app, handed = new_app(), []
 
-    @verb(app=app)
+    @verb(app)
     def command(*, walk: Settings) -> int:
         handed.append(walk)
         return 0
@@ -174,7 +174,7 @@ def test_the_help_names_every_sandbox() -> None:
     assert told.endswith(f": {', '.join(NAMES)}.")
 
 
-@every_case("verb", sorted(verbs()))
+@every_case("verb", sorted(VERBS))
 def test_every_help_says_first_what_an_option_is(verb: str) -> None:
     command = get_command(load(verb))
     for each in (command, *getattr(command, "commands", {}).values()):

@@ -1,34 +1,126 @@
-"""The verbs, one module each.
+"""The verbs: each one's line in `seal --help`, and the module that has its command.
 
-A module here is a verb and has its name: `_` stands for `-`, and a last `_` keeps a Python keyword
-apart. The first line of its docstring is the verb's line in `seal --help`. It has one command, or
-several for a verb that has its own verbs. A command returns its exit code. Only the module of the
-verb that is called is imported.
+Only the module of the verb that is called is imported. A command returns its exit code.
 """
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import typer
 
-_FOLDER = Path(__file__).parent
-GROUPS: Mapping[str, Sequence[str]] = {
-    "Play and score": ("run", "sweep", "merge", "score", "retrieve", "mcp", "cache"),
-    "Look at runs": (
-        *("runs", "view", "serve", "report", "site"),
-        *("explain", "compare", "ablate", "annotate", "paper"),
-    ),
-    "Benchmarks": ("benchmarks", "fetch", "import", "new", "pools", "lint", "export", "trust"),
-    "Make and mend": ("generate", "augment", "errata"),
-    "This installation": ("doctor", "models", "completion"),
+
+class Verb(NamedTuple):
+    """What `seal --help` says of a verb, and where its command is."""
+
+    module: str
+    """Of `seal.cli`; it adds the command, or several, by `seal.cli.groups.verb`."""
+    about: str
+    """Its line."""
+
+
+GROUPS: Mapping[str, Mapping[str, Verb]] = {
+    "Play and score": {
+        "run": Verb("play_verbs", "Play a benchmark's tasks: retrieve, chat, score, report."),
+        "sweep": Verb(
+            "play_verbs",
+            "Play a benchmark over pools of several sizes, and with several numbers of offered tools.",
+        ),
+        "merge": Verb("play_verbs", "Put together the parts of a run that were played separately."),
+        "score": Verb("play_verbs", "Score a run's trajectories again, without a chat."),
+        "retrieve": Verb(
+            "play_verbs", "Rank tools for every task, and compare retrievers, without a chat."
+        ),
+        "mcp": Verb(
+            "play_verbs", "Offer a benchmark's tasks to MCP clients, which are evaluated as agents."
+        ),
+        "cache": Verb(
+            "play_verbs", "Look at, fill, carry and check the store of simulated answers."
+        ),
+    },
+    "Look at runs": {
+        "runs": Verb(
+            "run_verbs",
+            "List the runs below a folder: benchmark, model, chats, first metric, when.",
+        ),
+        "view": Verb("run_verbs", "Show a run's tasks, or read one chat, finished or running."),
+        "serve": Verb("run_verbs", "Show the runs below folders in a browser."),
+        "report": Verb("run_verbs", "Write one HTML report of one or several runs."),
+        "site": Verb("run_verbs", "Write a static site of the runs below folders, to publish."),
+        "explain": Verb(
+            "run_verbs",
+            "Tell why the failed goals of a run failed: a waterfall over stages, with examples.",
+        ),
+        "compare": Verb(
+            "run_verbs",
+            "Compare runs of one benchmark: paired differences, tests, power, tasks won and lost.",
+        ),
+        "ablate": Verb(
+            "run_verbs",
+            "Play the same tasks under conditions that differ in one thing, and compare the runs.",
+        ),
+        "annotate": Verb(
+            "run_verbs",
+            "Let people judge what an assistant said or did: write a file for them, read theirs.",
+        ),
+        "paper": Verb(
+            "run_verbs", "Print a paper's tables with your runs beside the published rows."
+        ),
+    },
+    "Benchmarks": {
+        "benchmarks": Verb(
+            "benchmark_verbs", "List the benchmarks that ship and those that can be imported."
+        ),
+        "fetch": Verb(
+            "benchmark_verbs", "Download a benchmark's upstream files, pinned and checked."
+        ),
+        "import": Verb(
+            "benchmark_verbs", "Turn a benchmark's upstream files into tools and tasks."
+        ),
+        "new": Verb("benchmark_verbs", "Make a benchmark of your own tools and questions."),
+        "pools": Verb(
+            "benchmark_verbs", "Search a pool by words, show its tasks and tools, and count it."
+        ),
+        "lint": Verb("benchmark_verbs", "Find what is wrong or doubtful in a pool."),
+        "export": Verb(
+            "benchmark_verbs",
+            "Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.",
+        ),
+        "trust": Verb(
+            "benchmark_verbs",
+            "Tell which code, servers and files a pool or run from elsewhere asks for.",
+        ),
+    },
+    "Make and mend": {
+        "generate": Verb("generate_verb", "Write missions and harder queries by a language model."),
+        "augment": Verb(
+            "benchmark_verbs",
+            "Write a copy of a benchmark with distraction tools, or with scrambled ones.",
+        ),
+        "errata": Verb(
+            "benchmark_verbs", "Correct a pool's gold in a pool beside it, and draft corrections."
+        ),
+    },
+    "This installation": {
+        "doctor": Verb(
+            "installation_verbs",
+            "Tell what is installed and set here: extras, keys, servers, caches, room on the disk.",
+        ),
+        "models": Verb(
+            "models_verb", "List the models that can play a role, or probe what one can do."
+        ),
+        "completion": Verb(
+            "installation_verbs",
+            "Print the script by which bash, zsh or fish completes the words after `seal`.",
+        ),
+    },
 }
 """Title in `seal --help` to verbs; each verb stands once."""
+VERBS = dict(sorted(each for group in GROUPS.values() for each in group.items()))
+"""By name, sorted."""
 _FORMER = {
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
     "what it trains on; see docs/train-a-retriever.md",
@@ -37,13 +129,7 @@ _FORMER = {
 """Former verb to what replaces it."""
 
 
-def verbs() -> dict[str, str]:
-    """Return each verb's module name by the verb, sorted."""
-    names = sorted(module.name for module in pkgutil.iter_modules([str(_FOLDER)]))
-    return {name.rstrip("_").replace("_", "-"): name for name in names}
-
-
-def load(verb: str) -> typer.Typer:
+def load(name: str) -> typer.Typer:
     """Return the verb's app.
 
     Raises:
@@ -53,16 +139,9 @@ def load(verb: str) -> typer.Typer:
     from seal.cli.groups import app_of
     from seal.core import UnknownNameError, UsageError
 
-    if verb in _FORMER:
-        raise UsageError(f"seal {verb} is gone: {_FORMER[verb]}")
-    known = verbs()
-    if verb not in known:
-        raise UnknownNameError("verb", verb, known)
-    module = import_module(f"{__name__}.{known[verb]}")
-    return getattr(module, "app", None) or app_of(module.__name__)
-
-
-def first_line(module: str) -> str:
-    """Return the first line of a verb's docstring without importing the module."""
-    with (_FOLDER / f"{module}.py").open(encoding="utf-8") as source:
-        return source.readline().strip().strip('"')
+    if name in _FORMER:
+        raise UsageError(f"seal {name} is gone: {_FORMER[name]}")
+    if name not in VERBS:
+        raise UnknownNameError("verb", name, sorted(VERBS))
+    module = import_module(f"{__package__}.{VERBS[name].module}")
+    return getattr(module, "app", None) or app_of(name)

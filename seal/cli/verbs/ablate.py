@@ -36,8 +36,8 @@ class Retrievers:
     top_k: int = setting(RunSettings, "top_k")
 
 
-@verb(("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
-def command(
+@verb("ablate", ("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
+def ablate_command(
     context: typer.Context,
     *,
     what: str = argument(

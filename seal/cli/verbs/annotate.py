@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from seal.cli.groups import argument, new_app, option, verb
+from seal.cli.groups import argument, option, verb
 from seal.cli.options import JSON
 from seal.cli.output import output
 from seal.cli.words import new_file
@@ -17,11 +17,9 @@ _ASKED = {
 SHOWN = 20
 """Problems that the terminal lists; `--json` has all."""
 
-app = new_app("Let people rate turns of dialogues from 1 to 5, or label goals as solved or not.")
 
-
-@verb(app=app)
-def export(
+@verb("annotate", name="export")
+def annotate_export(
     run: Path = argument("Run folder.", metavar="RUN"),
     out: Path = option(..., "New CSV file to write.", metavar="FILE", read=new_file),
     what: Literal["auto", "turns", "verdicts"] = option(
@@ -46,8 +44,8 @@ def export(
     return 0
 
 
-@verb(name="import", app=app)
-def import_(
+@verb("annotate", name="import")
+def annotate_import(
     run: Path = argument("Run folder.", metavar="RUN"),
     files: list[Path] = argument("Files with ratings or labels, one a rater.", metavar="FILE..."),
     json: bool = JSON,

@@ -7,8 +7,8 @@ from seal.cli.options import JSON, POOL
 from seal.cli.output import output
 
 
-@verb()
-def command(
+@verb("augment")
+def augment_command(
     pool: str = POOL,
     augment: list[str] = option(
         ...,

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from seal.pools.catalogue import Card
 
 
-@verb()
-def command(
+@verb("benchmarks")
+def benchmarks_command(
     name: str | None = argument(
         "Name of a benchmark, or folder of a pool, to show in full.", None, metavar="[NAME|POOL]"
     ),

@@ -48,16 +48,16 @@ class Simulated(Kept):
     seed: int = like(shared.SEED, 0, help="Seed of the run that will use the answers.")
 
 
-@verb()
-def stats(answers: Kept) -> int:
+@verb("cache", name="stats")
+def cache_stats(answers: Kept) -> int:
     """Print how many answers are stored, by kind, and their size."""
     with answers.opened() as (result, store):
         result.fields({"place": store.location, **asdict(store.stats())})
     return 0
 
 
-@verb()
-def fill(
+@verb("cache", name="fill")
+def cache_fill(
     *,
     pool: str = argument("Pool whose tools are simulated.", metavar="NAME|DIR"),
     calls: str = option(
@@ -88,8 +88,8 @@ def fill(
     return int(bool(report["failed"]))
 
 
-@verb()
-def fidelity(
+@verb("cache", name="fidelity")
+def cache_fidelity(
     *,
     records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
     first: int | None = option(None, "Take the first N chats of each run or pool."),
@@ -113,8 +113,8 @@ def fidelity(
     return 0
 
 
-@verb(name="export")
-def export_(
+@verb("cache", name="export")
+def cache_export(
     *,
     out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
     answers: Kept,
@@ -127,8 +127,8 @@ def export_(
     return 0
 
 
-@verb(name="import")
-def import_(
+@verb("cache", name="import")
+def cache_import(
     *,
     source: Path = argument("File or folder to read.", metavar="SOURCE"),
     format: str = option(
@@ -153,8 +153,8 @@ def import_(
     return 0
 
 
-@verb()
-def merge(
+@verb("cache", name="merge")
+def cache_merge(
     *,
     others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
     answers: Kept,
@@ -167,8 +167,8 @@ def merge(
     return 0
 
 
-@verb()
-def verify(
+@verb("cache", name="verify")
+def cache_verify(
     *,
     pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),
     repair: bool = flag("Remove damaged entries."),

@@ -21,8 +21,8 @@ class Written:
     json: bool = shared.JSON
 
 
-@verb()
-def command(
+@verb("compare")
+def compare_command(
     *,
     runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),
     compared: CompareGroup,

@@ -6,8 +6,8 @@ from seal.cli.groups import argument, verb
 from seal.cli.shell import complete
 
 
-@verb()
-def command(
+@verb("completion")
+def completion_command(
     shell: Literal["bash", "zsh", "fish"] = argument("Your shell.", metavar="SHELL"),
 ) -> int:
     """Print a script: eval "$(seal completion bash)" in ~/.bashrc, or in ~/.zshrc with zsh.

@@ -18,8 +18,8 @@ _DEVELOPED = {"test", "dev"}
 _NEEDED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?[^;]*; extra == ['\"](?P<extra>[\w-]+)['\"]")
 
 
-@verb()
-def command(json: bool = JSON) -> int:
+@verb("doctor")
+def doctor_command(json: bool = JSON) -> int:
     """Tell what is installed and set here. No server is asked; `seal models check` asks them."""
     from seal.core.folders import cache_folder
     from seal.report.grids import Grid

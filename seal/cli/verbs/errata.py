@@ -8,8 +8,8 @@ from seal.cli.output import output
 from seal.cli.words import new_file
 
 
-@verb()
-def apply(
+@verb("errata", name="apply")
+def errata_apply(
     pool: str = POOL,
     file: str = argument(
         "File of corrections, or name of a benchmark that ships some.", metavar="FILE|NAME"
@@ -29,8 +29,8 @@ def apply(
     return 0
 
 
-@verb()
-def draft(
+@verb("errata", name="draft")
+def errata_draft(
     pool: str = POOL,
     tasks: list[str] = argument("Ids of the tasks.", metavar="TASK..."),
     out: Path = option(..., "New file to write.", metavar="FILE", read=new_file),

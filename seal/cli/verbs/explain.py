@@ -7,8 +7,8 @@ from seal.cli.options import JSON
 from seal.cli.output import output
 
 
-@verb()
-def command(
+@verb("explain")
+def explain_command(
     run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
     metric: str | None = option(
         None,

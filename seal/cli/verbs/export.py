@@ -11,8 +11,8 @@ from seal.cli.words import choice
 from seal.experiments.export import TRIPLETS, forms
 
 
-@verb()
-def command(
+@verb("export")
+def export_command(
     what: str = argument(
         "Name of a shipped benchmark, folder of an imported one or of a run, or your own as "
         "module:name.",

@@ -9,8 +9,8 @@ from seal.cli.options import JSON
 from seal.cli.output import output, progress
 
 
-@verb()
-def command(
+@verb("fetch")
+def fetch_command(
     name: str = argument("Name of a benchmark; `seal benchmarks` lists them.", metavar="NAME"),
     out: Path | None = option(
         None, "Folder for the files.  [default: the benchmark's own in SEAL_DATA, else in data/]"

@@ -47,7 +47,7 @@ def _add(kind: str, generator: Generator) -> None:
             *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in groups),
         ]
     )
-    verb(name=kind, app=app)(command)
+    verb(app, name=kind)(command)
 
 
 def _groups(settings: Any) -> dict[str, Any]:

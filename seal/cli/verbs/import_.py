@@ -37,8 +37,8 @@ class Importing:
     json: bool = JSON
 
 
-@verb()
-def command(
+@verb("import")
+def import_command(
     *,
     name: str = argument(
         "Name of a benchmark; `seal benchmarks` lists them. inspect: a log of inspect_ai, as "

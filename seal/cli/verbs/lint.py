@@ -6,8 +6,8 @@ from seal.cli.output import output
 from seal.core import UnknownNameError
 
 
-@verb()
-def command(
+@verb("lint")
+def lint_command(
     pool: str = POOL,
     threshold: float = option(
         90.0, "Least similarity of near-duplicate tools: above 0, at most 100."

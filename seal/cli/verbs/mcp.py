@@ -33,8 +33,8 @@ class Offer:
     out: Path = option(..., "Run folder; a run that it holds is continued.")
 
 
-@verb(("task", "stdio", "http", "port", "name", "out", "limit"))
-def command(
+@verb("mcp", ("task", "stdio", "http", "port", "name", "out", "limit"))
+def mcp_command(
     context: typer.Context, offer: Offer, play: Play, retriever: Retriever, pool: str = PLAYED
 ) -> int:
     """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.

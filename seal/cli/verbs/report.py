@@ -8,8 +8,8 @@ from seal.cli.options import JSON
 from seal.cli.output import output
 
 
-@verb()
-def command(
+@verb("report")
+def report_command(
     runs: list[Path] = argument("Run folders.", metavar="RUN..."),
     out: Path | None = option(
         None,

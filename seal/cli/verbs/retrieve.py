@@ -41,8 +41,8 @@ class Results(KeptGroup):
     json: bool = shared.JSON
 
 
-@verb()
-def command(
+@verb("retrieve")
+def retrieve_command(
     *,
     pools: list[str] = argument(
         "Names of shipped benchmarks, folders of imported ones, or your own as module:name.",

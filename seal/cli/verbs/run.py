@@ -31,8 +31,8 @@ COMMON = (
 """Options that the short help shows."""
 
 
-@verb(COMMON)
-def command(
+@verb("run", COMMON)
+def run_command(
     context: typer.Context,
     play: Play,
     retriever: Retriever,

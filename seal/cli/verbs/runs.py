@@ -7,8 +7,8 @@ from seal.cli.options import JSON
 from seal.cli.output import output
 
 
-@verb()
-def command(
+@verb("runs")
+def runs_command(
     folder: Path = argument("Folder that holds runs.", "runs", metavar="[FOLDER]"),
     json: bool = JSON,
 ) -> int:

@@ -27,8 +27,8 @@ class Judging(ScoreGroup):
     )
 
 
-@verb()
-def command(
+@verb("score")
+def score_command(
     *,
     run: Path = argument("Run folder.", metavar="RUN"),
     judging: Judging,

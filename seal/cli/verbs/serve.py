@@ -6,8 +6,8 @@ from seal.cli.failure import tell
 from seal.cli.groups import argument, option, verb
 
 
-@verb()
-def command(
+@verb("serve")
+def serve_command(
     folders: list[Path] = argument(
         "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
     ),

@@ -7,8 +7,8 @@ from seal.cli.options import JSON
 from seal.cli.output import output
 
 
-@verb()
-def command(
+@verb("site")
+def site_command(
     folders: list[Path] = argument(
         "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
     ),

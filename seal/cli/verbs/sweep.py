@@ -38,8 +38,11 @@ class SweptPools(DrawnGroup):
     samples: int = setting(SweepSettings, "samples")
 
 
-@verb(("model", "retriever", "top_k", "pool_sizes", "samples", "judge", "limit", "out", "json"))
-def command(
+@verb(
+    "sweep",
+    ("model", "retriever", "top_k", "pool_sizes", "samples", "judge", "limit", "out", "json"),
+)
+def sweep_command(
     context: typer.Context,
     *,
     play: SeriesPlay,

@@ -9,8 +9,10 @@ from seal.cli.output import output
 from seal.core import UsageError
 
 
-@verb()
-def command(pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON) -> int:
+@verb("trust")
+def trust_command(
+    pool: str = POOL, allow_code: tuple[str, ...] = ALLOW_CODE, json: bool = JSON
+) -> int:
     """Tell which code, servers and files a pool or run asks for; none of its code is imported.
 
     The exit code is 1 if it names code that is refused, or a world or team that nobody here offers.

@@ -6,8 +6,8 @@ from seal.cli.groups import argument, flag, option, verb
 from seal.cli.output import new_console
 
 
-@verb()
-def command(
+@verb("view")
+def view_command(
     run: Path = argument("Run folder; the run may still go on.", metavar="RUN"),
     task: str | None = argument(
         "Id of a task, or its beginning or last part.", None, metavar="[TASK]"
