@@ -164,7 +164,7 @@ def test_no_verb_imports_what_a_run_or_a_pool_names(seal, played, pool, ran, tmp
     "words",
     [
         ("ablate", "react", "pool", "--out", "ablation"),
-        ("run", "pool", "--top-k", "1,2", "--out", "sweep"),
+        ("sweep", "pool", "--top-k", "1,2", "--out", "sweep"),
     ],
     ids=lambda words: "-".join(words[:2]),
 )
