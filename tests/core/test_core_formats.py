@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import (
-    OptionError,
     ToolCall,
-    check_presentation,
     form_of,
     objects_in,
     parse_call,
@@ -303,12 +301,6 @@ def test_a_hostile_text_is_read_in_no_time(form, piece):
     began = time.process_time()
     form.read(piece * (200_000 // len(piece)), OFFERED)
     assert time.process_time() - began < 5
-
-
-@pytest.mark.parametrize("arguments", [("action", "native"), ("xml", "auto"), ("json", "often")])
-def test_a_presentation_that_cannot_be_is_refused(arguments):
-    with pytest.raises(OptionError, match=r"--(format|tool-messages) \w+"):
-        check_presentation(*arguments)
 
 
 def test_objects_are_found_wherever_they_stand_in_a_text():

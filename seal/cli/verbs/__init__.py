@@ -27,7 +27,8 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "run": Verb("play_verbs", "Play a benchmark's tasks: retrieve, chat, score, report."),
         "sweep": Verb(
             "play_verbs",
-            "Play a benchmark over pools of several sizes, and with several numbers of offered tools.",
+            "Play a benchmark over pools of several sizes, and with several numbers of offered "
+            "tools.",
         ),
         "merge": Verb("play_verbs", "Put together the parts of a run that were played separately."),
         "score": Verb("play_verbs", "Score a run's trajectories again, without a chat."),
